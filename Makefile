@@ -1,0 +1,58 @@
+# OrderNet. `make` builds, `make demo` shows it, `make check` proves it; see README.md.
+VERSION   := 0.1.0
+SOMAJOR   := 0
+PREFIX    ?= /usr/local
+DESTDIR   ?=
+CC        ?= cc
+B         ?= build
+
+OPT       ?= -O2
+WARN      := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wno-format-truncation
+ifdef WERROR
+WARN      += -Werror
+endif
+CPPFLAGS  += -Iinclude -Isrc -D_GNU_SOURCE
+# -ffp-contract=off: the plain kernels give the same bits with gcc and clang; fused multiply-adds are written out.
+CFLAGS    ?= $(OPT) -g
+ALLCFLAGS  = -std=c11 -fPIC -fvisibility=hidden -pthread -ffp-contract=off $(WARN) $(CFLAGS) $(SAN)
+LIB_LIBS  := -ljansson -lz -llzma -lutf8proc -lm -ldl -pthread
+CLI_LIBS  := -lcairo
+
+# The folders in the order in which data flows through them.
+LIB_DIRS  := base data words model kernels train decode evaluate
+CLI_DIRS  := tsp show cli
+LIB_SRC   := $(foreach d,$(LIB_DIRS),$(sort $(wildcard src/$(d)/*.c)))
+CLI_SRC   := $(foreach d,$(CLI_DIRS),$(sort $(wildcard src/$(d)/*.c)))
+LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)
+CLI_OBJ   := $(CLI_SRC:%.c=$(B)/%.o)
+
+all: ordernet libordernet.a libordernet.so ordernet.pc
+
+include mk/*.mk
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(KFLAGS) -MMD -MP -c $< -o $@
+
+# Kernels for one instruction set each, in files of their own; picked at run time.
+$(B)/src/kernels/avx2.o: KFLAGS := -mavx2 -mfma
+$(B)/src/kernels/avx512.o: KFLAGS := -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
+
+ordernet: $(LIB_OBJ) $(CLI_OBJ)
+	$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
+
+libordernet.so: $(LIB_OBJ)
+	$(CC) $(SAN) -shared -Wl,-soname,libordernet.so.$(SOMAJOR) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
+
+# One object in which only onet_ names are visible, as in the shared library.
+libordernet.a: $(LIB_OBJ)
+	ld -r $^ -o $(B)/ordernet.o
+	objcopy --wildcard --keep-global-symbol='onet_*' $(B)/ordernet.o
+	rm -f $@ && ar rcs $@ $(B)/ordernet.o
+
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
+
+clean:
+	rm -rf $(B) ordernet libordernet.a libordernet.so ordernet.pc demo
+
+.PHONY: all clean

@@ -1,0 +1,237 @@
+/* OrderNet: learn an order from examples, and put new sets in order.
+ *
+ * The story of the objects:
+ *   onet_sets      sets of items and, where it is known, their right order. Read from a file or filled in.
+ *   onet_model     a trained net with all that it needs to order a set: load, order, save.
+ *   onet_train     sets in, model out; checkpoints on the way, callbacks for progress and cancelling.
+ *
+ * Every function that can fail gives an onet_status back and, when err is not NULL, a sentence that says
+ * what is wrong, where, and what to do. The library does not print, exit or abort. One loaded model may be
+ * used by many threads at once. Dimensions: n items in a set, width features an item.
+ */
+#ifndef ORDERNET_H
+#define ORDERNET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ONET_API __attribute__((visibility("default")))
+
+#define ONET_VERSION_MAJOR 0
+#define ONET_VERSION_MINOR 1
+#define ONET_VERSION_PATCH 0
+
+ONET_API const char *onet_version(void);
+
+/* ---- Status ------------------------------------------------------------------------------------------ */
+
+/* The same numbers are the program's exit status. */
+typedef enum onet_status {
+    ONET_OK = 0,
+    ONET_FAILED = 1,       /* what was asked for could not be reached (a loss became NaN, ...) */
+    ONET_USAGE = 2,        /* the call itself is wrong: an option out of range, a missing argument */
+    ONET_BAD = 3,          /* bad data or a bad model file */
+    ONET_IO = 4,           /* a file could not be opened, read or written */
+    ONET_MEMORY = 5,       /* not enough memory */
+    ONET_INTERRUPTED = 130 /* a callback asked to stop */
+} onet_status;
+
+typedef struct onet_error {
+    char text[1024];
+} onet_error;
+
+ONET_API const char *onet_status_name(onet_status status);
+
+/* ---- Sets -------------------------------------------------------------------------------------------- */
+
+/* `count` sets; set s owns items start[s] .. start[s+1]-1. Items are features (float32, row by row) or
+ * words (indices into `words`, a vocabulary with one vector a word); one of items and word is NULL.
+ * order[start[s] + t] is the index, within set s, of the item at place t; order is NULL when not known. */
+typedef struct onet_words onet_words;
+typedef struct onet_sets {
+    size_t count;
+    int width;         /* features an item; for words the width of their vectors */
+    size_t *start;     /* [count + 1] */
+    float *items;      /* [start[count], width] */
+    int32_t *word;     /* [start[count]] */
+    onet_words *words; /* the vocabulary that `word` indexes; owned by the sets */
+    int32_t *order;    /* [start[count]] */
+    char hash[65];     /* SHA-256 of the file that they came from, in hex; "" when there was none */
+} onet_sets;
+
+typedef enum onet_format {
+    ONET_FORMAT_AUTO = 0, /* by the file's name and first bytes */
+    ONET_FORMAT_JSONL,
+    ONET_FORMAT_CSV,
+    ONET_FORMAT_POINTER, /* Pointer Network text: x1 y1 x2 y2 ... output 1 3 2 ... 1 */
+    ONET_FORMAT_NPZ,
+    ONET_FORMAT_SAFETENSORS, /* this project's own binary form: mixed sizes, words, fast */
+    ONET_FORMAT_TEXT         /* one bag of words a line */
+} onet_format;
+
+typedef struct onet_read_options {
+    onet_format format;
+    const char *set_column;  /* CSV; NULL: "set" */
+    const char *rank_column; /* CSV; NULL: "rank" */
+    const char *features;    /* CSV: comma-separated names; NULL: every numeric column */
+    int width;               /* Pointer Network text: features an item; 0: 2 */
+    const onet_words *words; /* the vocabulary that turns words into items; NULL: items must be numbers */
+} onet_read_options;
+
+/* Reads a whole file ("-": standard input; .gz as such). options may be NULL. */
+ONET_API onet_status onet_sets_read(onet_sets **sets, const char *path, const onet_read_options *options,
+                                    onet_error *err);
+ONET_API onet_status onet_sets_write(const onet_sets *sets, const char *path, onet_format format,
+                                     onet_error *err);
+/* Copies `count` sets of n items each, items [count, n, width], order [count, n] or NULL. */
+ONET_API onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,
+                                    const int32_t *order, onet_error *err);
+ONET_API void onet_sets_free(onet_sets *sets);
+
+/* ---- Model: simple ----------------------------------------------------------------------------------- */
+
+typedef struct onet_model onet_model;
+
+ONET_API onet_status onet_model_load(onet_model **model, const char *path, onet_error *err);
+ONET_API onet_status onet_model_save(const onet_model *model, const char *path, onet_error *err);
+ONET_API void onet_model_free(onet_model *model);
+
+/* Puts one set in order by beam search: items [n, width] in, order [n] and, where it is not NULL, the
+ * natural logarithm of the order's probability out. */
+ONET_API onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order,
+                                double *logprob, onet_error *err);
+
+/* ---- Model: settings and facts ----------------------------------------------------------------------- */
+
+typedef enum onet_pool { ONET_POOL_MAX = 0, ONET_POOL_MEAN = 1 } onet_pool;
+
+/* The net's shape. See docs/model.md. */
+typedef struct onet_settings {
+    int width;          /* d: features an item */
+    int encoder_blocks; /* M */
+    int hidden;         /* H: channels inside an encoder block */
+    int encoder_out;    /* O: channels that an encoder block adds */
+    onet_pool pool;     /* over the pairs of an item */
+    int decoder_blocks; /* N */
+    int decoder_out;    /* C: channels that a decoder block adds, twice (itself and its pool) */
+} onet_settings;
+
+/* Fills in a preset: "tsp" or "words" (the paper's two nets) or "default"; width is left for the caller to
+ * set. ONET_USAGE for another name. */
+ONET_API onet_status onet_settings_preset(onet_settings *settings, const char *name, onet_error *err);
+
+ONET_API const onet_settings *onet_model_settings(const onet_model *model);
+ONET_API size_t onet_model_parameters(const onet_model *model, int trained_only);
+/* A value of the training record or NULL: "data.sha256", "seed", "steps", "loss", ... */
+ONET_API const char *onet_model_record(const onet_model *model, const char *key);
+/* The vocabulary of a model that orders words; NULL when its items are numbers. */
+ONET_API const onet_words *onet_model_words(const onet_model *model);
+
+/* ---- Ordering: many sets, all options ---------------------------------------------------------------- */
+
+typedef enum onet_decode { ONET_BEAM = 0, ONET_GREEDY, ONET_SAMPLE } onet_decode;
+
+typedef struct onet_order_options {
+    onet_decode decode;
+    int beam;            /* 0: 5 */
+    int top;             /* orders given back a set, best first; 0: 1 */
+    uint64_t seed;       /* for ONET_SAMPLE */
+    int threads;         /* 0: one for each processor */
+    const char *kernels; /* NULL or "auto", "plain", "avx2", "avx512" */
+    const char *device;  /* NULL or "auto", "cpu", "cuda", "cuda:N" */
+} onet_order_options;
+
+/* The answer for one set; the memory is the caller's. Fewer than `top` orders are found when the beam is
+ * narrower or the set has fewer orders. */
+typedef struct onet_answer {
+    int found;       /* orders found, at most top */
+    int32_t *order;  /* [top, n] */
+    double *logprob; /* [top] */
+    float *step;     /* [top, n]: probability of each step's choice; NULL when not wanted */
+} onet_answer;
+
+/* An orderer holds threads and memory for reuse; one may serve one caller at a time, a model any number of
+ * orderers at once. */
+typedef struct onet_orderer onet_orderer;
+ONET_API onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
+                                      const onet_order_options *options, onet_error *err);
+ONET_API void onet_orderer_free(onet_orderer *orderer);
+/* sets of any sizes, in parallel; answers[count]. The sets' own order is not looked at. */
+ONET_API onet_status onet_orderer_run(onet_orderer *orderer, const onet_sets *sets, onet_answer *answers,
+                                      onet_error *err);
+/* Log-probability that the model gives to the sets' own order: logprob[count]. */
+ONET_API onet_status onet_orderer_score(onet_orderer *orderer, const onet_sets *sets, double *logprob,
+                                        onet_error *err);
+
+/* ---- Training ---------------------------------------------------------------------------------------- */
+
+typedef enum onet_schedule { ONET_CONSTANT = 0, ONET_COSINE = 1 } onet_schedule;
+
+typedef struct onet_progress {
+    int epoch, epochs; /* epoch counts from 1 */
+    uint64_t step, steps;
+    double loss; /* mean a step of an order, smoothed over the last steps */
+    double learning_rate;
+    double valid_exact; /* share of validation sets in exactly the right order; NaN before the first */
+    double examples_per_second, seconds, seconds_left;
+} onet_progress;
+
+typedef struct onet_train_options {
+    onet_settings settings; /* width is taken from the data when 0 */
+    int batch;              /* sets a step */
+    int epochs;
+    uint64_t max_steps; /* 0: as the epochs say */
+    double learning_rate;
+    onet_schedule schedule;
+    double warmup; /* share of all steps with a rising rate */
+    double beta1, beta2, epsilon;
+    double weight_decay; /* decoupled */
+    double clip;         /* largest norm of the gradient; 0: no limit */
+    double average;      /* decay of the running average of the weights; 0: none */
+    uint64_t seed;
+    int standardise;
+    int train_vectors;   /* words: train the vectors too */
+    int threads;         /* 0: one for each processor */
+    const char *kernels; /* as in onet_order_options */
+    const char *device;
+    const char *model_path;    /* checkpoints, the log and the best model are written beside it; NULL: none */
+    double checkpoint_seconds; /* 0: only at the end */
+    int resume;                /* go on from the checkpoint beside model_path, if there is one */
+    int valid_limit;           /* validation sets looked at after each epoch at most; 0: all */
+    /* Called a few times a second; non-zero stops: the checkpoint is written, ONET_INTERRUPTED given back. */
+    int (*progress)(void *context, const onet_progress *progress);
+    void *context;
+} onet_train_options;
+
+ONET_API void onet_train_defaults(onet_train_options *options);
+/* Trains on sets with known order; valid may be NULL. *model: the last (averaged) model. */
+ONET_API onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
+                                const onet_train_options *options, onet_error *err);
+
+/* ---- Measures ---------------------------------------------------------------------------------------- */
+
+typedef struct onet_measure {
+    double mean, low, high; /* 95% interval */
+} onet_measure;
+
+typedef struct onet_report {
+    size_t sets;
+    onet_measure exact;    /* share of sets in exactly the right order */
+    onet_measure position; /* share of items at the right place */
+    onet_measure tau;      /* Kendall's tau, mean over sets of 2 items or more */
+    onet_measure loglik;   /* mean log-likelihood of the right order, a step */
+} onet_report;
+
+/* Compares answers (the first order of each) with the sets' own order. Items with equal features count as
+ * the same item. logprob: [count] from onet_orderer_score, or NULL. only_n: sets of that size alone, or 0. */
+ONET_API onet_status onet_measure_sets(onet_report *report, const onet_sets *sets, const onet_answer *answers,
+                                       const double *logprob, int only_n, onet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

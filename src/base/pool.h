@@ -1,0 +1,18 @@
+/* A pool of threads that runs numbered tasks. Which thread runs which task is not fixed; tasks that write
+ * only to their own places give the same result for any number of threads. */
+#ifndef BASE_POOL_H
+#define BASE_POOL_H
+
+typedef struct pool pool;
+
+/* threads < 1 means one for each processor. NULL when memory or threads cannot be had. */
+pool *pool_new(int threads);
+void pool_free(pool *p);
+int pool_threads(const pool *p);
+
+/* Calls fn(arg, task, thread) for task = 0 .. tasks-1, thread = 0 .. pool_threads-1; returns when all are
+ * done. p == NULL runs them here, in order. Not to be called from inside a task of the same pool. */
+typedef void pool_task(void *arg, int task, int thread);
+void pool_run(pool *p, int tasks, pool_task *fn, void *arg);
+
+#endif

@@ -1,0 +1,25 @@
+/* A vocabulary: words, and one vector of features for each. Items that are words are rows of its table. */
+#ifndef WORDS_WORDS_H
+#define WORDS_WORDS_H
+
+#include <stdbool.h>
+
+#include "ordernet.h"
+
+struct onet_words {
+    int count, width;
+    size_t *at; /* [count + 1]: word w is text[at[w]] .. text[at[w+1]-1], UTF-8, not terminated */
+    char *text;
+    float *vectors; /* [count, width] */
+    int32_t *table; /* hash table of `slots` entries (a power of two), -1 where empty */
+    size_t slots;
+};
+
+/* The row that stands for a word as the user wrote it (case and spelling are folded here). Never fails: an
+ * unknown word gets the row of its kind (a number, a word in -ing, ...). */
+int32_t words_find(const onet_words *words, const char *text, size_t length);
+
+onet_words *words_copy(const onet_words *words);
+void words_free(onet_words *words);
+
+#endif
