@@ -15,9 +15,21 @@ struct onet_words {
     size_t slots;
 };
 
+/* Builds the hash table from count, at and text; of equal words the first is found. False when memory is
+ * short. A vocabulary has one word at least. */
+bool words_build(onet_words *words);
+
+/* The row with exactly this name, or -1. */
+int32_t words_exact(const onet_words *words, const char *text, size_t length);
+
 /* The row that stands for a word as the user wrote it (case and spelling are folded here). Never fails: an
- * unknown word gets the row of its kind (a number, a word in -ing, ...). */
+ * unknown word gets the row of its kind (a number, a word in -ing, ...). *known, when it is not NULL: whether
+ * the row is the word's own. */
 int32_t words_find(const onet_words *words, const char *text, size_t length);
+int32_t words_find_known(const onet_words *words, const char *text, size_t length, bool *known);
+
+/* Is this the row of a kind of unknown word? */
+bool words_is_kind(const onet_words *words, int32_t row);
 
 onet_words *words_copy(const onet_words *words);
 void words_free(onet_words *words);

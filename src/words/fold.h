@@ -1,0 +1,25 @@
+/* Case folding: how a word of the text becomes a word of the vocabulary. */
+#ifndef WORDS_FOLD_H
+#define WORDS_FOLD_H
+
+#include <stddef.h>
+
+enum { FOLD_INVALID = -1, FOLD_TOO_LONG = -2 };
+
+/* Lower-cases UTF-8, code point by code point (Unicode's simple mapping). Gives the length of what was
+ * written to out, which is not terminated; FOLD_INVALID for bytes that are not UTF-8, and FOLD_TOO_LONG when
+ * the result does not fit. fold_room(length) bytes always fit. */
+ptrdiff_t fold_lower(const char *text, size_t length, char *out, size_t capacity);
+
+static inline size_t fold_room(size_t length) {
+    return 2 * length + 4;
+}
+
+/* For a user's own spelling, after fold_lower: accents joined to their letters (NFC), typographic quotes and
+ * dashes written as in plain text. The same result codes. */
+ptrdiff_t fold_spelling(const char *text, size_t length, char *out, size_t capacity);
+
+/* The place of the first byte that is not UTF-8, or -1 when all is well. */
+ptrdiff_t fold_invalid_at(const char *text, size_t length);
+
+#endif
