@@ -1,0 +1,14 @@
+/* Where the shipped models are: in models/ beside the program (the source tree), or in share/ordernet/models/
+ * or share/ordernet/ beside the bin/ that the program stands in (an installation). */
+#ifndef CLI_MODEL_PATH_H
+#define CLI_MODEL_PATH_H
+
+#include <stddef.h>
+
+#include "ordernet.h"
+
+/* Writes the path of the shipped model `name` ("words.safetensors"). When it stands nowhere: ONET_IO and a
+ * sentence with the places looked at and the option to give. */
+onet_status model_path(char *path, size_t size, const char *name, onet_error *err);
+
+#endif
