@@ -1,0 +1,347 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <lzma.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/sha256.h"
+
+enum { CHUNK = 1 << 17 };
+
+/* xz asks for the memory that its file names; no sane file needs more than this to decode. */
+#define XZ_MEMORY ((uint64_t)1 << 30)
+
+typedef enum kind { UNKNOWN, PLAIN, GZIP, XZ } kind;
+
+struct input {
+    int fd;
+    char *name;
+    kind kind;
+    bool raw_ended; /* the file itself gave its last byte */
+    bool ended;     /* nothing more can come into data */
+
+    uint8_t *raw; /* [CHUNK]: bytes of the file, raw_from .. raw_to still to be decoded */
+    size_t raw_from, raw_to;
+    z_stream gzip;
+    bool gzip_between; /* a gzip member ended; another one may begin */
+    lzma_stream xz;
+
+    char *data; /* decoded bytes; from .. to are still to be given out, from .. scanned hold no newline */
+    size_t from, scanned, to, capacity;
+    long line;
+    sha256 sum;
+
+    onet_status status; /* the first failure stays */
+    onet_error error;
+};
+
+onet_status input_open(input **in, const char *path, onet_error *err) {
+    *in = NULL;
+    bool standard = !strcmp(path, "-");
+    int fd = standard ? 0 : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    if (fd < 0)
+        return fail(err, ONET_IO, "cannot open %s: %m; check the name and that you may read it", path);
+    if (!fstat(fd, &about) && S_ISDIR(about.st_mode)) {
+        if (!standard) close(fd);
+        return fail(err, ONET_IO, "%s is a directory; name a file in it", standard ? "standard input" : path);
+    }
+    input *new = calloc(1, sizeof *new);
+    if (new) {
+        new->fd = fd;
+        new->name = strdup(standard ? "standard input" : path);
+        new->raw = malloc(CHUNK);
+        sha256_start(&new->sum);
+    }
+    if (!new || !new->name || !new->raw) {
+        if (new)
+            input_close(new);
+        else if (!standard)
+            close(fd);
+        return fail_memory(err, "reading a file");
+    }
+    *in = new;
+    return ONET_OK;
+}
+
+void input_close(input *in) {
+    if (!in) return;
+    if (in->kind == GZIP) inflateEnd(&in->gzip);
+    if (in->kind == XZ) lzma_end(&in->xz);
+    if (in->fd > 0) close(in->fd);
+    free(in->raw);
+    free(in->data);
+    free(in->name);
+    free(in);
+}
+
+const char *input_name(const input *in) {
+    return in->name;
+}
+
+void input_sha256(input *in, char hex[65]) {
+    sha256_hex(&in->sum, hex);
+}
+
+/* Keeps the first failure, for calls to come. */
+static onet_status stop(input *in, onet_status status) {
+    in->status = status;
+    in->ended = true;
+    return status;
+}
+
+/* Some bytes of the file itself, as soon as there are any. */
+static onet_status raw_read(input *in, void *buffer, size_t size, size_t *got) {
+    for (;;) {
+        ssize_t n = read(in->fd, buffer, size);
+        if (n >= 0) {
+            *got = (size_t)n;
+            if (!n) in->raw_ended = true;
+            return ONET_OK;
+        }
+        if (errno == EAGAIN) {
+            struct pollfd wait = {.fd = in->fd, .events = POLLIN};
+            poll(&wait, 1, -1);
+        } else if (errno != EINTR)
+            return stop(in, fail(&in->error, ONET_IO, "cannot read %s: %m", in->name));
+    }
+}
+
+static onet_status raw_fill(input *in) {
+    if (in->raw_from == in->raw_to) in->raw_from = in->raw_to = 0;
+    size_t got;
+    onet_status status = raw_read(in, in->raw + in->raw_to, CHUNK - in->raw_to, &got);
+    if (!status) in->raw_to += got;
+    return status;
+}
+
+/* Takes only as many bytes as tell the kinds apart, so that a slow pipe of plain text is not held up. */
+static onet_status find_kind(input *in) {
+    static const uint8_t gzip[2] = {0x1f, 0x8b}, xz[6] = {0xfd, '7', 'z', 'X', 'Z', 0};
+    for (;;) {
+        size_t have = in->raw_to;
+        if (have >= sizeof gzip && !memcmp(in->raw, gzip, sizeof gzip)) {
+            if (inflateInit2(&in->gzip, 15 + 16) != Z_OK)
+                return stop(in, fail_memory(&in->error, "reading gzip"));
+            in->kind = GZIP;
+            return ONET_OK;
+        }
+        if (have >= sizeof xz && !memcmp(in->raw, xz, sizeof xz)) {
+            in->xz = (lzma_stream)LZMA_STREAM_INIT;
+            if (lzma_stream_decoder(&in->xz, XZ_MEMORY, LZMA_CONCATENATED) != LZMA_OK)
+                return stop(in, fail_memory(&in->error, "reading xz"));
+            in->kind = XZ;
+            return ONET_OK;
+        }
+        bool more = !have || (have < sizeof gzip && !memcmp(in->raw, gzip, have)) ||
+                    (have < sizeof xz && !memcmp(in->raw, xz, have));
+        if (!more || in->raw_ended) {
+            in->kind = PLAIN;
+            return ONET_OK;
+        }
+        onet_status status = raw_fill(in);
+        if (status) return status;
+    }
+}
+
+static onet_status corrupt(input *in, const char *method, const char *what) {
+    return stop(in,
+                fail(&in->error, ONET_BAD, "%s: its %s data %s; get the file again", in->name, method, what));
+}
+
+/* Each of the decoders takes raw bytes and puts at most `room` decoded ones at `to`. Decoding may give
+ * nothing yet; *got == 0 with in->ended set is the end. */
+static onet_status gzip_decode(input *in, char *to, size_t room, size_t *got) {
+    z_stream *z = &in->gzip;
+    if (in->gzip_between) {
+        if (in->raw_from == in->raw_to && in->raw_ended) {
+            in->ended = true;
+            return ONET_OK;
+        }
+        inflateReset(z);
+        in->gzip_between = false;
+    }
+    z->next_in = in->raw + in->raw_from;
+    z->avail_in = (uInt)(in->raw_to - in->raw_from);
+    z->next_out = (Bytef *)to;
+    z->avail_out = (uInt)room;
+    int result = inflate(z, Z_NO_FLUSH);
+    in->raw_from = in->raw_to - z->avail_in;
+    *got = room - z->avail_out;
+    if (result == Z_MEM_ERROR) return stop(in, fail_memory(&in->error, "reading gzip"));
+    if (result == Z_STREAM_END)
+        in->gzip_between = true;
+    else if (result != Z_OK && result != Z_BUF_ERROR)
+        return corrupt(in, "gzip", "is corrupt");
+    else if (!*got && in->raw_from == in->raw_to && in->raw_ended)
+        return corrupt(in, "gzip", "ends too early");
+    return ONET_OK;
+}
+
+static onet_status xz_decode(input *in, char *to, size_t room, size_t *got) {
+    lzma_stream *x = &in->xz;
+    x->next_in = in->raw + in->raw_from;
+    x->avail_in = in->raw_to - in->raw_from;
+    x->next_out = (uint8_t *)to;
+    x->avail_out = room;
+    lzma_ret result = lzma_code(x, in->raw_ended ? LZMA_FINISH : LZMA_RUN);
+    in->raw_from = in->raw_to - x->avail_in;
+    *got = room - x->avail_out;
+    if (result == LZMA_STREAM_END)
+        in->ended = true;
+    else if (result == LZMA_MEM_ERROR || result == LZMA_MEMLIMIT_ERROR)
+        return stop(in, fail_memory(&in->error, "reading xz"));
+    else if (result == LZMA_BUF_ERROR && in->raw_ended && !*got)
+        return corrupt(in, "xz", "ends too early");
+    else if (result != LZMA_OK && result != LZMA_BUF_ERROR)
+        return corrupt(in, "xz", "is corrupt");
+    return ONET_OK;
+}
+
+/* Decoded bytes into `to`: one turn, which may wait for the file once and may give nothing yet. */
+static onet_status decode(input *in, char *to, size_t room, size_t *got) {
+    onet_status status;
+    *got = 0;
+    if (in->status || in->ended) return in->status;
+    if (in->kind == UNKNOWN && (status = find_kind(in))) return status;
+    if (room > CHUNK) room = CHUNK;
+    if (in->kind == PLAIN && in->raw_from == in->raw_to) {
+        if (!in->raw_ended && (status = raw_read(in, to, room, got))) return status;
+        if (!*got) in->ended = true;
+    } else if (in->kind == PLAIN) {
+        *got = in->raw_to - in->raw_from < room ? in->raw_to - in->raw_from : room;
+        memcpy(to, in->raw + in->raw_from, *got);
+        in->raw_from += *got;
+    } else {
+        if (in->raw_from == in->raw_to && !in->raw_ended && (status = raw_fill(in))) return status;
+        if ((status = in->kind == GZIP ? gzip_decode(in, to, room, got) : xz_decode(in, to, room, got)))
+            return status;
+    }
+    sha256_add(&in->sum, to, *got);
+    return ONET_OK;
+}
+
+/* One more turn of decoding, behind what data holds already. */
+static onet_status fill(input *in) {
+    if (in->from == in->to) in->from = in->scanned = in->to = 0;
+    if (in->from > 0 && in->to + CHUNK > in->capacity) {
+        memmove(in->data, in->data + in->from, in->to - in->from);
+        in->to -= in->from;
+        in->scanned -= in->from;
+        in->from = 0;
+    }
+    /* One byte more than is read: the place of a last line's terminating NUL. */
+    if (!array_reserve(&in->data, &in->capacity, in->to + CHUNK + 1, 1))
+        return stop(in,
+                    fail(&in->error, ONET_MEMORY, "%s:%ld: not enough memory for a line of over %zu bytes",
+                         in->name, in->line + 1, in->to - in->from));
+    size_t got;
+    onet_status status = decode(in, in->data + in->to, CHUNK, &got);
+    if (!status) in->to += got;
+    return status;
+}
+
+static onet_status give(const input *in, onet_error *err) {
+    if (in->status && err) *err = in->error;
+    return in->status;
+}
+
+onet_status input_read(input *in, void *buffer, size_t size, size_t *got, onet_error *err) {
+    *got = 0;
+    if (!size) return ONET_OK;
+    if (in->from < in->to) {
+        *got = in->to - in->from < size ? in->to - in->from : size;
+        memcpy(buffer, in->data + in->from, *got);
+        in->from += *got;
+        if (in->scanned < in->from) in->scanned = in->from;
+        return ONET_OK;
+    }
+    while (!*got && !in->ended)
+        if (decode(in, buffer, size, got)) return give(in, err);
+    return give(in, err);
+}
+
+/* True when data holds the next line's newline, at in->scanned. */
+static bool find_newline(input *in) {
+    char *end = in->scanned < in->to ? memchr(in->data + in->scanned, '\n', in->to - in->scanned) : NULL;
+    in->scanned = end ? (size_t)(end - in->data) : in->to;
+    return end != NULL;
+}
+
+onet_status input_line(input *in, char **line, size_t *length, long *number, onet_error *err) {
+    *line = NULL;
+    bool newline;
+    while (!(newline = find_newline(in)) && !in->ended) {
+        if (in->to - in->from > MAX_LINE)
+            stop(in,
+                 fail(&in->error, ONET_BAD, "%s:%ld: the line is longer than 1 GiB; one set a line is meant",
+                      in->name, in->line + 1));
+        else
+            fill(in);
+        if (in->status) return give(in, err);
+    }
+    if (!newline && in->status) return give(in, err);
+    if (in->from == in->to) return ONET_OK;
+    char *start = in->data + in->from, *end = in->data + in->scanned;
+    in->from = in->scanned += newline;
+    if (end > start && end[-1] == '\r') end--;
+    *end = 0;
+    *line = start;
+    if (length) *length = (size_t)(end - start);
+    if (number) *number = in->line + 1;
+    in->line++;
+    return ONET_OK;
+}
+
+onet_status input_peek(input *in, size_t want, const char **data, size_t *got, onet_error *err) {
+    while (in->to - in->from < want && !in->ended && !find_newline(in))
+        if (fill(in)) return give(in, err);
+    *data = in->data + in->from;
+    *got = in->to - in->from;
+    return *got ? ONET_OK : give(in, err);
+}
+
+onet_status input_rest(input *in, char **data, size_t *size, size_t limit, onet_error *err) {
+    char *all = NULL;
+    size_t have = 0, capacity = 0, got = 0;
+    onet_status status;
+    *data = NULL;
+    do {
+        if (have > limit) {
+            status = fail(err, ONET_BAD, "%s holds more than %zu bytes, the most that is read at once",
+                          in->name, limit);
+            break;
+        }
+        if (!array_reserve(&all, &capacity, have + CHUNK + 1, 1)) {
+            status = fail(err, ONET_MEMORY, "not enough memory for all of %s", in->name);
+            break;
+        }
+        status = input_read(in, all + have, capacity - have - 1, &got, err);
+        have += got;
+    } while (!status && got);
+    if (status) {
+        free(all);
+        return status;
+    }
+    all[have] = 0;
+    *data = all;
+    *size = have;
+    return ONET_OK;
+}
+
+bool input_waits(input *in) {
+    while (!find_newline(in) && !in->ended && in->to - in->from <= MAX_LINE) {
+        struct pollfd now = {.fd = in->fd, .events = POLLIN};
+        if (in->raw_from == in->raw_to && !in->raw_ended && poll(&now, 1, 0) == 0) return true;
+        fill(in);
+    }
+    return false;
+}

@@ -1,0 +1,206 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+enum { CHUNK = 1 << 16 };
+
+struct output {
+    int fd;
+    char *name;      /* for sentences */
+    char *path;      /* the place to take, links resolved; NULL when written as it comes */
+    char *temporary; /* PATH.tmp.PID */
+    bool gzip;
+    z_stream z;
+    char *buffer; /* [CHUNK] */
+    size_t held;
+    bool failed;
+};
+
+static void output_free(output *out) {
+    if (!out) return;
+    if (out->gzip) deflateEnd(&out->z);
+    if (out->fd > 1) close(out->fd);
+    free(out->name);
+    free(out->path);
+    free(out->temporary);
+    free(out->buffer);
+    free(out);
+}
+
+static onet_status cannot(output *out, const char *what, onet_error *err) {
+    out->failed = true;
+    if (errno == ENOSPC || errno == EDQUOT)
+        return fail(err, ONET_IO, "cannot %s %s: %m; make room or name another place", what, out->name);
+    return fail(err, ONET_IO, "cannot %s %s: %m", what, out->name);
+}
+
+/* Opens the temporary file with the rights of the file whose place it will take. */
+static onet_status open_temporary(output *out, const char *path, const struct stat *old, onet_error *err) {
+    out->path = old ? realpath(path, NULL) : strdup(path);
+    if (!out->path || asprintf(&out->temporary, "%s.tmp.%ld", out->path, (long)getpid()) < 0) {
+        out->temporary = NULL;
+        return fail_memory(err, "writing a file");
+    }
+    if (old && access(path, W_OK)) return cannot(out, "write", err);
+    for (int attempt = 0; attempt < 2 && out->fd < 0; attempt++) {
+        out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        /* Left behind by a process of the same number that was killed. */
+        if (out->fd < 0 && errno == EEXIST) unlink(out->temporary);
+    }
+    if (out->fd < 0) return cannot(out, "write", err);
+    if (old && fchmod(out->fd, old->st_mode & 0777)) return cannot(out, "write", err);
+    return ONET_OK;
+}
+
+onet_status output_open(output **result, const char *path, onet_error *err) {
+    struct stat old;
+    bool standard = !strcmp(path, "-"), there = !standard && !stat(path, &old);
+    size_t length = strlen(path);
+    *result = NULL;
+    if (!length) return fail(err, ONET_IO, "the name of the file to write is empty");
+    if (there && S_ISDIR(old.st_mode))
+        return fail(err, ONET_IO, "cannot write %s: it is a directory; name a file in it", path);
+    output *out = calloc(1, sizeof *out);
+    if (!out) return fail_memory(err, "writing a file");
+    out->fd = -1;
+    out->name = strdup(standard ? "standard output" : path);
+    out->buffer = malloc(CHUNK);
+    onet_status status = ONET_OK;
+    if (!out->name || !out->buffer)
+        status = fail_memory(err, "writing a file");
+    else if (standard)
+        out->fd = 1;
+    else if (there && !S_ISREG(old.st_mode)) {
+        out->fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (out->fd < 0) status = cannot(out, "write", err);
+    } else
+        status = open_temporary(out, path, there ? &old : NULL, err);
+    if (!status && length > 3 && !strcmp(path + length - 3, ".gz")) {
+        out->gzip = deflateInit2(&out->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+        if (!out->gzip) status = fail_memory(err, "writing gzip");
+    }
+    if (status) {
+        output_abort(out);
+        return status;
+    }
+    *result = out;
+    return ONET_OK;
+}
+
+static onet_status write_all(output *out, const char *data, size_t size, onet_error *err) {
+    while (size) {
+        ssize_t n = write(out->fd, data, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return cannot(out, "write", err);
+        data += n;
+        size -= (size_t)n;
+    }
+    return ONET_OK;
+}
+
+/* Compresses what is held (and, with Z_FINISH, ends the gzip member) and writes it. */
+static onet_status deflate_held(output *out, int flush, onet_error *err) {
+    char packed[CHUNK / 4];
+    out->z.next_in = (Bytef *)out->buffer;
+    out->z.avail_in = (uInt)out->held;
+    do {
+        out->z.next_out = (Bytef *)packed;
+        out->z.avail_out = sizeof packed;
+        deflate(&out->z, flush);
+        onet_status status = write_all(out, packed, sizeof packed - out->z.avail_out, err);
+        if (status) return status;
+    } while (!out->z.avail_out);
+    out->held = 0;
+    return ONET_OK;
+}
+
+static onet_status write_held(output *out, int flush, onet_error *err) {
+    if (out->failed) return fail(err, ONET_IO, "cannot write %s: an earlier write failed", out->name);
+    if (out->gzip) return deflate_held(out, flush, err);
+    onet_status status = write_all(out, out->buffer, out->held, err);
+    out->held = 0;
+    return status;
+}
+
+onet_status output_write(output *out, const void *data, size_t size, onet_error *err) {
+    const char *from = data;
+    while (size) {
+        size_t take = CHUNK - out->held < size ? CHUNK - out->held : size;
+        memcpy(out->buffer + out->held, from, take);
+        out->held += take;
+        from += take;
+        size -= take;
+        onet_status status = out->held == CHUNK ? write_held(out, Z_NO_FLUSH, err) : ONET_OK;
+        if (status) return status;
+    }
+    return ONET_OK;
+}
+
+onet_status output_printf(output *out, onet_error *err, const char *format, ...) {
+    char some[512], *text = some;
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(some, sizeof some, format, args);
+    va_end(args);
+    if (length >= (int)sizeof some) {
+        va_start(args, format);
+        length = vasprintf(&text, format, args);
+        va_end(args);
+    }
+    if (length < 0) return fail_memory(err, "writing text");
+    onet_status status = output_write(out, text, (size_t)length, err);
+    if (text != some) free(text);
+    return status;
+}
+
+onet_status output_flush(output *out, onet_error *err) {
+    return write_held(out, Z_SYNC_FLUSH, err);
+}
+
+/* The new name itself must survive a power cut: the folder is synced too. Some file systems cannot. */
+static void sync_folder(const char *path) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 1;
+    if (length >= sizeof folder) return;
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = 0;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    fsync(fd);
+    close(fd);
+}
+
+onet_status output_commit(output *out, onet_error *err) {
+    onet_status status = write_held(out, Z_FINISH, err);
+    if (!status && out->path && fsync(out->fd)) status = cannot(out, "write", err);
+    if (!status && out->fd > 1) {
+        int fd = out->fd;
+        out->fd = -1;
+        if (close(fd)) status = cannot(out, "write", err);
+    }
+    if (!status && out->path && rename(out->temporary, out->path)) status = cannot(out, "replace", err);
+    if (status) {
+        output_abort(out);
+        return status;
+    }
+    if (out->path) sync_folder(out->path);
+    output_free(out);
+    return ONET_OK;
+}
+
+void output_abort(output *out) {
+    if (!out) return;
+    if (out->temporary) unlink(out->temporary);
+    output_free(out);
+}

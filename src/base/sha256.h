@@ -1,0 +1,19 @@
+/* SHA-256 (FIPS 180-4) of bytes that come in pieces. */
+#ifndef BASE_SHA256_H
+#define BASE_SHA256_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sha256 {
+    uint32_t h[8];
+    uint64_t length; /* bytes so far; the last length % 64 of them wait in block */
+    uint8_t block[64];
+} sha256;
+
+void sha256_start(sha256 *s);
+void sha256_add(sha256 *s, const void *data, size_t size);
+/* The sum of all bytes added so far, as 64 lower-case hex digits; more may be added afterwards. */
+void sha256_hex(const sha256 *s, char hex[65]);
+
+#endif
