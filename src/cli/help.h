@@ -1,0 +1,20 @@
+/* What the program says about itself, all of it made from the commands' tables. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include <stdio.h>
+
+#include "cli/commands.h"
+
+/* The list of commands; with a family's name only those of the family. */
+void help_overview(FILE *out, const char *family);
+/* All about one command. */
+onet_status help_command(FILE *out, const command *c, onet_error *err);
+/* The man page, in the man macros of troff. */
+onet_status help_man(FILE *out, onet_error *err);
+
+/* Prints text in lines of at most `width` columns; the first starts at column `at`, the others are indented
+ * by `indent`. An empty line in text stays one. */
+void print_wrapped(FILE *out, const char *text, int at, int indent, int width);
+
+#endif

@@ -1,0 +1,77 @@
+/* The program: finds the command, fills in its options, runs it, and turns its status into an exit status. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/help.h"
+
+/* A full disk or a closed pipe may show only when the last bytes are written. */
+static onet_status close_output(void) {
+    errno = 0;
+    bool failed = fflush(stdout) || ferror(stdout);
+    if (!failed && !fclose(stdout)) return ONET_OK;
+    fprintf(stderr, "ordernet: cannot write standard output: %s\n",
+            errno ? strerror(errno) : "an earlier write failed");
+    return ONET_IO;
+}
+
+static onet_status check_operands(const command *c, int operands, char **arguments, onet_error *err) {
+    if (operands < c->least) return fail(err, ONET_USAGE, "an operand is missing: %s", c->operands);
+    if (c->most >= 0 && operands > c->most)
+        return fail(err, ONET_USAGE, "'%s' is one operand too many", arguments[c->most]);
+    return ONET_OK;
+}
+
+static onet_status run_command(const command *c, int count, char **arguments, onet_error *err) {
+    void *values = command_values(c);
+    if (!values) return fail_memory(err, "the command's options");
+    int operands;
+    bool help;
+    onet_status status = options_parse(c->options, values, count, arguments, &operands, &help, err);
+    if (!status && help)
+        status = help_command(stdout, c, err);
+    else if (!status) {
+        status = check_operands(c, operands, arguments, err);
+        if (!status) status = c->run(values, operands, arguments, err);
+    }
+    free(values);
+    return status;
+}
+
+static onet_status start(int count, char **arguments, onet_error *err, const command **ran) {
+    if (!count || !strcmp(arguments[0], "--help") || !strcmp(arguments[0], "-h")) {
+        help_overview(count ? stdout : stderr, NULL);
+        return count ? ONET_OK : ONET_USAGE;
+    }
+    if (!strcmp(arguments[0], "--version")) {
+        printf("ordernet %s\n", onet_version());
+        return ONET_OK;
+    }
+    if (arguments[0][0] == '-')
+        return fail(err, ONET_USAGE, "unknown option %s; a command comes first, see 'ordernet --help'",
+                    arguments[0]);
+    if (count == 2 && command_family(arguments[0]) &&
+        (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h"))) {
+        help_overview(stdout, arguments[0]);
+        return ONET_OK;
+    }
+    int words;
+    *ran = command_find(count, arguments, &words, err);
+    return *ran ? run_command(*ran, count - words, arguments + words, err) : ONET_USAGE;
+}
+
+int main(int argc, char **argv) {
+    signal(SIGPIPE, SIG_IGN); /* writes then fail with EPIPE, which is handled like any failed write */
+    onet_error err = {{0}};
+    const command *ran = NULL;
+    onet_status status = start(argc - 1, argv + 1, &err, &ran);
+    onet_status closed = close_output();
+    if (status && err.text[0]) {
+        fprintf(stderr, "ordernet%s%s: %s\n", ran ? " " : "", ran ? ran->name : "", err.text);
+        if (status == ONET_USAGE && ran)
+            fprintf(stderr, "'ordernet %s --help' lists its options.\n", ran->name);
+    }
+    return status ? (int)status : (int)closed;
+}

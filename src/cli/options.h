@@ -1,0 +1,113 @@
+/* Options of a command: one table says what each is called, takes, means and fills in. Parsing, --help, the
+ * man page and the shells' completions are all made from it, so that they cannot disagree. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ordernet.h"
+
+typedef enum option_kind {
+    OPTION_FLAG,   /* no argument; stores 1 in an int */
+    OPTION_OFF,    /* no argument; stores 0 in an int: for options called no-... */
+    OPTION_INT,    /* int */
+    OPTION_U64,    /* uint64_t */
+    OPTION_DOUBLE, /* double */
+    OPTION_STRING, /* const char * */
+    OPTION_CHOICE, /* int or enum: the place, from 0, of the word in `choices` */
+    OPTION_NAME,   /* const char *, one of `choices` */
+    OPTION_SIZES   /* option_sizes: "5-20,25,50" */
+} option_kind;
+
+typedef struct option_sizes {
+    int count;
+    int value[256];
+} option_sizes;
+
+typedef struct option {
+    const char *group;        /* a heading for those that follow; all else is left out then */
+    const char *name;         /* without the dashes */
+    const char *argument;     /* what the help calls the argument: "N"; "FILE" completes file names */
+    const char *choices;      /* "beam|greedy|sample" */
+    const char *help;         /* one sentence or two */
+    const char *default_text; /* shown instead of the field's default; "" shows none */
+    size_t field;             /* offsetof the field in the command's values */
+    option_kind kind;
+    bool required;
+    double low, high; /* range of a number, both ends in it; both 0: any */
+} option;
+
+/* Options that several commands share; the argument is the offset of the field. */
+#define OPTION_THREADS(at)                                                                                   \
+    {                                                                                                        \
+        .name = "threads", .kind = OPTION_INT, .argument = "N", .field = (at), .low = 0, .high = 4096,       \
+        .default_text = "one for each processor",                                                            \
+        .help = "Threads to work with. The result is the same for any number."                               \
+    }
+#define OPTION_KERNELS(at)                                                                                   \
+    {                                                                                                        \
+        .name = "kernels", .kind = OPTION_NAME, .argument = "SET", .choices = "auto|plain|avx2|avx512",      \
+        .field = (at), .default_text = "auto",                                                               \
+        .help = "Instructions to compute with; auto takes the fastest that this processor has."              \
+    }
+#define OPTION_DEVICE(at)                                                                                    \
+    {                                                                                                        \
+        .name = "device", .kind = OPTION_STRING, .argument = "DEVICE", .field = (at),                        \
+        .default_text = "auto", .help = "Where to compute: auto, cpu, cuda or cuda:N."                       \
+    }
+#define OPTION_QUIET(at)                                                                                     \
+    { .name = "quiet", .kind = OPTION_FLAG, .field = (at), .help = "Show no progress and no summary." }
+#define OPTION_FORMAT_CHOICES "auto|jsonl|csv|pointer|npz|safetensors|text"
+#define OPTION_DATA_FORMAT(at)                                                                               \
+    {                                                                                                        \
+        .name = "format", .kind = OPTION_CHOICE, .argument = "FORMAT", .choices = OPTION_FORMAT_CHOICES,     \
+        .field = (at), .help = "Format of the data; auto goes by the file's name and first bytes."           \
+    }
+/* The fields of the onet_read_options that stand at offset `at`. */
+#define OPTIONS_READ(at)                                                                                     \
+    OPTION_DATA_FORMAT((at) + offsetof(onet_read_options, format)),                                          \
+        {.name = "set-column",                                                                               \
+         .kind = OPTION_STRING,                                                                              \
+         .argument = "NAME",                                                                                 \
+         .field = (at) + offsetof(onet_read_options, set_column),                                            \
+         .default_text = "set",                                                                              \
+         .help = "CSV: the column that names the set of a row."},                                            \
+        {.name = "rank-column",                                                                              \
+         .kind = OPTION_STRING,                                                                              \
+         .argument = "NAME",                                                                                 \
+         .field = (at) + offsetof(onet_read_options, rank_column),                                           \
+         .default_text = "rank",                                                                             \
+         .help = "CSV: the column with a row's place in the order of its set."},                             \
+        {.name = "features",                                                                                 \
+         .kind = OPTION_STRING,                                                                              \
+         .argument = "A,B,...",                                                                              \
+         .field = (at) + offsetof(onet_read_options, features),                                              \
+         .default_text = "every numeric column",                                                             \
+         .help = "CSV: the columns that are features."},                                                     \
+    {                                                                                                        \
+        .name = "width", .kind = OPTION_INT, .argument = "N",                                                \
+        .field = (at) + offsetof(onet_read_options, width), .low = 0, .high = 65536, .default_text = "2",    \
+        .help = "Pointer Network text: numbers an item."                                                     \
+    }
+
+/* Goes through arguments[count], fills in the fields of values and gathers what is not an option at the
+ * front of arguments; *operands is their number, *help whether --help was among them. A required option may
+ * be missing only beside --help. */
+onet_status options_parse(const option *table, void *values, int count, char **arguments, int *operands,
+                          bool *help, onet_error *err);
+
+/* The default that help shows, from the field as it stands in values; false when there is none to show. */
+bool option_default(const option *o, const void *values, char *text, size_t size);
+
+/* Calls visit(context, word, length) for each of "a|b|c". */
+void option_choices(const char *choices, void (*visit)(void *context, const char *word, int length),
+                    void *context);
+
+/* The candidate nearest to what was typed, or NULL when none is near; next(context) gives the candidates one
+ * by one and NULL at the end. */
+const char *nearest_word(const char *typed, const char *(*next)(void *context), void *context);
+
+#endif
