@@ -1,0 +1,28 @@
+/* A progress line on standard error: one line redrawn on a terminal, a plain line every few seconds
+ * elsewhere, nothing for work of under two seconds or where quiet is asked for. From one thread at a time. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+
+typedef struct progress {
+    bool quiet, terminal, drawn;
+    double started, next; /* seconds of the monotonic clock; `next`: when to draw again */
+} progress;
+
+void progress_start(progress *p, bool quiet);
+/* Whether it is time to draw, so that text need not be made in vain. */
+bool progress_due(progress *p);
+/* Draws a line of one's own making, cut to the terminal's width; call when progress_due says so. */
+void progress_draw(progress *p, const char *text);
+/* Draws, when it is due, "WHAT 1,200 of 5,000 UNITS, 340/s, 11 s left"; total 0 when it is not known. */
+void progress_count(progress *p, const char *what, const char *units, double done, double total);
+/* Clears the redrawn line; the terminal is free for the result. */
+void progress_end(progress *p);
+
+/* Seconds since progress_start. */
+double progress_seconds(const progress *p);
+/* "42 s", "3 min 10 s", "2 h 5 min" */
+const char *duration_text(double seconds, char text[32]);
+
+#endif
