@@ -1,0 +1,180 @@
+#include "data/sets.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "model/shape.h"
+
+/* The public part comes first, so that a pointer to one is a pointer to the other. */
+typedef struct growing {
+    onet_sets sets;
+    size_t start_room, item_room, word_room, order_room;
+} growing;
+
+onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
+    growing *g = calloc(1, sizeof *g);
+    *sets = NULL;
+    if (!g || !array_reserve(&g->sets.start, &g->start_room, 1, sizeof *g->sets.start)) {
+        free(g);
+        return fail_memory(err, "the sets");
+    }
+    g->sets.start[0] = 0;
+    g->sets.width = width;
+    *sets = &g->sets;
+    return ONET_OK;
+}
+
+void onet_sets_free(onet_sets *sets) {
+    if (!sets) return;
+    free(sets->start);
+    free(sets->items);
+    free(sets->word);
+    free(sets->order);
+    words_free(sets->words);
+    free(sets);
+}
+
+onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err) {
+    uint64_t small[32] = {0}, *seen = small; /* one bit an item */
+    if (n > sizeof small * 8 && !(seen = calloc((n + 63) / 64, sizeof *seen)))
+        return fail_memory(err, "checking an order");
+    onet_status status = ONET_OK;
+    for (size_t t = 0; t < n && !status; t++) {
+        size_t i = (size_t)order[t];
+        if (order[t] < 0 || i >= n)
+            status = fail(err, ONET_BAD,
+                          "order[%zu] is %ld: it must be an index of one of the set's items, from 0 to %zu",
+                          t, (long)order[t], n - 1);
+        else if (seen[i / 64] >> i % 64 & 1)
+            status = fail(err, ONET_BAD,
+                          "order[%zu] is %zu, which stands in the order already: each item must "
+                          "stand there once",
+                          t, i);
+        else
+            seen[i / 64] |= (uint64_t)1 << i % 64;
+    }
+    if (seen != small) free(seen);
+    return status;
+}
+
+static onet_status check_features(const float *items, size_t n, size_t width, onet_error *err) {
+    for (size_t i = 0; i < n * width; i++)
+        if (!isfinite(items[i]))
+            return fail(err, ONET_BAD,
+                        "items[%zu][%zu] is not a finite number; leave the set out or put a number there",
+                        i / width, i % width);
+    return ONET_OK;
+}
+
+/* What a new set must have in common with those before it; makes room in start and order. */
+static onet_status begin(growing *g, size_t n, const int32_t *order, onet_error *err) {
+    onet_sets *s = &g->sets;
+    size_t total = s->start[s->count];
+    if (n < 1) return fail(err, ONET_BAD, "the set has no items; leave it out or give it one");
+    if (n > INT32_MAX || total > SIZE_MAX / 2) return fail(err, ONET_BAD, "the set has too many items");
+    if (s->count && !s->order != !order)
+        return fail(err, ONET_BAD,
+                    "the set has %s order where those before it have %s; give all sets an order "
+                    "or none",
+                    order ? "an" : "no", order ? "none" : "one");
+    onet_status status = order ? sets_check_order(order, n, err) : ONET_OK;
+    if (status) return status;
+    if (!array_reserve(&s->start, &g->start_room, s->count + 2, sizeof *s->start) ||
+        (order && !array_reserve(&s->order, &g->order_room, total + n, sizeof *s->order)))
+        return fail_memory(err, "the sets");
+    return ONET_OK;
+}
+
+static void end(onet_sets *s, size_t n, const int32_t *order) {
+    size_t total = s->start[s->count];
+    if (order) memcpy(s->order + total, order, n * sizeof *order);
+    s->count++;
+    s->start[s->count] = total + n;
+}
+
+onet_status sets_append(onet_sets *s, size_t n, int width, const float *items, const int32_t *order,
+                        onet_error *err) {
+    growing *g = (growing *)s;
+    size_t total = s->start[s->count], w = (size_t)width, row;
+    if (s->word) return fail(err, ONET_BAD, "the set's items are numbers where those before it have words");
+    if (width < 1 || width > MAX_WIDTH)
+        return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", width, MAX_WIDTH);
+    if (s->width && s->width != width)
+        return fail(err, ONET_BAD,
+                    "the set's items have %d feature%s where %d are meant; give every item as many", width,
+                    width == 1 ? "" : "s", s->width);
+    onet_status status = begin(g, n, order, err);
+    if (status || (status = check_features(items, n, w, err))) return status;
+    if (!size_mul(w, sizeof *items, &row) || !array_reserve(&s->items, &g->item_room, total + n, row))
+        return fail_memory(err, "the sets");
+    s->width = width;
+    memcpy(s->items + total * w, items, n * row);
+    end(s, n, order);
+    return ONET_OK;
+}
+
+onet_status sets_append_words(onet_sets *s, size_t n, const int32_t *word, const int32_t *order,
+                              onet_error *err) {
+    growing *g = (growing *)s;
+    size_t total = s->start[s->count];
+    if (s->items) return fail(err, ONET_BAD, "the set's items are words where those before it have numbers");
+    onet_status status = begin(g, n, order, err);
+    if (status) return status;
+    if (!array_reserve(&s->word, &g->word_room, total + n, sizeof *word)) return fail_memory(err, "the sets");
+    memcpy(s->word + total, word, n * sizeof *word);
+    end(s, n, order);
+    return ONET_OK;
+}
+
+onet_status sets_check(const onet_sets *s, onet_error *err) {
+    if (!s->count) return fail(err, ONET_BAD, "there are no sets");
+    if (s->width < 1 || s->width > MAX_WIDTH)
+        return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", s->width, MAX_WIDTH);
+    if (!s->items == !s->word) return fail(err, ONET_BAD, "the sets have neither items nor words, or both");
+    if (s->word && (!s->words || s->words->width != s->width))
+        return fail(err, ONET_BAD, "the sets' words have no vocabulary of their width");
+    for (size_t k = 0; k < s->count; k++) {
+        size_t from = s->start[k], n = s->start[k + 1] - from;
+        onet_status status = ONET_OK;
+        if (s->start[k + 1] <= from || n > INT32_MAX)
+            status = fail(err, ONET_BAD, "the set has no items; leave it out or give it one");
+        else if (s->items)
+            status = check_features(s->items + from * (size_t)s->width, n, (size_t)s->width, err);
+        else
+            for (size_t i = 0; i < n && !status; i++)
+                if (s->word[from + i] < 0 || s->word[from + i] >= s->words->count)
+                    status = fail(err, ONET_BAD, "word[%zu] is %ld: the vocabulary has %d words", i,
+                                  (long)s->word[from + i], s->words->count);
+        if (!status && s->order) status = sets_check_order(s->order + from, n, err);
+        if (status) {
+            error_prefix(err, "set %zu", k + 1);
+            return status;
+        }
+    }
+    return ONET_OK;
+}
+
+onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,
+                           const int32_t *order, onet_error *err) {
+    *sets = NULL;
+    if (count < 1 || n < 1 || width < 1)
+        return fail(err, ONET_USAGE, "%zu sets of %d items of %d features: each must be 1 or more", count, n,
+                    width);
+    onet_sets *new;
+    onet_status status = sets_new(&new, width, err);
+    for (size_t s = 0; s < count && !status; s++) {
+        size_t at = s * (size_t)n;
+        status =
+            sets_append(new, (size_t)n, width, items + at * (size_t)width, order ? order + at : NULL, err);
+        if (status == ONET_BAD) error_prefix(err, "set %zu", s + 1);
+    }
+    if (status) {
+        if (new) onet_sets_free(new);
+        return status;
+    }
+    *sets = new;
+    return ONET_OK;
+}

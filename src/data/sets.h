@@ -1,0 +1,37 @@
+/* Sets of items in memory: making, growing, checking. */
+#ifndef DATA_SETS_H
+#define DATA_SETS_H
+
+#include "ordernet.h"
+#include "words/words.h"
+
+/* No sets yet, items of `width` features (0: as the first set appended has). */
+onet_status sets_new(onet_sets **sets, int width, onet_error *err);
+
+/* Appends a set: items [n, width], order [n] or NULL; or rows of sets->words, word [n]. Sets must be made by
+ * sets_new, be all of features or all of words, and all have an order or none. The sentence of an error
+ * speaks of "the set"; who knows its file and line puts them in front. A failure leaves the sets as they
+ * were. */
+onet_status sets_append(onet_sets *sets, size_t n, int width, const float *items, const int32_t *order,
+                        onet_error *err);
+onet_status sets_append_words(onet_sets *sets, size_t n, const int32_t *word, const int32_t *order,
+                              onet_error *err);
+
+/* Is order [n] a permutation of 0 .. n-1? The sentence names the first place that is wrong. */
+onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err);
+
+/* Checks sets that were filled in from outside: sizes, widths, finite features, words in range, orders. */
+onet_status sets_check(const onet_sets *sets, onet_error *err);
+
+/* The features of item i (counted over all sets): [width]. */
+static inline const float *sets_item(const onet_sets *sets, size_t i) {
+    if (sets->items) return sets->items + i * (size_t)sets->width;
+    return sets->words->vectors + (size_t)sets->word[i] * (size_t)sets->width;
+}
+
+/* Items of set s. */
+static inline size_t sets_size(const onet_sets *sets, size_t s) {
+    return sets->start[s + 1] - sets->start[s];
+}
+
+#endif

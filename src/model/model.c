@@ -1,0 +1,120 @@
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err) {
+    *model = NULL;
+    onet_model *m = calloc(1, sizeof *m);
+    if (!m) return fail_memory(err, "a model");
+    onet_status status = shape_make(&m->sh, settings, err);
+    if (!status) {
+        m->theta = array_new(m->sh.total, sizeof *m->theta);
+        m->mean = array_new((size_t)settings->width, sizeof *m->mean);
+        m->scale = array_new((size_t)settings->width, sizeof *m->scale);
+        if (!m->theta || !m->mean || !m->scale) status = fail_memory(err, "a model");
+    }
+    if (status) {
+        onet_model_free(m);
+        return status;
+    }
+    for (int i = 0; i < settings->width; i++) m->scale[i] = 1;
+    *model = m;
+    return ONET_OK;
+}
+
+void onet_model_free(onet_model *m) {
+    if (!m) return;
+    for (size_t i = 0; i < m->records; i++) {
+        free(m->record[i].key);
+        free(m->record[i].value);
+    }
+    free(m->record);
+    free(m->theta);
+    free(m->mean);
+    free(m->scale);
+    words_free(m->words);
+    free(m);
+}
+
+static record_entry *find(const onet_model *m, const char *key) {
+    for (size_t i = 0; i < m->records; i++)
+        if (!strcmp(m->record[i].key, key)) return &m->record[i];
+    return NULL;
+}
+
+onet_status model_record_set(onet_model *m, const char *key, const char *value, onet_error *err) {
+    record_entry *entry = find(m, key);
+    char *copy = strdup(value), *name = entry ? NULL : strdup(key);
+    if (!copy || (!entry && (!name || !array_reserve(&m->record, &m->record_room, m->records + 1,
+                                                     sizeof *m->record)))) {
+        free(copy);
+        free(name);
+        return fail_memory(err, "the training record");
+    }
+    if (entry)
+        free(entry->value);
+    else {
+        entry = &m->record[m->records++];
+        entry->key = name;
+    }
+    entry->value = copy;
+    return ONET_OK;
+}
+
+const onet_settings *onet_model_settings(const onet_model *m) {
+    return &m->sh.s;
+}
+
+size_t onet_model_parameters(const onet_model *m, int trained_only) {
+    return trained_only ? m->sh.trained : m->sh.total;
+}
+
+const char *onet_model_record(const onet_model *m, const char *key) {
+    const record_entry *entry = find(m, key);
+    return entry ? entry->value : NULL;
+}
+
+const onet_words *onet_model_words(const onet_model *m) {
+    return m->words;
+}
+
+onet_status onet_settings_preset(onet_settings *settings, const char *name, onet_error *err) {
+    static const struct {
+        const char *name;
+        onet_settings settings;
+    } preset[] = {
+        {"default",
+         {.encoder_blocks = 3,
+          .hidden = 64,
+          .encoder_out = 16,
+          .pool = ONET_POOL_MAX,
+          .decoder_blocks = 3,
+          .decoder_out = 16}},
+        {"tsp",
+         {.encoder_blocks = 4,
+          .hidden = 128,
+          .encoder_out = 16,
+          .pool = ONET_POOL_MAX,
+          .decoder_blocks = 4,
+          .decoder_out = 16}},
+        {"words",
+         {.encoder_blocks = 8,
+          .hidden = 256,
+          .encoder_out = 32,
+          .pool = ONET_POOL_MEAN,
+          .decoder_blocks = 8,
+          .decoder_out = 32}},
+    };
+    for (size_t i = 0; i < sizeof preset / sizeof *preset; i++)
+        if (!strcmp(name, preset[i].name)) {
+            int width = settings->width;
+            *settings = preset[i].settings;
+            settings->width = width;
+            return ONET_OK;
+        }
+    return fail(err, ONET_USAGE, "there is no preset \"%s\"; there are default, tsp and words", name);
+}

@@ -1,0 +1,31 @@
+/* A model in memory: the net's parameters and all that turns a user's items into its input. */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include "model/shape.h"
+#include "words/words.h"
+
+typedef struct record_entry {
+    char *key, *value;
+} record_entry;
+
+struct onet_model {
+    shape sh;
+    float *theta;         /* [sh.total], laid out by sh */
+    float *mean, *scale;  /* [width]: the net sees (x - mean) * scale; 0 and 1 when standardisation is off */
+    onet_words *words;    /* NULL when items are numbers; owned by the model */
+    record_entry *record; /* [records]: the training record, in the order in which it was set */
+    size_t records, record_room;
+};
+
+/* Parameters zero, mean 0, scale 1, no words, an empty record. */
+onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err);
+
+/* Sets or replaces a pair of the training record; both are copied. */
+onet_status model_record_set(onet_model *model, const char *key, const char *value, onet_error *err);
+
+/* SHA-256 over all that decides an answer: settings, parameters, standardisation, words. The same before
+ * saving and after loading. */
+void model_checksum(const onet_model *model, char hex[65]);
+
+#endif
