@@ -1,6 +1,7 @@
 # OrderNet. `make` builds, `make demo` shows it, `make check` proves it; see README.md.
-VERSION   := 0.1.0
-SOMAJOR   := 0
+# The header has the version: "#define ONET_VERSION_MAJOR 0", MINOR, PATCH.
+VERSION   := $(shell sed -n 's/^.define ONET_VERSION_[A-Z]* //p' include/ordernet.h | paste -sd.)
+SOMAJOR   := $(firstword $(subst ., ,$(VERSION)))
 PREFIX    ?= /usr/local
 DESTDIR   ?=
 CC        ?= cc
@@ -41,8 +42,12 @@ $(B)/src/kernels/avx512.o: KFLAGS := -mavx512f -mavx512vl -mavx512bw -mavx512dq 
 ordernet: $(LIB_OBJ) $(CLI_OBJ)
 	$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
 
-libordernet.so: $(LIB_OBJ)
+libordernet.so.$(VERSION): $(LIB_OBJ)
 	$(CC) $(SAN) -shared -Wl,-soname,libordernet.so.$(SOMAJOR) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
+
+libordernet.so: libordernet.so.$(VERSION)
+	ln -sf $< libordernet.so.$(SOMAJOR)
+	ln -sf libordernet.so.$(SOMAJOR) $@
 
 # One object in which only onet_ names are visible, as in the shared library.
 libordernet.a: $(LIB_OBJ)
@@ -53,6 +58,6 @@ libordernet.a: $(LIB_OBJ)
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
 
 clean:
-	rm -rf $(B) ordernet libordernet.a libordernet.so ordernet.pc demo
+	rm -rf $(B) ordernet libordernet.* ordernet.pc demo
 
 .PHONY: all clean

@@ -10,6 +10,8 @@ $(B)/tests/test_%: tests/test_%.c $(TEST_OBJ)
 -include $(TEST_BIN:%=%.d)
 
 check-unit: $(TEST_BIN)
-	@set -e; for t in $(TEST_BIN); do echo "== $$t"; $$t; done
+	@status=0; for t in $(TEST_BIN); do echo "== $$t"; $$t || status=1; done; exit $$status
+
+CHECKS    += check-unit
 
 .PHONY: check-unit

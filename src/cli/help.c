@@ -9,6 +9,10 @@
 
 enum { INDENT = 26 }; /* where the sentences start, right of the options' names */
 
+static const char exit_statuses[] = "Exit status: 0 done, 1 failed, 2 wrong usage, 3 bad data or model, 4 "
+                                    "input or output error, 5 not enough "
+                                    "memory, 130 interrupted.";
+
 static int page_width(FILE *out) {
     struct winsize size;
     if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col) return 80;
@@ -61,12 +65,13 @@ void help_overview(FILE *out, const char *family) {
         fprintf(out, "  %-14s ", (*c)->name);
         print_wrapped(out, (*c)->summary, 17, 17, width);
     }
-    fputs("\n'ordernet COMMAND --help' says all about one command; 'ordernet --version' the version.\n", out);
-    if (!family)
-        fputs(
-            "\nExit status: 0 done, 1 failed, 2 wrong usage, 3 bad data or model, 4 input or output error,\n"
-            "5 not enough memory, 130 interrupted.\n",
-            out);
+    fputc('\n', out);
+    print_wrapped(out,
+                  "'ordernet COMMAND --help' says all about one command; 'ordernet --version' the version.",
+                  0, 0, width);
+    if (family) return;
+    fputc('\n', out);
+    print_wrapped(out, exit_statuses, 0, 0, width);
 }
 
 /* "--beam K", "--decode beam|greedy|sample" */

@@ -67,9 +67,9 @@ void progress_count(progress *p, const char *what, const char *units, double don
     if (!progress_due(p)) return;
     char line[256], a[32], b[32], c[32];
     double rate = done / progress_seconds(p);
-    int used = snprintf(line, sizeof line, "%s %s", what, count_text(done, a));
+    int used = snprintf(line, sizeof line, "%.80s %s", what, count_text(done, a));
     if (total > 0) used += snprintf(line + used, sizeof line - (size_t)used, " of %s", count_text(total, b));
-    used += snprintf(line + used, sizeof line - (size_t)used, " %s", units);
+    used += snprintf(line + used, sizeof line - (size_t)used, " %.40s", units);
     if (rate >= 10)
         used += snprintf(line + used, sizeof line - (size_t)used, ", %s/s", count_text(rate, c));
     else

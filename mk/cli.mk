@@ -1,0 +1,5 @@
+CHECKS    += check-cli
+check-cli: ordernet
+	@tests/cli/run.sh
+
+.PHONY: check-cli

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Installs into a folder, builds an example against what is there, runs it, and uninstalls without a trace.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$folder/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: $name"
+        cat "$folder/log"
+        failed=$((failed + 1))
+    fi
+}
+prefix=$folder/usr
+lib=$prefix/lib
+check "make install" $MAKE --no-print-directory install PREFIX="$prefix"
+check "installed program" "$prefix/bin/ordernet" --version
+for file in bin/ordernet include/ordernet.h lib/libordernet.a lib/libordernet.so lib/libordernet.so.0 \
+    lib/pkgconfig/ordernet.pc share/man/man1/ordernet.1 share/bash-completion/completions/ordernet \
+    share/zsh/site-functions/_ordernet share/fish/vendor_completions.d/ordernet.fish; do
+    check "installed $file" test -s "$prefix/$file"
+done
+check "bash reads its completions" bash -n "$prefix/share/bash-completion/completions/ordernet"
+
+# The flags come from ordernet.pc, as pkg-config would read them.
+pc() { # FIELD
+    sed -n "s|^$1: *||p" "$lib/pkgconfig/ordernet.pc" |
+        sed "s|\${includedir}|$prefix/include|g; s|\${libdir}|$lib|g"
+}
+cat >"$folder/user.c" <<'END'
+#include <ordernet.h>
+#include <stdio.h>
+int main(void) {
+    onet_settings settings;
+    onet_error err;
+    if (onet_settings_preset(&settings, "tsp", &err)) return 1;
+    printf("%s %d\n", onet_version(), settings.hidden);
+    return settings.hidden != 128;
+}
+END
+# shellcheck disable=SC2046 # the flags are meant to be split
+{
+    check "link with the shared library" $CC $(pc Cflags) "$folder/user.c" $(pc Libs) -o "$folder/shared"
+    check "run with the shared library" env LD_LIBRARY_PATH="$lib" "$folder/shared"
+    check "link with the static library" $CC $(pc Cflags) "$folder/user.c" "$lib/libordernet.a" \
+        $(pc Libs.private) -o "$folder/static"
+}
+check "run with the static library" "$folder/static"
+if command -v readelf >/dev/null; then
+    check "soname" sh -c "readelf -d $lib/libordernet.so | grep -q 'soname: \[libordernet.so.0\]'"
+fi
+check "make uninstall" $MAKE --no-print-directory uninstall PREFIX="$prefix"
+check "nothing left" sh -c "test -z \"\$(find '$prefix' ! -type d)\""
+# Back to the ordernet.pc of the default prefix.
+$MAKE --no-print-directory ordernet.pc
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
