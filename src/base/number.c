@@ -1,0 +1,145 @@
+#include "base/number.h"
+
+#include <locale.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static locale_t plain; /* the "C" locale, in which the decimal point is a point; 0 if it cannot be had */
+
+static void make_plain(void) {
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* For numbers with many digits or large exponents, which are rare: the C library's correctly rounded
+ * conversion, given as many digits as can matter and one more for all the others. */
+static double slow_value(const char *text, const char *end, int64_t exponent) {
+    enum { DIGITS = 780, EXPONENT = 100000 };
+    char copy[DIGITS + 16];
+    int kept = 0;
+    bool point = false, rest = false;
+    for (; text < end; text++) {
+        if (*text == '.') {
+            point = true;
+        } else if (kept == DIGITS) {
+            rest |= *text != '0';
+            exponent += !point;
+        } else {
+            if (kept || *text != '0') copy[kept++] = *text;
+            exponent -= point;
+        }
+    }
+    if (rest) {
+        copy[kept++] = '1';
+        exponent--;
+    }
+    if (exponent > EXPONENT) exponent = EXPONENT;
+    if (exponent < -EXPONENT) exponent = -EXPONENT;
+    sprintf(copy + kept, "e%d", (int)exponent);
+    pthread_once(&once, make_plain);
+    return plain ? strtod_l(copy, NULL, plain) : strtod(copy, NULL);
+}
+
+const char *number_scan(const char *text, const char *end, number_grammar grammar, double *value) {
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const int64_t exponent_limit = INT64_C(1) << 60;
+    bool loose = grammar == NUMBER_LOOSE, negative = false, exact = true;
+    const char *p = text;
+    if (p < end && (*p == '-' || (loose && *p == '+'))) negative = *p++ == '-';
+    const char *mantissa = p;
+    uint64_t m = 0;
+    int64_t exponent = 0, scale = 0; /* the exponent as written; that of m */
+    while (p < end && is_digit(*p)) {
+        if (m < UINT64_C(1000000000000000000))
+            m = m * 10 + (uint64_t)(*p - '0');
+        else
+            exact = false;
+        p++;
+    }
+    size_t whole = (size_t)(p - mantissa);
+    if (!loose && (!whole || (whole > 1 && *mantissa == '0'))) return text;
+    if (p < end && *p == '.') {
+        const char *fraction = ++p;
+        while (p < end && is_digit(*p)) {
+            if (m < UINT64_C(1000000000000000000)) {
+                m = m * 10 + (uint64_t)(*p - '0');
+                scale--;
+            } else {
+                exact = false;
+            }
+            p++;
+        }
+        if (p == fraction && (!loose || !whole)) return text;
+    } else if (!whole) {
+        return text;
+    }
+    const char *after = p; /* the mantissa's end */
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        const char *e = p + 1;
+        bool minus = false;
+        if (e < end && (*e == '-' || *e == '+')) minus = *e++ == '-';
+        if (e < end && is_digit(*e)) {
+            for (; e < end && is_digit(*e); e++)
+                if (exponent < exponent_limit / 10) exponent = exponent * 10 + (*e - '0');
+            if (minus) exponent = -exponent;
+            p = e;
+        } else if (!loose) {
+            return text;
+        }
+    }
+    /* Both factors are exact as doubles, so that the one rounding of the product is the right one. */
+    scale += exponent;
+    double v;
+    if (exact && !m)
+        v = 0;
+    else if (exact && m < UINT64_C(1) << 53 && scale >= -22 && scale <= 22)
+        v = scale < 0 ? (double)m / power[-scale] : (double)m * power[scale];
+    else
+        v = slow_value(mantissa, after, exponent);
+    *value = negative ? -v : v;
+    return p;
+}
+
+size_t number_not_finite(const char *text, const char *end) {
+    static const char *const name[] = {"infinity", "inf", "nan"};
+    const char *p = text;
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        size_t length = strlen(name[i]);
+        if ((size_t)(end - p) >= length && !strncasecmp(p, name[i], length))
+            return (size_t)(p - text) + length;
+    }
+    return 0;
+}
+
+static int print_plain(char text[NUMBER_TEXT], int digits, double value) {
+    pthread_once(&once, make_plain);
+    locale_t user = plain ? uselocale(plain) : (locale_t)0;
+    int length = snprintf(text, NUMBER_TEXT, "%.*g", digits, value);
+    if (plain) uselocale(user);
+    return length;
+}
+
+size_t number_text_float(char text[NUMBER_TEXT], float value) {
+    int length = 0;
+    for (int digits = 6; digits <= 9; digits++) {
+        length = print_plain(text, digits, (double)value);
+        double back;
+        if (number_scan(text, text + length, NUMBER_JSON, &back) == text + length && (float)back == value)
+            break;
+    }
+    return (size_t)length;
+}
+
+size_t number_text_double(char text[NUMBER_TEXT], double value) {
+    return (size_t)print_plain(text, 9, value == 0 ? 0.0 : value);
+}
