@@ -16,8 +16,9 @@ size_t utf8_valid(const char *text, size_t length) {
             }
         }
         utf8proc_int32_t code;
-        utf8proc_ssize_t used = utf8proc_iterate((const utf8proc_uint8_t *)text + at,
-                                                 length - at > 4 ? 4 : (utf8proc_ssize_t)(length - at), &code);
+        utf8proc_ssize_t used =
+            utf8proc_iterate((const utf8proc_uint8_t *)text + at,
+                             length - at > 4 ? 4 : (utf8proc_ssize_t)(length - at), &code);
         if (used <= 0) return at;
         at += (size_t)used;
     }

@@ -1,0 +1,37 @@
+/* JSON Lines: {"items": [[0.1, 0.2], [0.3, 0.4]], "order": [1, 0]}, one set a line.
+ *
+ * A set's line is read in one pass over its text, and an answer is put into that text: the user's other keys,
+ * spacing and digits come back as they were, which a tree of values could not give. */
+#ifndef DATA_JSONL_H
+#define DATA_JSONL_H
+
+#include "base/file.h"
+#include "data/record.h"
+
+/* ---- Reading (jsonl.c) ------------------------------------------------------------------------------- */
+
+/* Parses the record's text; name is the file's. */
+onet_status jsonl_parse(record *r, const char *name, onet_error *err);
+
+/* Whether that is the member's key. */
+bool jsonl_is(const record *r, const member *m, const char *name);
+
+/* Takes the string at text (its opening quote) without its escapes into `to`, which needs no more room than
+ * the string takes. Gives the first character after the closing quote, or NULL with *where at what is wrong
+ * with it. to may be NULL. */
+const char *jsonl_string(const char *text, const char *end, char *to, size_t *length, const char **where);
+
+/* ---- Writing (jsonl_write.c) ------------------------------------------------------------------------- */
+
+/* What an answer adds to a set. */
+typedef struct answer_parts {
+    bool logprob, steps;
+    int top; /* more than 1: a list of that many orders too */
+} answer_parts;
+
+/* Writes the set as a line: its own text where it came from JSON Lines, with `order` set to the answer's, or
+ * to its own where answer is NULL. */
+onet_status jsonl_write(output *out, const record *r, const onet_answer *answer, const answer_parts *parts,
+                        onet_error *err);
+
+#endif

@@ -1,0 +1,58 @@
+/* A record: one set as it was read, with what it takes to write it back in its own format. */
+#ifndef DATA_RECORD_H
+#define DATA_RECORD_H
+
+#include <stdbool.h>
+
+#include "ordernet.h"
+
+typedef struct csv_table csv_table;
+
+/* One key of a JSON object and its value. */
+typedef struct member {
+    size_t name, name_end;   /* keys[name] .. keys[name_end - 1]: the key without escapes */
+    size_t value, value_end; /* text[value] .. text[value_end - 1] */
+} member;
+
+typedef struct record {
+    int n, width;   /* items; features an item, 0 for words */
+    float *items;   /* [n, width]; NULL: the items are words */
+    char **word;    /* [n], UTF-8, as the user wrote them; NULL: the items are features */
+    int32_t *order; /* [n]: order[t] is the item at place t; NULL: not known */
+    long line;      /* of its file, from 1; the number of the set in files that have no lines */
+
+    /* The rest is for src/data alone. */
+    onet_format format;
+    char *text; /* JSONL, POINTER, TEXT: the line as it stood; NUL-terminated */
+    size_t length;
+    member *member; /* JSONL: every key */
+    int members;
+    char *keys;             /* JSONL: the keys without escapes */
+    size_t items_end;       /* POINTER: length of the part before `output` */
+    bool closed;            /* POINTER: the order came back to its first item */
+    const csv_table *table; /* CSV: owned by the reader */
+    size_t set;             /* CSV: number of the set in the table */
+    /* Memory, kept for the next set read into the same record. */
+    float *item_store;
+    int32_t *order_store;
+    char **word_store;
+    char *letters; /* the words, each with its end mark */
+    size_t text_room, item_room, order_room, word_room, letter_room, member_room, key_room;
+} record;
+
+/* All zero is an empty record. */
+void record_free(record *r);
+
+/* Takes a line of text over, to be parsed; clears what was there. */
+onet_status record_line(record *r, onet_format format, const char *text, size_t length, long line,
+                        onet_error *err);
+
+/* Takes the `length` indices in order_store as the record's order, once n is known: each of first ..
+ * first + n - 1 must stand there once. field is what the format calls them. */
+onet_status record_take_order(record *r, size_t length, int first, const char *field, const char *name,
+                              onet_error *err);
+
+/* ONET_BAD for a line that is not UTF-8, names the byte. */
+onet_status record_check_text(const char *text, size_t length, const char *name, long line, onet_error *err);
+
+#endif

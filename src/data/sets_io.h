@@ -1,0 +1,17 @@
+/* Whole files of sets in and out, and from one format to another. */
+#ifndef DATA_SETS_IO_H
+#define DATA_SETS_IO_H
+
+#include "data/reader.h"
+#include "data/writer.h"
+
+/* Adds a record to sets; words become rows of the vocabulary, which may be NULL where there are none. name is
+ * the file's, for sentences. Leaves sets->words to the caller. */
+onet_status sets_append_record(onet_sets *sets, const record *r, const onet_words *words, const char *name,
+                               onet_error *err);
+
+/* Copies set after set from one file to another; "-" is standard input or output. */
+onet_status sets_convert(const char *from, const char *to, const onet_read_options *reading,
+                         const writer_options *writing, onet_error *err);
+
+#endif

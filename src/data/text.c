@@ -1,0 +1,49 @@
+#include "data/text.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+onet_status text_parse(record *r, const char *name, onet_error *err) {
+    onet_status status = record_check_text(r->text, r->length, name, r->line, err);
+    if (status) return status;
+    if (strlen(r->text) != r->length)
+        return fail(err, ONET_BAD, "%s:%ld: a NUL byte in the line; this is not text", name, r->line);
+    size_t n = 0;
+    if (!array_reserve(&r->letters, &r->letter_room, r->length + 1, 1))
+        return fail_memory(err, "a set's words");
+    memcpy(r->letters, r->text, r->length + 1);
+    char *rest;
+    for (char *word = strtok_r(r->letters, " \t\r\v\f", &rest); word;
+         word = strtok_r(NULL, " \t\r\v\f", &rest)) {
+        if (n == INT_MAX) return fail(err, ONET_BAD, "%s:%ld: more than %d words", name, r->line, INT_MAX);
+        if (!array_reserve(&r->word_store, &r->word_room, n + 1, sizeof *r->word_store) ||
+            !array_reserve(&r->order_store, &r->order_room, n + 1, sizeof *r->order_store))
+            return fail_memory(err, "a set's words");
+        r->word_store[n] = word;
+        r->order_store[n] = (int32_t)n;
+        n++;
+    }
+    if (!n)
+        return fail(err, ONET_BAD, "%s:%ld: an empty set; give it a word or leave the line out", name,
+                    r->line);
+    r->n = (int)n;
+    r->word = r->word_store;
+    r->order = r->order_store;
+    return ONET_OK;
+}
+
+onet_status text_write(output *out, const record *r, const int32_t *order, onet_error *err) {
+    if (!r->word)
+        return fail(err, ONET_BAD, "set %ld is of numbers, which a line of words cannot hold; use jsonl",
+                    r->line);
+    for (int t = 0; t < r->n; t++) {
+        const char *word = r->word[order ? order[t] : t];
+        onet_status status = output_write(out, word, strlen(word), err);
+        if (!status) status = output_write(out, t + 1 < r->n ? " " : "\n", 1, err);
+        if (status) return status;
+    }
+    return ONET_OK;
+}
