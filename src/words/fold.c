@@ -80,18 +80,3 @@ ptrdiff_t fold_spelling(const char *text, size_t length, char *out, size_t capac
     }
     return (ptrdiff_t)used;
 }
-
-ptrdiff_t fold_invalid_at(const char *text, size_t length) {
-    for (size_t i = 0; i < length;) {
-        if ((unsigned char)text[i] < 0x80) {
-            i++;
-            continue;
-        }
-        utf8proc_int32_t point;
-        utf8proc_ssize_t read =
-            utf8proc_iterate((const utf8proc_uint8_t *)text + i, (utf8proc_ssize_t)(length - i), &point);
-        if (read <= 0) return (ptrdiff_t)i;
-        i += (size_t)read;
-    }
-    return -1;
-}

@@ -19,7 +19,4 @@ static inline size_t fold_room(size_t length) {
  * dashes written as in plain text. The same result codes. */
 ptrdiff_t fold_spelling(const char *text, size_t length, char *out, size_t capacity);
 
-/* The place of the first byte that is not UTF-8, or -1 when all is well. */
-ptrdiff_t fold_invalid_at(const char *text, size_t length);
-
 #endif

@@ -42,6 +42,12 @@ bool words_build(onet_words *words) {
     return true;
 }
 
+bool words_insert(onet_words *words, int32_t row) {
+    if (2 * ((size_t)row + 1) > words->slots) return words_build(words);
+    words->table[slot_of(words, words->text + words->at[row], words->at[row + 1] - words->at[row])] = row;
+    return true;
+}
+
 int32_t words_exact(const onet_words *words, const char *text, size_t length) {
     return words->table[slot_of(words, text, length)];
 }
@@ -58,7 +64,7 @@ static int32_t row_of_kind(const onet_words *words, int kind) {
  * word in them. -1 when that word is not known either. */
 static int32_t row_of_core(const onet_words *words, const char *word, size_t length) {
     static const char outside[] = ".,;:!?\"'()[]";
-    while (length && strchr(outside, word[0])) word++, length--;
+    while (length && word[0] != '\'' && strchr(outside, word[0])) word++, length--; /* 't is a kind */
     while (length && strchr(outside, word[length - 1])) length--;
     int32_t row = words_exact(words, word, length);
     if (row < 0 && length > 2 && !memcmp(word + length - 2, "'s", 2))
@@ -67,7 +73,8 @@ static int32_t row_of_core(const onet_words *words, const char *word, size_t len
         row = words_exact(words, word, length - 3);
     if (row < 0) {
         const char *hyphen = memrchr(word, '-', length);
-        if (hyphen) row = words_exact(words, hyphen + 1, length - (size_t)(hyphen + 1 - word));
+        if (hyphen && hyphen > word)
+            row = words_exact(words, hyphen + 1, length - (size_t)(hyphen + 1 - word));
     }
     return row;
 }

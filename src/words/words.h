@@ -19,6 +19,10 @@ struct onet_words {
  * short. A vocabulary has one word at least. */
 bool words_build(onet_words *words);
 
+/* Puts the last row, which is new, into the table and lets the table grow where needed; false when memory is
+ * short. */
+bool words_insert(onet_words *words, int32_t row);
+
 /* The row with exactly this name, or -1. */
 int32_t words_exact(const onet_words *words, const char *text, size_t length);
 

@@ -1,0 +1,35 @@
+/* Sets of words from text: lines in, sets and their vocabulary out. The items of a set stand in a shuffled
+ * order (the same at each run), so that nothing about the right one can be read off their places. */
+#ifndef WORDS_PREPARE_H
+#define WORDS_PREPARE_H
+
+#include "words/vocabulary.h"
+
+typedef struct prepare_options {
+    const char *text;              /* path; .gz, .xz and "-" as well */
+    const char *vectors;           /* path, likewise; NULL when `words` is given */
+    const onet_words *words;       /* a vocabulary that is there already, as for validation sets */
+    int first;                     /* K: words taken from each line */
+    vocabulary_options vocabulary; /* the choice of a new one */
+    double unk_share; /* share of the unknown words that are written <unk>, as WikiText writes them */
+    uint64_t seed;
+    const char *lines; /* path for the kept lines as text, or NULL */
+} prepare_options;
+
+typedef struct prepare_report {
+    size_t read, blank, headers, shorter, kept; /* lines */
+    size_t words, distinct;                     /* in the kept lines */
+    size_t with_vector;                 /* of `words`: in the file of vectors, or known, when one was given */
+    size_t own_row, unk, special, kind; /* the others: by what stands for them; special: @-@ @,@ @.@ */
+    size_t lines_unknown;               /* lines with <unk> or a kind in them */
+    size_t vectors, vectors_repeated, vectors_width;
+    size_t rows; /* of the vocabulary */
+} prepare_report;
+
+void prepare_defaults(prepare_options *options);
+
+/* *sets stays NULL when there are neither vectors nor a vocabulary, and only the lines are wanted. */
+onet_status prepare_words(onet_sets **sets, const prepare_options *options, prepare_report *report,
+                          onet_error *err);
+
+#endif

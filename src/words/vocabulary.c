@@ -1,0 +1,171 @@
+#include "words/vocabulary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "words/kind.h"
+#include "words/maker.h"
+
+typedef struct choice {
+    const onet_words *vectors, *seen;
+    const uint64_t *times; /* [seen->count] */
+    const vocabulary_options *options;
+    words_maker maker;
+} choice;
+
+static const char *text_of(const onet_words *words, int32_t row, size_t *length) {
+    *length = words->at[row + 1] - words->at[row];
+    return words->text + words->at[row];
+}
+
+static const float *vector_of(const onet_words *words, int32_t row) {
+    return words->vectors + (size_t)row * (size_t)words->width;
+}
+
+/* Adds a row, or finds it, and gives it a vector (NULL: zeros for a new one). False when memory is short.
+ * Nothing happens when all rows are taken. */
+static bool add_row(choice *c, const char *text, size_t length, const float *vector) {
+    if (c->maker.words->count >= c->options->limit) return true;
+    bool added;
+    int32_t row = maker_add(&c->maker, text, length, &added);
+    if (row < 0) return false;
+    size_t width = (size_t)c->vectors->width;
+    if (added && vector)
+        memcpy(c->maker.words->vectors + (size_t)row * width, vector, width * sizeof *vector);
+    return true;
+}
+
+/* Sums, in double, over words with a vector: those of each kind, and of all. */
+typedef struct means {
+    double *sum;   /* [groups, width] */
+    size_t *count; /* [groups] */
+    int groups;
+} means;
+
+static void add_to_mean(means *m, int group, const float *vector, int width) {
+    for (int c = 0; c < width; c++) m->sum[(size_t)group * (size_t)width + (size_t)c] += vector[c];
+    m->count[group]++;
+}
+
+static void get_mean(const means *m, int group, float *vector, int width) {
+    for (int c = 0; c < width; c++)
+        vector[c] = (float)(m->sum[(size_t)group * (size_t)width + (size_t)c] / (double)m->count[group]);
+}
+
+static uint64_t times_seen(const choice *c, const char *text, size_t length) {
+    int32_t row = words_exact(c->seen, text, length);
+    return row < 0 ? 0 : c->times[row];
+}
+
+/* Group kind: rare words of that kind; group kind_count(): all rare words; the one after: all words. */
+static void gather_means(const choice *c, means *m) {
+    int width = c->vectors->width;
+    for (int32_t w = 0; w < c->vectors->count; w++) {
+        size_t length;
+        const char *text = text_of(c->vectors, w, &length);
+        const float *vector = vector_of(c->vectors, w);
+        add_to_mean(m, kind_count() + 1, vector, width);
+        if (times_seen(c, text, length) > (uint64_t)c->options->rare_until) continue;
+        add_to_mean(m, kind_count(), vector, width);
+        add_to_mean(m, kind_of(text, length), vector, width);
+    }
+}
+
+static bool add_unknown_rows(choice *c, const means *m, float *vector) {
+    int width = c->vectors->width;
+    const char *other = kind_name(kind_other());
+    if (c->options->unknown != UNKNOWN_KINDS) {
+        get_mean(m, kind_count() + 1, vector, width);
+        return add_row(c, other, strlen(other), c->options->unknown == UNKNOWN_MEAN ? vector : NULL);
+    }
+    static const char *const wikitext[][2] = {{"@-@", "-"}, {"@,@", ","}, {"@.@", "."}};
+    int rare = m->count[kind_count()] ? kind_count() : kind_count() + 1;
+    get_mean(m, rare, vector, width);
+    if (words_exact(c->vectors, "<unk>", 5) < 0 && !add_row(c, "<unk>", 5, vector)) return false;
+    for (size_t i = 0; i < sizeof wikitext / sizeof *wikitext; i++) {
+        int32_t plain = words_exact(c->vectors, wikitext[i][1], 1);
+        if (words_exact(c->vectors, wikitext[i][0], 3) < 0 &&
+            !add_row(c, wikitext[i][0], 3, plain < 0 ? vector : vector_of(c->vectors, plain)))
+            return false;
+    }
+    for (int kind = 0; kind < kind_count(); kind++) {
+        get_mean(m, m->count[kind] ? kind : rare, vector, width);
+        if (!add_row(c, kind_name(kind), strlen(kind_name(kind)), vector)) return false;
+    }
+    return true;
+}
+
+typedef struct ranked {
+    uint64_t times;
+    int32_t row; /* in seen */
+} ranked;
+
+static int by_times(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->times != y->times) return x->times > y->times ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static bool add_words(choice *c, const ranked *order) {
+    size_t length;
+    for (int32_t i = 0; i < c->seen->count; i++) {
+        const char *text = text_of(c->seen, order[i].row, &length);
+        int32_t v = words_exact(c->vectors, text, length);
+        if (v >= 0 && !add_row(c, text, length, vector_of(c->vectors, v))) return false;
+    }
+    for (int32_t i = 0; i < c->seen->count && c->options->own_row && c->options->unknown == UNKNOWN_KINDS;
+         i++) {
+        const char *text = text_of(c->seen, order[i].row, &length);
+        if (order[i].times < (uint64_t)c->options->own_row) break;
+        const onet_words *made = c->maker.words;
+        if (words_exact(c->vectors, text, length) >= 0 || kind_reserved(text, length)) continue;
+        const char *kind = kind_name(kind_of(text, length));
+        int32_t stand_in = words_exact(made, kind, strlen(kind));
+        if (!add_row(c, text, length, NULL)) return false;
+        int32_t row = words_exact(made, text, length);
+        if (row == made->count - 1 && stand_in >= 0) /* after adding, as adding may move the vectors */
+            memcpy(made->vectors + (size_t)row * (size_t)made->width, vector_of(made, stand_in),
+                   (size_t)made->width * sizeof *made->vectors);
+    }
+    for (int32_t w = 0; w < c->vectors->count; w++) {
+        const char *text = text_of(c->vectors, w, &length);
+        if (!add_row(c, text, length, vector_of(c->vectors, w))) return false;
+    }
+    return true;
+}
+
+static onet_status make(choice *c, means *m, float *vector, ranked *order, onet_words **words,
+                        onet_error *err) {
+    if (!m->sum || !m->count || !vector || !order || !maker_start(&c->maker, c->vectors->width))
+        return fail_memory(err, "the vocabulary");
+    gather_means(c, m);
+    for (int32_t i = 0; i < c->seen->count; i++) order[i] = (ranked){c->times[i], i};
+    qsort(order, (size_t)c->seen->count, sizeof *order, by_times);
+    if (!add_unknown_rows(c, m, vector) || !add_words(c, order)) return fail_memory(err, "the vocabulary");
+    *words = maker_finish(&c->maker);
+    return *words ? ONET_OK : fail_memory(err, "the vocabulary");
+}
+
+onet_status vocabulary_make(onet_words **words, const onet_words *vectors, const onet_words *seen,
+                            const uint64_t *seen_times, const vocabulary_options *options, onet_error *err) {
+    *words = NULL;
+    if (options->limit < kind_count() + 5)
+        return fail(err, ONET_USAGE, "a vocabulary needs %d rows at least, not %d", kind_count() + 5,
+                    options->limit);
+    choice c = {.vectors = vectors, .seen = seen, .times = seen_times, .options = options};
+    size_t width = (size_t)vectors->width;
+    means m = {.groups = kind_count() + 2};
+    m.sum = array_new((size_t)m.groups * width, sizeof *m.sum);
+    m.count = array_new((size_t)m.groups, sizeof *m.count);
+    float *vector = array_new(width, sizeof *vector);
+    ranked *order = array_new((size_t)seen->count, sizeof *order);
+    onet_status status = make(&c, &m, vector, order, words, err);
+    maker_free(&c.maker);
+    free(m.sum);
+    free(m.count);
+    free(vector);
+    free(order);
+    return status;
+}
