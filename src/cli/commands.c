@@ -6,9 +6,10 @@
 
 #include "base/error.h"
 
-extern const command cmd_completion, cmd_help;
+extern const command cmd_completion, cmd_help, cmd_tsp_generate;
 
 const command *const commands[] = {
+    &cmd_tsp_generate,
     &cmd_help,
     &cmd_completion,
     NULL,

@@ -1,0 +1,154 @@
+/* ordernet tsp generate: random city sets with proven optimal tours. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "data/sets.h"
+#include "tsp/generate.h"
+
+enum { CHUNK = 4096 }; /* instances solved between two writes */
+
+typedef struct generate_values {
+    option_sizes n;
+    uint64_t per_size, seed;
+    tsp_label label;
+    const char *out;
+    int threads, quiet;
+} generate_values;
+
+static void defaults(void *values) {
+    generate_values *v = values;
+    v->per_size = 1000;
+    v->seed = 1;
+    v->out = "-";
+}
+
+static bool is_jsonl(const char *path) {
+    size_t length = strlen(path);
+    if (length > 3 && !strcmp(path + length - 3, ".gz")) length -= 3;
+    return !strcmp(path, "-") || (length > 6 && !strncmp(path + length - 6, ".jsonl", 6));
+}
+
+static onet_status write_lines(output *out, const onet_sets *sets, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (size_t s = 0; s < sets->count && !status; s++) {
+        size_t from = sets->start[s], n = sets_size(sets, s);
+        status = output_printf(out, err, "{\"items\": [");
+        for (size_t i = 0; i < n && !status; i++) {
+            const float *xy = sets->items + (from + i) * 2;
+            char x[NUMBER_TEXT], y[NUMBER_TEXT];
+            number_text_float(x, xy[0]);
+            number_text_float(y, xy[1]);
+            status = output_printf(out, err, "%s[%s, %s]", i ? ", " : "", x, y);
+        }
+        for (size_t i = 0; i < n && !status; i++)
+            status = output_printf(out, err, "%s%d", i ? ", " : "], \"order\": [", sets->order[from + i]);
+        if (!status) status = output_printf(out, err, "]}\n");
+    }
+    return status;
+}
+
+/* Lines are written chunk by chunk; the other formats need all sets at once. */
+static onet_status generate(const generate_values *v, pool *threads, output *lines, onet_sets **sets,
+                            onet_error *err) {
+    tsp_plan plan = {.size = v->n.value, .sizes = v->n.count, .seed = v->seed, .label = v->label};
+    size_t total = (size_t)v->per_size * (size_t)v->n.count;
+    progress p;
+    progress_start(&p, v->quiet);
+    onet_status status = sets_new(sets, 2, err);
+    for (size_t first = 0; first < total && !status; first += CHUNK) {
+        size_t count = total - first < CHUNK ? total - first : CHUNK;
+        status = tsp_generate(*sets, &plan, first, count, threads, err);
+        if (!status && lines) {
+            status = write_lines(lines, *sets, err);
+            onet_sets_free(*sets);
+            *sets = NULL;
+            if (!status) status = sets_new(sets, 2, err);
+        }
+        progress_count(&p, "solving", "instances", (double)(first + count), (double)total);
+    }
+    progress_end(&p);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    (void)count;
+    (void)operands;
+    const generate_values *v = values;
+    pool *threads = pool_new(v->threads);
+    if (!threads) return fail_memory(err, "threads");
+    output *lines = NULL;
+    onet_sets *sets = NULL;
+    onet_status status = is_jsonl(v->out) ? output_open(&lines, v->out, err) : ONET_OK;
+    if (!status) status = generate(v, threads, lines, &sets, err);
+    if (!status && lines) {
+        status = output_commit(lines, err);
+        lines = NULL;
+    } else if (!status) {
+        status = fail(err, ONET_USAGE, "'%s' is not a .jsonl file", v->out);
+    }
+    output_abort(lines);
+    onet_sets_free(sets);
+    pool_free(threads);
+    return status;
+}
+
+static const option options[] = {
+    {.name = "n",
+     .kind = OPTION_SIZES,
+     .argument = "SIZES",
+     .required = true,
+     .low = 1,
+     .high = TSP_MAX_CITIES,
+     .field = offsetof(generate_values, n),
+     .help = "Numbers of cities: 20, or 5-20, or 5-20,25,30."},
+    {.name = "per-size",
+     .kind = OPTION_U64,
+     .argument = "N",
+     .low = 1,
+     .high = 1e12,
+     .field = offsetof(generate_values, per_size),
+     .help = "Instances of each size."},
+    {.name = "seed",
+     .kind = OPTION_U64,
+     .argument = "S",
+     .field = offsetof(generate_values, seed),
+     .help = "Another seed gives other instances."},
+    {.name = "method",
+     .kind = OPTION_CHOICE,
+     .choices = "exact|held-karp",
+     .argument = "METHOD",
+     .field = offsetof(generate_values, label),
+     .help = "Solver of the tours: branch and bound, or the dynamic program (up to 20 cities, slow)."},
+    {.name = "out",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .default_text = "standard output",
+     .field = offsetof(generate_values, out),
+     .help = "Where to write; the name says the format: .jsonl, .csv, .npz, .safetensors, .txt (Pointer "
+             "Network text); .gz compresses text."},
+    OPTION_THREADS(offsetof(generate_values, threads)),
+    OPTION_QUIET(offsetof(generate_values, quiet)),
+    {0},
+};
+
+const command cmd_tsp_generate = {
+    .name = "tsp generate",
+    .summary = "Make random city sets with their optimal tours",
+    .about =
+        "Draws cities uniformly from the unit square, finds the shortest tour and proves it (branch and "
+        "bound "
+        "on 1-trees, in double precision), and writes JSON Lines: {\"items\": [[x, y], ...], \"order\": "
+        "[...]}.\n\nThe tour starts at the city with the smallest x+y and runs counter-clockwise. The sizes "
+        "are interleaved: with --n 5-20 the first line has 5 cities, the second 6. Coordinates are float32 "
+        "numbers. The file depends on --n, --per-size and --seed alone, not on the number of threads.",
+    .examples = "ordernet tsp generate --n 5-20 --per-size 100000 --seed 1 --out train.safetensors\n"
+                "ordernet tsp generate --n 10 --per-size 3",
+    .options = options,
+    .size = sizeof(generate_values),
+    .defaults = defaults,
+    .run = run,
+};

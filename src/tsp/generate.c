@@ -1,0 +1,89 @@
+#include "tsp/generate.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "data/sets.h"
+#include <stdlib.h>
+
+int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
+    int n = plan->size[index % (size_t)plan->sizes];
+    rng r;
+    rng_seed(&r, plan->seed, index);
+    for (int i = 0; i < 2 * n; i++) xy[i] = (float)(rng_u64(&r) >> 40) * 0x1p-24f;
+    return n;
+}
+
+onet_status tsp_floats(tsp_instance *t, int n, const float *xy, onet_error *err) {
+    double *points = array_new((size_t)n * 2, sizeof *points);
+    if (!points) return fail_memory(err, "an instance");
+    for (int i = 0; i < 2 * n; i++) points[i] = xy[i];
+    onet_status status = tsp_points(t, n, points, err);
+    free(points);
+    return status;
+}
+
+typedef struct job {
+    const tsp_plan *plan;
+    size_t first;
+    int stride;          /* cities of the largest instance */
+    int *n;              /* [count] */
+    float *xy;           /* [count, stride, 2] */
+    int32_t *tour;       /* [count, stride] */
+    onet_status *status; /* [count] */
+} job;
+
+static void one_instance(void *arg, int task, int thread) {
+    (void)thread;
+    job *j = arg;
+    float *xy = j->xy + (size_t)task * (size_t)j->stride * 2;
+    int32_t *tour = j->tour + (size_t)task * (size_t)j->stride;
+    j->n[task] = tsp_draw(j->plan, j->first + (size_t)task, xy);
+    if (j->plan->label == TSP_LABEL_NONE) return;
+    tsp_instance t;
+    onet_status status = tsp_floats(&t, j->n[task], xy, NULL);
+    if (!status)
+        status = j->plan->label == TSP_LABEL_EXACT ? tsp_exact(&t, 0, tour, NULL, NULL)
+                                                   : tsp_held_karp(&t, tour, NULL);
+    tsp_free(&t);
+    j->status[task] = status;
+}
+
+onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, size_t count, pool *threads,
+                         onet_error *err) {
+    job j = {.plan = plan, .first = first};
+    for (int i = 0; i < plan->sizes; i++) {
+        if (plan->size[i] < 1 || plan->size[i] > TSP_MAX_CITIES)
+            return fail(err, ONET_USAGE, "%d cities; an instance has 1 to %d", plan->size[i], TSP_MAX_CITIES);
+        if (plan->label == TSP_LABEL_HELD_KARP && plan->size[i] > HELD_KARP_MAX)
+            return fail(err, ONET_USAGE, "%d cities are too many for held-karp (at most %d); use exact",
+                        plan->size[i], HELD_KARP_MAX);
+        if (plan->size[i] > j.stride) j.stride = plan->size[i];
+    }
+    if (count > INT32_MAX) return fail(err, ONET_USAGE, "too many instances at once");
+    size_t room;
+    onet_status status = ONET_OK;
+    if (size_mul(count, (size_t)j.stride * 2, &room)) {
+        j.n = array_new(count, sizeof *j.n);
+        j.xy = array_new(room, sizeof *j.xy);
+        j.tour = array_new(room / 2, sizeof *j.tour);
+        j.status = array_new(count, sizeof *j.status);
+    }
+    if (!j.n || !j.xy || !j.tour || !j.status)
+        status = fail_memory(err, "the instances");
+    else
+        pool_run(threads, (int)count, one_instance, &j);
+    for (size_t i = 0; i < count && !status; i++) {
+        size_t at = i * (size_t)j.stride;
+        if (j.status[i])
+            status = fail_memory(err, "solving an instance");
+        else
+            status = sets_append(sets, (size_t)j.n[i], 2, j.xy + 2 * at,
+                                 plan->label == TSP_LABEL_NONE ? NULL : j.tour + at, err);
+    }
+    free(j.n);
+    free(j.xy);
+    free(j.tour);
+    free(j.status);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* Random instances with proven optimal tours: the training data of the tour experiment.
+ *
+ * Instance i of a plan has size[i % sizes] cities: the sizes are interleaved, so that any first part of the
+ * data holds all of them alike. Its cities are drawn, from a random sequence of its own, uniformly from the
+ * unit square on a grid of 2^-24, which float32 holds exactly: the label is optimal for the very coordinates
+ * that are stored. */
+#ifndef TSP_GENERATE_H
+#define TSP_GENERATE_H
+
+#include "base/pool.h"
+#include "tsp/solvers.h"
+
+typedef enum tsp_label { TSP_LABEL_EXACT = 0, TSP_LABEL_HELD_KARP, TSP_LABEL_NONE } tsp_label;
+
+typedef struct tsp_plan {
+    const int *size; /* [sizes] */
+    int sizes;
+    uint64_t seed;
+    tsp_label label;
+} tsp_plan;
+
+/* The cities xy [n, 2] of instance number `index`; gives back n, its plan->size. */
+int tsp_draw(const tsp_plan *plan, size_t index, float *xy);
+
+/* Appends instances first .. first+count-1 with their canonical optimal tours to sets made by sets_new. The
+ * same for any number of threads. */
+onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, size_t count, pool *threads,
+                         onet_error *err);
+
+/* An instance of float32 points; n from 1 on. */
+onet_status tsp_floats(tsp_instance *t, int n, const float *xy, onet_error *err);
+
+#endif
