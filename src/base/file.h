@@ -26,6 +26,8 @@ onet_status input_line(input *in, char **line, size_t *length, long *number, one
 onet_status input_peek(input *in, size_t want, const char **data, size_t *got, onet_error *err);
 /* All that remains, NUL-terminated, for the caller to free; ONET_BAD when it is more than limit bytes. */
 onet_status input_rest(input *in, char **data, size_t *size, size_t limit, onet_error *err);
+/* True, and the number of bytes still to come, when that is known before reading: a plain file on disk. */
+bool input_size(input *in, size_t *size);
 /* The path, or "standard input". */
 const char *input_name(const input *in);
 /* True when input_line would have to wait for a pipe or terminal: time to flush one's answers. */

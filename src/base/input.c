@@ -25,8 +25,9 @@ struct input {
     int fd;
     char *name;
     kind kind;
-    bool raw_ended; /* the file itself gave its last byte */
-    bool ended;     /* nothing more can come into data */
+    size_t disk_size; /* of a regular file, from where reading began; 0: not known */
+    bool raw_ended;   /* the file itself gave its last byte */
+    bool ended;       /* nothing more can come into data */
 
     uint8_t *raw; /* [CHUNK]: bytes of the file, raw_from .. raw_to still to be decoded */
     size_t raw_from, raw_to;
@@ -47,7 +48,7 @@ onet_status input_open(input **in, const char *path, onet_error *err) {
     *in = NULL;
     bool standard = !strcmp(path, "-");
     int fd = standard ? 0 : open(path, O_RDONLY | O_CLOEXEC);
-    struct stat about;
+    struct stat about = {0};
     if (fd < 0)
         return fail(err, ONET_IO, "cannot open %s: %m; check the name and that you may read it", path);
     if (!fstat(fd, &about) && S_ISDIR(about.st_mode)) {
@@ -59,6 +60,9 @@ onet_status input_open(input **in, const char *path, onet_error *err) {
         new->fd = fd;
         new->name = strdup(standard ? "standard input" : path);
         new->raw = malloc(CHUNK);
+        off_t at = lseek(fd, 0, SEEK_CUR);
+        if (S_ISREG(about.st_mode) && at >= 0 && at < about.st_size)
+            new->disk_size = (size_t)(about.st_size - at);
         sha256_start(&new->sum);
     }
     if (!new || !new->name || !new->raw) {
@@ -307,6 +311,15 @@ onet_status input_peek(input *in, size_t want, const char **data, size_t *got, o
     *data = in->data + in->from;
     *got = in->to - in->from;
     return *got ? ONET_OK : give(in, err);
+}
+
+bool input_size(input *in, size_t *size) {
+    const char *unused;
+    size_t got;
+    if (!in->disk_size || input_peek(in, 1, &unused, &got, NULL) || in->kind != PLAIN) return false;
+    size_t taken = (size_t)in->sum.length - (in->to - in->from);
+    *size = taken < in->disk_size ? in->disk_size - taken : 0;
+    return true;
 }
 
 onet_status input_rest(input *in, char **data, size_t *size, size_t limit, onet_error *err) {

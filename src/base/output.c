@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 
-enum { CHUNK = 1 << 16 };
+enum { CHUNK = 1 << 17 };
 
 struct output {
     int fd;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "words/fold.h"
 
 onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err) {
     *model = NULL;
@@ -55,6 +56,8 @@ onet_status model_record_set(onet_model *m, const char *key, const char *value, 
         free(name);
         return fail_memory(err, "the training record");
     }
+    /* The file has room for UTF-8 alone; a file name need not be that. */
+    for (ptrdiff_t bad; (bad = fold_invalid_at(copy, strlen(copy))) >= 0;) copy[bad] = '?';
     if (entry)
         free(entry->value);
     else {

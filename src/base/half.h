@@ -1,0 +1,14 @@
+/* Half precision (IEEE 754 binary16) in files; all arithmetic is done in float. */
+#ifndef BASE_HALF_H
+#define BASE_HALF_H
+
+#include <stdint.h>
+
+#define HALF_MAX 65504.0f
+
+/* Rounds to the nearest, ties to even; too large becomes infinite, NaN stays NaN. */
+uint16_t half_from_float(float x);
+/* Exact. */
+float half_to_float(uint16_t h);
+
+#endif

@@ -1,0 +1,299 @@
+/* The model file: safetensors with every tensor of the shape by name, input.mean and input.scale, the
+ * vocabulary of a model of words, and in __metadata__ the settings, the training record and a checksum. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "base/memory.h"
+#include "base/sha256.h"
+#include "data/safetensors.h"
+#include "data/words_file.h"
+#include "model/model.h"
+
+static const struct {
+    const char *key;
+    size_t place; /* of an int in onet_settings */
+} numbers[] = {
+    {"settings.width", offsetof(onet_settings, width)},
+    {"settings.encoder_blocks", offsetof(onet_settings, encoder_blocks)},
+    {"settings.hidden", offsetof(onet_settings, hidden)},
+    {"settings.encoder_out", offsetof(onet_settings, encoder_out)},
+    {"settings.decoder_blocks", offsetof(onet_settings, decoder_blocks)},
+    {"settings.decoder_out", offsetof(onet_settings, decoder_out)},
+};
+enum { NUMBERS = sizeof numbers / sizeof *numbers, MAX_PAIRS = 10000 };
+
+static const char *const pools[] = {[ONET_POOL_MAX] = "max", [ONET_POOL_MEAN] = "mean"};
+
+static int *number_at(const onet_settings *s, int i) {
+    return (int *)((char *)s + numbers[i].place);
+}
+
+/* ---- Checksum ---------------------------------------------------------------------------------------- */
+
+static void sum_text(sha256 *sum, const char *text) {
+    sha256_add(sum, text, strlen(text) + 1);
+}
+
+/* The vectors as the file has them. */
+static void sum_words(sha256 *sum, const onet_words *words) {
+    size_t left = (size_t)words->count * (size_t)words->width;
+    const float *from = words->vectors;
+    bool half = words_fit_half(words);
+    sum_text(sum, "words");
+    while (half && left) {
+        uint16_t some[4096];
+        size_t n = left < 4096 ? left : 4096;
+        for (size_t i = 0; i < n; i++) some[i] = half_from_float(from[i]);
+        sha256_add(sum, some, n * sizeof *some);
+        from += n;
+        left -= n;
+    }
+    sha256_add(sum, from, left * sizeof *from);
+    for (int w = 0; w < words->count; w++) {
+        sha256_add(sum, words->text + words->at[w], words->at[w + 1] - words->at[w]);
+        sha256_add(sum, "\n", 1);
+    }
+}
+
+void model_checksum(const onet_model *m, char hex[65]) {
+    sha256 sum;
+    sha256_start(&sum);
+    for (int i = 0; i < NUMBERS; i++) {
+        char value[16];
+        snprintf(value, sizeof value, "%d", *number_at(&m->sh.s, i));
+        sum_text(&sum, value);
+    }
+    sum_text(&sum, pools[m->sh.s.pool]);
+    size_t width = (size_t)m->sh.s.width;
+    sha256_add(&sum, m->theta, m->sh.total * sizeof *m->theta);
+    sha256_add(&sum, m->mean, width * sizeof *m->mean);
+    sha256_add(&sum, m->scale, width * sizeof *m->scale);
+    if (m->words) sum_words(&sum, m->words);
+    sha256_hex(&sum, hex);
+}
+
+/* ---- Saving ------------------------------------------------------------------------------------------ */
+
+/* Metadata: the pairs and the few texts that they point to. */
+typedef struct pairs {
+    st_pair *pair; /* [count] */
+    size_t count;
+    char number[NUMBERS][16], sum[65];
+    char **keys; /* [records]: "record.KEY" */
+} pairs;
+
+static void pairs_free(pairs *p, size_t records) {
+    for (size_t i = 0; p->keys && i < records; i++) free(p->keys[i]);
+    free(p->keys);
+    free(p->pair);
+}
+
+static onet_status pairs_make(pairs *p, const onet_model *m, onet_error *err) {
+    p->pair = array_new(NUMBERS + 4 + m->records, sizeof *p->pair);
+    p->keys = array_new(m->records, sizeof *p->keys);
+    if (!p->pair || !p->keys) return fail_memory(err, "a model's metadata");
+    p->pair[p->count++] = (st_pair){"format", "ordernet"};
+    p->pair[p->count++] = (st_pair){"format_version", "1"};
+    for (int i = 0; i < NUMBERS; i++) {
+        snprintf(p->number[i], sizeof p->number[i], "%d", *number_at(&m->sh.s, i));
+        p->pair[p->count++] = (st_pair){numbers[i].key, p->number[i]};
+    }
+    p->pair[p->count++] = (st_pair){"settings.pool", pools[m->sh.s.pool]};
+    model_checksum(m, p->sum);
+    p->pair[p->count++] = (st_pair){"sha256", p->sum};
+    for (size_t i = 0; i < m->records; i++) {
+        if (asprintf(&p->keys[i], "record.%s", m->record[i].key) < 0) {
+            p->keys[i] = NULL;
+            return fail_memory(err, "a model's metadata");
+        }
+        p->pair[p->count++] = (st_pair){p->keys[i], m->record[i].value};
+    }
+    return ONET_OK;
+}
+
+static st_tensor float_tensor(const tensor *t, const float *data) {
+    st_tensor f = {.name = t->name, .type = ST_F32, .dims = t->dims, .data = data};
+    for (int i = 0; i < t->dims; i++) f.shape[i] = (size_t)t->shape[i];
+    return f;
+}
+
+/* What a model that could not be loaded again has wrong; it is not written. */
+static onet_status check_numbers(const onet_model *m, const char *name, onet_status bad, onet_error *err) {
+    const shape *sh = &m->sh;
+    for (int k = 0; k < sh->tensors; k++) {
+        const tensor *t = &sh->tensor[k];
+        const char *suffix = strrchr(t->name, '.');
+        bool variance = !strcmp(suffix, ".running_var");
+        for (size_t i = 0; i < t->size; i++) {
+            float x = m->theta[t->offset + i];
+            if (!isfinite(x) || (variance && x < 0))
+                return fail(err, bad,
+                            "%s: tensor \"%s\" has %g as its number %zu, which cannot be; train the "
+                            "model again or use an earlier one",
+                            name, t->name, x, i);
+        }
+    }
+    for (int i = 0; i < sh->s.width; i++)
+        if (!isfinite(m->mean[i]) || !isfinite(m->scale[i]))
+            return fail(err, bad,
+                        "%s: input.mean or input.scale of feature %d is not a finite number; train the "
+                        "model again or use an earlier one",
+                        name, i);
+    return ONET_OK;
+}
+
+onet_status onet_model_save(const onet_model *m, const char *path, onet_error *err) {
+    const shape *sh = &m->sh;
+    size_t count = 0, width = (size_t)sh->s.width;
+    pairs p = {0};
+    words_file w = {0};
+    onet_status status = check_numbers(m, path, ONET_FAILED, err);
+    if (status) return status;
+    st_tensor *list = array_new((size_t)sh->tensors + 4, sizeof *list);
+    if (!list) return fail_memory(err, "saving a model");
+    for (int k = 0; k < sh->tensors; k++)
+        list[count++] = float_tensor(&sh->tensor[k], m->theta + sh->tensor[k].offset);
+    list[count++] =
+        (st_tensor){.name = "input.mean", .type = ST_F32, .dims = 1, .shape = {width}, .data = m->mean};
+    list[count++] =
+        (st_tensor){.name = "input.scale", .type = ST_F32, .dims = 1, .shape = {width}, .data = m->scale};
+    if (m->words) {
+        status = words_file_make(&w, m->words, true, list + count, err);
+        count += 2;
+    }
+    if (!status) status = pairs_make(&p, m, err);
+    if (!status) status = safetensors_write(path, list, count, p.pair, p.count, err);
+    pairs_free(&p, m->records);
+    words_file_free(&w);
+    free(list);
+    return status;
+}
+
+/* ---- Loading ----------------------------------------------------------------------------------------- */
+
+static onet_status read_settings(const safetensors *file, onet_settings *s, onet_error *err) {
+    const char *name = safetensors_name(file), *format = safetensors_metadata(file, "format"),
+               *version = safetensors_metadata(file, "format_version"),
+               *pool = safetensors_metadata(file, "settings.pool");
+    if (!format || strcmp(format, "ordernet"))
+        return fail(err, ONET_BAD,
+                    "%s is not an OrderNet model (its metadata has no \"format\": \"ordernet\"); "
+                    "name a file that `ordernet train` made",
+                    name);
+    if (!version || strcmp(version, "1"))
+        return fail(err, ONET_BAD, "%s: its format_version is %.20s where 1 is meant; use a newer OrderNet",
+                    name, version ? version : "missing");
+    for (int i = 0; i < NUMBERS; i++) {
+        const char *text = safetensors_metadata(file, numbers[i].key);
+        char *end = NULL;
+        errno = 0;
+        long value = text ? strtol(text, &end, 10) : -1;
+        if (!text || end == text || *end || errno || value < 0 || value > INT32_MAX)
+            return fail(err, ONET_BAD,
+                        "%s: its %s is \"%.40s\" where a whole number is meant; the file is corrupt", name,
+                        numbers[i].key, text ? text : "");
+        *number_at(s, i) = (int)value;
+    }
+    for (s->pool = ONET_POOL_MAX; s->pool <= ONET_POOL_MEAN; s->pool++)
+        if (pool && !strcmp(pool, pools[s->pool])) return ONET_OK;
+    return fail(err, ONET_BAD,
+                "%s: its settings.pool is \"%.40s\" where max or mean is meant; the file is corrupt", name,
+                pool ? pool : "");
+}
+
+/* Sees that all tensors are there before memory is taken for any: the file is as long as they are. */
+static onet_status check_tensors(const safetensors *file, const shape *sh, onet_error *err) {
+    st_tensor *found;
+    size_t width = (size_t)sh->s.width;
+    onet_status status;
+    for (int k = 0; k < sh->tensors; k++) {
+        st_tensor meant = float_tensor(&sh->tensor[k], NULL);
+        if ((status = safetensors_expect(file, meant.name, ST_F32, meant.dims, meant.shape, &found, err)))
+            return status;
+    }
+    if ((status = safetensors_expect(file, "input.mean", ST_F32, 1, &width, &found, err))) return status;
+    return safetensors_expect(file, "input.scale", ST_F32, 1, &width, &found, err);
+}
+
+static onet_status read_record(const safetensors *file, onet_model *m, onet_error *err) {
+    if (file->pairs > MAX_PAIRS)
+        return fail(err, ONET_BAD, "%s: its __metadata__ has over %d pairs; the file is corrupt",
+                    safetensors_name(file), MAX_PAIRS);
+    for (size_t i = 0; i < file->pairs; i++)
+        if (!strncmp(file->metadata[i].key, "record.", 7)) {
+            onet_status status = model_record_set(m, file->metadata[i].key + 7, file->metadata[i].value, err);
+            if (status) return status;
+        }
+    return ONET_OK;
+}
+
+static onet_status read_tensors(safetensors *file, onet_model *m, onet_error *err) {
+    const shape *sh = &m->sh;
+    words_file w = {0};
+    onet_status status = ONET_OK;
+    for (int k = 0; k < sh->tensors; k++)
+        safetensors_find(file, sh->tensor[k].name)->into = m->theta + sh->tensor[k].offset;
+    safetensors_find(file, "input.mean")->into = m->mean;
+    safetensors_find(file, "input.scale")->into = m->scale;
+    bool words = safetensors_find(file, "words.text") || safetensors_find(file, "words.vectors");
+    if (words) status = words_file_begin(&w, file, err);
+    if (!status) status = safetensors_load(file, err);
+    if (!status && words) status = words_file_end(&w, file, &m->words, err);
+    words_file_free(&w);
+    if (!status && words && m->words->width != sh->s.width)
+        status = fail(err, ONET_BAD,
+                      "%s: words.vectors has %d numbers a word where the net takes %d; make the "
+                      "file again",
+                      safetensors_name(file), m->words->width, sh->s.width);
+    return status;
+}
+
+static onet_status check_sum(const safetensors *file, const onet_model *m, onet_error *err) {
+    const char *meant = safetensors_metadata(file, "sha256");
+    char found[65];
+    if (!meant) return ONET_OK;
+    model_checksum(m, found);
+    if (!strcmp(meant, found)) return ONET_OK;
+    return fail(err, ONET_BAD,
+                "%s is corrupt: its numbers do not have the checksum that it was saved with; get "
+                "the file again",
+                safetensors_name(file));
+}
+
+static onet_status load(safetensors *file, onet_model **model, onet_error *err) {
+    onet_settings settings;
+    onet_status status = read_settings(file, &settings, err);
+    if (status) return status;
+    shape *sh = malloc(sizeof *sh);
+    if (!sh) return fail_memory(err, "a model");
+    if ((status = shape_make(sh, &settings, err))) {
+        status = ONET_BAD;
+        error_prefix(err, "%s", safetensors_name(file));
+    } else
+        status = check_tensors(file, sh, err);
+    free(sh);
+    if (status || (status = model_new(model, &settings, err)) || (status = read_record(file, *model, err)) ||
+        (status = read_tensors(file, *model, err)) ||
+        (status = check_numbers(*model, safetensors_name(file), ONET_BAD, err)))
+        return status;
+    return check_sum(file, *model, err);
+}
+
+onet_status onet_model_load(onet_model **model, const char *path, onet_error *err) {
+    safetensors *file;
+    *model = NULL;
+    onet_status status = safetensors_open(&file, path, err);
+    if (status) return status;
+    status = load(file, model, err);
+    if (status) {
+        onet_model_free(*model);
+        *model = NULL;
+    }
+    safetensors_close(file);
+    return status;
+}
