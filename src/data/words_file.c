@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "model/shape.h"
-#include "words/fold.h"
 
 void words_file_free(words_file *w) {
     words_free(w->words);
@@ -55,10 +55,10 @@ onet_status words_file_begin(words_file *w, const safetensors *file, onet_error 
 static onet_status split(words_file *w, const char *name, onet_error *err) {
     onet_words *words = w->words;
     const char *from = w->text, *end = w->text + w->text_size;
-    ptrdiff_t invalid = fold_invalid_at(w->text, w->text_size);
-    if (invalid >= 0)
-        return fail(err, ONET_BAD, "%s: words.text is not UTF-8 at byte %td; make the file again", name,
-                    invalid);
+    size_t valid = utf8_valid(w->text, w->text_size);
+    if (valid < w->text_size)
+        return fail(err, ONET_BAD, "%s: words.text is not UTF-8 at byte %zu; make the file again", name,
+                    valid);
     int32_t count = 0;
     size_t used = 0;
     for (bool last = false; !last; count++) {

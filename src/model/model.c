@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "words/fold.h"
+#include "base/utf8.h"
 
 onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err) {
     *model = NULL;
@@ -57,7 +57,7 @@ onet_status model_record_set(onet_model *m, const char *key, const char *value, 
         return fail_memory(err, "the training record");
     }
     /* The file has room for UTF-8 alone; a file name need not be that. */
-    for (ptrdiff_t bad; (bad = fold_invalid_at(copy, strlen(copy))) >= 0;) copy[bad] = '?';
+    for (size_t length = strlen(copy), at; (at = utf8_valid(copy, length)) < length;) copy[at] = '?';
     if (entry)
         free(entry->value);
     else {
