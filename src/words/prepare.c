@@ -196,27 +196,30 @@ static onet_status sets_from_text(onet_sets **sets, const text *t, const prepare
     return status;
 }
 
-onet_status prepare_words(onet_sets **sets, const prepare_options *options, prepare_report *report,
-                          onet_error *err) {
-    *sets = NULL;
-    *report = (prepare_report){.read = 0};
+onet_status prepare_words(prepared *made, const prepare_options *options, onet_error *err) {
+    *made = (prepared){.sets = NULL};
     text t = {.words = 0};
     output *out = NULL;
     onet_status status = maker_start(&t.distinct, 0) ? ONET_OK : fail_memory(err, "the words of the text");
     if (!status && options->lines) status = output_open(&out, options->lines, err);
-    if (!status) status = read_text(&t, options, report, out, err);
+    if (!status) status = read_text(&t, options, &made->report, out, err);
     if (!status && (options->words || options->vectors))
-        status = sets_from_text(sets, &t, options, report, err);
+        status = sets_from_text(&made->sets, &t, options, &made->report, err);
     if (!status && out)
         status = output_commit(out, err);
     else
         output_abort(out);
-    if (status) {
-        onet_sets_free(*sets);
-        *sets = NULL;
-    }
+    if (!status && !(made->distinct = maker_finish(&t.distinct)))
+        status = fail_memory(err, "the words of the text");
+    made->word = t.word;
     maker_free(&t.distinct);
     free(t.times);
-    free(t.word);
     return status;
+}
+
+void prepare_free(prepared *made) {
+    onet_sets_free(made->sets);
+    words_free(made->distinct);
+    free(made->word);
+    *made = (prepared){.sets = NULL};
 }

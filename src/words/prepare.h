@@ -28,8 +28,17 @@ typedef struct prepare_report {
 
 void prepare_defaults(prepare_options *options);
 
-/* *sets stays NULL when there are neither vectors nor a vocabulary, and only the lines are wanted. */
-onet_status prepare_words(onet_sets **sets, const prepare_options *options, prepare_report *report,
-                          onet_error *err);
+/* What came of it. The lines' own words are kept too, since words that share a row are not the same word. */
+typedef struct prepared {
+    onet_sets
+        *sets; /* NULL when there were neither vectors nor a vocabulary, and only the lines are wanted */
+    onet_words *distinct; /* the words of the text (without vectors) */
+    int32_t *word;        /* [kept, first]: the lines as rows of `distinct`, in their right order */
+    prepare_report report;
+} prepared;
+
+/* prepare_free may be called in any case. */
+onet_status prepare_words(prepared *made, const prepare_options *options, onet_error *err);
+void prepare_free(prepared *made);
 
 #endif
