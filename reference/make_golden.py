@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/*.golden: what the twin computes in double, for the C engine to be held to.
+
+    python3 reference/make_golden.py            write all files (a few minutes)
+    python3 reference/make_golden.py NAME ...   write some
+    python3 reference/make_golden.py --check    compute again and compare with the files; status 1 when they differ
+
+The file format and what each entry holds are described in reference/README.md. On one machine the files come out
+identical byte for byte; elsewhere the last bits depend on the matrix library, and --check allows 1e-9 for it.
+"""
+
+import os
+import sys
+
+os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")  # one set of kernels wherever it runs; before numpy is loaded
+
+import argparse
+import struct
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import generated
+import twin
+from generated import TSP, WORDS, Settings
+
+FULL = 1280  # tensors up to this many numbers are stored in full, of larger ones a record
+SAMPLES, PROJECTIONS = 64, 4
+STEPS = 10
+FOLDER = Path(__file__).resolve().parent.parent / "tests" / "golden"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    settings: Settings
+    n: int
+    B: int
+    seed: int  # chosen so that no ReLU or maximum stands within float32 rounding of a tie: see check_conditioning()
+
+    @property
+    def lr(self):
+        """Adam's. At 1e-3 the two large nets leave their float64 trajectory within ten steps in float32: a channel that
+        is clipped nowhere has a bias gradient of 0 (the norm takes it out), and Adam makes full steps of its noise."""
+        return 1e-4 if self.settings.hidden > 100 else 1e-3
+
+
+def cases():
+    small = Settings(3, 2, 8, 4, 2, 4, "max")
+    odd = Settings(3, 2, 20, 5, 3, 7, "max")
+    nets = {"tsp": TSP, "tsp-mean": replace(TSP, pool="mean"), "words": WORDS, "words-max": replace(WORDS, pool="max")}
+    for name, net in (("small", small), ("odd", odd)):
+        nets[name + "-max"] = net
+        nets[name + "-mean"] = replace(net, pool="mean")
+    table = [line.split() for line in TABLE.strip().splitlines()]
+    return [Case(f"{net}-n{n}-b{B}", nets[net], int(n), int(B), int(seed)) for net, n, B, seed in table]
+
+
+# net, n, B, seed
+TABLE = """
+tsp        1 2 1
+tsp        5 8 1
+tsp       10 2 1
+tsp       20 2 1
+tsp-mean   5 2 1
+words      2 8 1
+words      5 2 1
+words     10 1 1
+words-max  3 2 1
+small-max  1 1 1
+small-max  1 8 1
+small-max  2 1 1
+small-max  2 8 1
+small-max  3 2 1
+small-max  5 8 1
+small-max 10 2 1
+small-max 20 1 1
+small-mean 1 2 1
+small-mean 2 2 1
+small-mean 3 8 1
+small-mean 5 1 1
+small-mean 10 8 1
+small-mean 20 2 1
+odd-max    3 1 1
+odd-max    5 2 1
+odd-max   10 8 1
+odd-max   20 8 1
+odd-mean   2 1 1
+odd-mean   5 8 1
+odd-mean  10 1 1
+odd-mean  20 2 1
+"""
+
+
+def is_null(s, name, shape):
+    """Parameters whose gradient is 0 by mathematics: what they add is the same for every item of a step, and the
+    softmax over the items does not see it. In floating point they get rounding noise, which Adam blows up to steps of
+    up to the learning rate where it is large against its eps (1e-8; float64 noise is not): compare them with care."""
+    null = np.zeros(shape, dtype=bool)
+    if name in ("head.bias", f"decoder.{s.decoder_blocks - 1}.norm.bias"):
+        null[...] = True
+    if name == "head.weight":  # channels y', and the pooled ones
+        D, C = s.encoded, s.decoder_out
+        null[0, D : 2 * D] = True
+        for m in range(s.decoder_blocks):
+            null[0, 2 * D + 2 * C * m + C : 2 * D + 2 * C * (m + 1)] = True
+    return null
+
+
+def record(index, values):
+    """A tensor in full, or of a large one: samples, sum, projections on random signs, Euclidean norm."""
+    values = values.reshape(-1)
+    size = len(values)
+    if size <= FULL:
+        return values
+    picks = generated.u64(0, index, SAMPLES) % np.uint64(size)
+    bits = generated.u64(1, index, size)
+    projections = [
+        (values * np.where((bits >> np.uint64(k)) & np.uint64(1), -1.0, 1.0)).sum() for k in range(PROJECTIONS)
+    ]
+    return np.concatenate([values[picks.astype(np.int64)], [values.sum()], projections, [np.linalg.norm(values)]])
+
+
+def numbers(tensor):
+    return tensor.detach().numpy().astype(np.float64)
+
+
+def gradients(net):
+    """{name: array}; a parameter that the loss does not reach has gradient 0."""
+    return {
+        name: numbers(p.grad) if p.grad is not None else np.zeros(p.shape) for name, p in net.named_parameters()
+    }
+
+
+def state(net, s):
+    values = net.state_dict()
+    return {name: numbers(values[name]).copy() for name, _ in generated.tensors(s)}
+
+
+def compute(case, dtype, theta):
+    """Everything that is stored, as {entry: {tensor: array} or array}."""
+    s, n, B = case.settings, case.n, case.B
+
+    def batch(step):
+        x, y = generated.batch(case.seed, step, B, n, s.width)
+        return torch.from_numpy(x).to(dtype), torch.from_numpy(y)
+
+    out = {}
+    x, y = batch(0)
+    net = twin.make(s, theta, dtype)
+
+    net.eval()
+    with torch.no_grad():
+        out["eval_logits"] = numbers(net(x, y)[0])
+        out["eval_loss"] = numbers(net.loss(x, y))
+    order, log_p, lead = net.greedy(x)
+    out["greedy_order"], out["greedy_log_prob"], out["greedy_lead"] = numbers(order), numbers(log_p), lead
+    if n <= 5:
+        order, log_p = net.best(x)
+        out["best_order"], out["best_log_prob"] = numbers(order), numbers(log_p)
+
+    net.train()
+    logits, free = net(x, y)
+    log_p = logits.masked_fill(~free, -torch.inf).log_softmax(2)
+    loss = -log_p.gather(2, y[:, :, None]).mean()
+    loss.backward()
+    out["logits"], out["log_probs"], out["loss"] = numbers(logits), numbers(log_p[free]), numbers(loss)
+    out["gradients"] = gradients(net)
+    after = state(net, s)
+    out["running"] = {name: after[name] for name in after if ".running_" in name}
+
+    net = twin.make(s, theta, dtype)
+    before = state(net, s)
+    adam = torch.optim.Adam(net.parameters(), lr=case.lr, betas=(0.9, 0.999), eps=1e-8)
+    losses = []
+    for step in range(STEPS):
+        loss = net.loss(*batch(step))
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        losses.append(loss.item())
+    after = state(net, s)
+    out["adam_loss"] = np.array(losses)
+    out["adam_change"] = {name: after[name] - before[name] for name in after}
+    return out
+
+
+def perturbed(case, theta, k):
+    """The parameters with each number off by a relative 1e-7, the rounding of float32."""
+    out = {}
+    for index, (name, value) in enumerate(theta.items()):
+        u = generated.unit(generated.u64(case.seed + 1000 + k, index, value.size)).reshape(value.shape)
+        out[name] = value.astype(np.float64) * (1 + 1e-7 * (2 * u - 1))
+    return out
+
+
+def error(s, entry, got, want):
+    """Of an array: the largest difference. Of tensors: the largest of a tensor, relative to its largest number plus a
+    hundredth of the largest of all. Of Adam's changes: the Euclidean norm of the difference of all trained tensors,
+    without the null ones, relative to the norm of the change."""
+    if not isinstance(want, dict):
+        return np.abs(got - want).max()
+    if entry == "adam_change":
+        off = of = 0.0
+        for name, w in want.items():
+            if ".running_" not in name:
+                live = ~is_null(s, name, w.shape)
+                off += ((got[name] - w)[live] ** 2).sum()
+                of += (w[live] ** 2).sum()
+        return (off / of) ** 0.5 if of > 0 else off**0.5
+    largest = max(np.abs(w).max() for w in want.values())
+    if largest == 0:
+        return max(np.abs(g).max() for g in got.values())
+    return max(np.abs(got[name] - w).max() / (np.abs(w).max() + 0.01 * largest) for name, w in want.items())
+
+
+NOISE = ("logits", "loss", "gradients", "running", "eval_logits", "eval_loss", "adam_loss", "adam_change")
+
+
+def noise(case, theta, want):
+    """How far float32 can be expected to be off, per entry of NOISE: the twin itself in float32, and the twin with
+    parameters off by float32's rounding, whichever is worse."""
+    others = [compute(case, torch.float32, theta)]
+    others += [compute(case, torch.float64, perturbed(case, theta, k)) for k in range(2)]
+    return np.array([max(error(case.settings, e, o[e], want[e]) for o in others) for e in NOISE])
+
+
+def check_conditioning(case, want, off):
+    """A golden value near a tie (a ReLU at 0, two equal maxima) would be left by any float32 engine."""
+    off = dict(zip(NOISE, off))
+    assert off["logits"] < 1e-4 and off["eval_logits"] < 1e-4 and off["loss"] < 1e-5, (case.name, off)
+    assert off["gradients"] < 2e-4, (case.name, off)
+    assert off["adam_loss"] < 1e-3 and off["adam_change"] < 0.02, (case.name, off)
+    assert want["greedy_lead"] > 1e-4, (case.name, want["greedy_lead"])
+
+
+def entries(case):
+    """[(name, float64 array)] as they stand in the file."""
+    s = case.settings
+    theta = generated.theta(s, case.seed)
+    want = compute(case, torch.float64, theta)
+    off = noise(case, theta, want)
+    check_conditioning(case, want, off)
+    pool = {"max": 0, "mean": 1}[s.pool]
+    facts = [s.width, s.encoder_blocks, s.hidden, s.encoder_out, s.decoder_blocks, s.decoder_out, pool]
+    out = [("case", np.array(facts + [case.B, case.n, case.seed, case.lr]))]
+    names = [name for name, _ in generated.tensors(s)]
+    for entry, value in want.items():
+        if entry == "greedy_lead":
+            continue
+        if isinstance(value, dict):
+            cut = (lambda index, v: v.reshape(-1)) if entry == "running" else record
+            value = np.concatenate([cut(names.index(name), value[name]) for name in names if name in value])
+        out.append((entry, np.asarray(value, dtype=np.float64).reshape(-1)))
+    return out + [("noise", off)]
+
+
+def pack(items):
+    data = b"ONETGOLD"
+    for name, values in items:
+        data += struct.pack("<56sQ", name.encode(), len(values)) + np.asarray(values, dtype="<f8").tobytes()
+    return data
+
+
+def unpack(data):
+    assert data[:8] == b"ONETGOLD"
+    out, at = {}, 8
+    while at < len(data):
+        name, count = struct.unpack_from("<56sQ", data, at)
+        out[name.rstrip(b"\0").decode()] = np.frombuffer(data, "<f8", count, at + 64)
+        at += 64 + 8 * count
+    return out
+
+
+def same(old, new):
+    new = dict(new)
+    if old.keys() != new.keys():
+        return False
+    return all(
+        name == "noise" or (len(old[name]) == len(new[name]) and np.allclose(old[name], new[name], 1e-9, 1e-9))
+        for name in old
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="cases (default: all)")
+    parser.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
+    args = parser.parse_args()
+    known = {case.name: case for case in cases()}
+    unknown = [name for name in args.names if name not in known]
+    if unknown:
+        parser.error(f"no case {unknown[0]}; there are: {' '.join(known)}")
+    torch.set_num_threads(1)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    differ = 0
+    for name in args.names or known:
+        items = entries(known[name])
+        path = FOLDER / f"{name}.golden"
+        if args.check:
+            good = path.exists() and same(unpack(path.read_bytes()), items)
+            differ += not good
+            print(f"{name}: {'the same' if good else 'DIFFERS'}", flush=True)
+        else:
+            path.write_bytes(pack(items))
+            off = " ".join(f"{e} {v:.0e}" for e, v in zip(NOISE, dict(items)["noise"]))
+            print(f"{name}: {path.stat().st_size} bytes; expected of float32: {off}", flush=True)
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""The net of docs/model.md in PyTorch, written as the paper says it: the pair tensor and the source-target grid
+stand in memory in full, nothing is split or folded. Slow and plain on purpose: the C engine is held to it.
+
+Parameter names and shapes are those of src/model/shape.c. B sets, n items, d features, D = d + M*O.
+"""
+
+import itertools
+
+import torch
+from torch import nn
+
+from generated import TSP, WORDS, tensors
+
+
+class Norm(nn.BatchNorm1d):
+    """Batch norm: biased variance to normalise, running averages with momentum 0.1 of the unbiased one, eps 1e-5.
+
+    One value alone in a channel (a batch of one set of one item) has no unbiased variance: torch refuses it, here
+    its variance is 0. Nothing but the running averages depends on the choice: such a set has one order.
+    """
+
+    def forward(self, x):
+        if self.training and x.numel() == self.num_features:
+            with torch.no_grad():
+                self.running_mean.lerp_(x.reshape(-1), self.momentum)
+                self.running_var.mul_(1 - self.momentum)
+            shape = [1, self.num_features] + [1] * (x.dim() - 2)
+            return torch.zeros_like(x) * self.weight.view(shape) + self.bias.view(shape)
+        return super().forward(x)
+
+
+class EncoderBlock(nn.Module):
+    def __init__(self, width, s):
+        super().__init__()
+        self.pool = s.pool
+        # A 1x1 conv over pairs is a linear map of the last axis.
+        self.conv1 = nn.Linear(2 * width, s.hidden)
+        self.norm1 = Norm(s.hidden)
+        self.conv2 = nn.Linear(s.hidden, s.encoder_out)
+        self.norm2 = Norm(s.encoder_out)
+
+    def forward(self, x):  # [B, n, width] -> [B, n, width + O]
+        B, n, width = x.shape
+        x_i = x[:, :, None, :].expand(B, n, n, width)
+        x_j = x[:, None, :, :].expand(B, n, n, width)
+        z = torch.cat([x_i, x_j], dim=3).reshape(B * n * n, 2 * width)  # the pair tensor, a row a pair
+        z = self.norm1(torch.relu(self.conv1(z)))
+        z = self.norm2(torch.relu(self.conv2(z)))
+        z = z.reshape(B, n, n, -1)
+        off_diagonal = ~torch.eye(n, dtype=torch.bool, device=x.device)
+        z = z * off_diagonal[None, :, :, None]  # the zero takes part in the pool
+        pooled = z.max(dim=2).values if self.pool == "max" else z.mean(dim=2)
+        return torch.cat([x, pooled], dim=2)
+
+
+class DecoderBlock(nn.Module):
+    def __init__(self, channels, s):
+        super().__init__()
+        self.conv = nn.Conv1d(channels, s.decoder_out, 3)  # along the steps; tap 2 sees step t, tap 0 step t-2
+        self.norm = Norm(s.decoder_out)
+
+    def forward(self, g):  # [B, n, channels, T] -> [B, n, channels + 2*C, T]
+        B, n, channels, T = g.shape
+        past = nn.functional.pad(g.reshape(B * n, channels, T), (2, 0))  # zeros before the first step
+        v = self.norm(torch.relu(self.conv(past))).reshape(B, n, -1, T)
+        pooled = v.max(dim=1, keepdim=True).values.expand(v.shape)  # over all items, the placed ones too
+        return torch.cat([g, v, pooled], dim=2)
+
+
+class Decoder(nn.Module):
+    """Holds the start vector and the blocks under the names decoder.start and decoder.0, decoder.1, ..."""
+
+    def __init__(self, s):
+        super().__init__()
+        self.start = nn.Parameter(torch.zeros(s.encoded))
+        self.blocks = s.decoder_blocks
+        for m in range(s.decoder_blocks):
+            self.add_module(str(m), DecoderBlock(2 * s.encoded + 2 * s.decoder_out * m, s))
+
+    def forward(self, x, y, free):
+        """x: [B, n, D] encoded items, y: [B, T] order, free: [B, n, T] -> grid [B, n, channels, T]"""
+        B, n, D = x.shape
+        T = y.shape[1]
+        placed = torch.gather(x, 1, y[:, : T - 1, None].expand(B, T - 1, D))
+        before = torch.cat([self.start.expand(B, 1, D), placed], dim=1)  # [B, T, D]: what stands before step t
+        source = x[:, :, :, None].expand(B, n, D, T)
+        target = before.transpose(1, 2)[:, None].expand(B, n, D, T)
+        g = torch.cat([source, target], dim=2) * free[:, :, None, :]
+        for m in range(self.blocks):
+            g = getattr(self, str(m))(g)
+        return g
+
+
+class OrderNet(nn.Module):
+    def __init__(self, s):
+        super().__init__()
+        self.settings = s
+        widths = [s.width + k * s.encoder_out for k in range(s.encoder_blocks)]
+        self.encoder = nn.Sequential(*[EncoderBlock(width, s) for width in widths])
+        self.decoder = Decoder(s)
+        self.head = nn.Linear(2 * s.encoded + 2 * s.decoder_out * s.decoder_blocks, 1)
+
+    def forward(self, x, y):
+        """Teacher forcing. x: [B, n, d], y: [B, n] -> (logits [B, T, n], free [B, T, n])
+
+        free says which items are not yet placed before step t. Logits are given for all items; those that are not
+        free are still to be masked.
+        """
+        B, n, _ = x.shape
+        one_hot = nn.functional.one_hot(y, n)  # [B, T, n]
+        free = one_hot.cumsum(1) - one_hot == 0
+        g = self.decoder(self.encoder(x), y, free.transpose(1, 2))
+        logits = self.head(g.transpose(2, 3)).squeeze(3)  # [B, n, T]
+        return logits.transpose(1, 2), free
+
+    def log_probs(self, x, y):
+        """[B, T, n]: log-softmax over the free items, -inf for the placed ones."""
+        logits, free = self(x, y)
+        return logits.masked_fill(~free, -torch.inf).log_softmax(2)
+
+    def loss(self, x, y):
+        """Cross-entropy averaged over all B*n steps. The last step of a set is certain and adds 0 to the sum, and
+        still counts in the mean."""
+        return -self.log_probs(x, y).gather(2, y[:, :, None]).mean()
+
+    @torch.no_grad()
+    def order_log_prob(self, x, y):  # [B]
+        return self.log_probs(x, y).gather(2, y[:, :, None]).sum((1, 2))
+
+    @torch.no_grad()
+    def greedy(self, x):
+        """The most probable item at each step, in eval mode. -> (y [B, n], log-probability [B], smallest lead of a
+        choice over the second best)"""
+        B, n, _ = x.shape
+        y = torch.arange(n, device=x.device).repeat(B, 1)
+        lead = float("inf")
+        for t in range(n):  # causal: what stands at t and later does not matter to step t
+            log_p = self.log_probs(x, y)[:, t]
+            if t < n - 1:
+                two = log_p.topk(2, dim=1).values
+                lead = min(lead, (two[:, 0] - two[:, 1]).min().item())
+            best = log_p.argmax(1)
+            for b in range(B):
+                at = y[b].tolist().index(best[b].item())
+                y[b, at], y[b, t] = y[b, t].item(), best[b].item()
+        return y, self.order_log_prob(x, y), lead
+
+    @torch.no_grad()
+    def best(self, x):
+        """The most probable of all n! orders, in eval mode. -> (y [B, n], log-probability [B])"""
+        orders = torch.tensor(list(itertools.permutations(range(x.shape[1]))), device=x.device)
+        ys, log_probs = [], []
+        for b in range(x.shape[0]):
+            scores = self.order_log_prob(x[b : b + 1].expand(len(orders), -1, -1), orders)
+            ys.append(orders[scores.argmax()])
+            log_probs.append(scores.max())
+        return torch.stack(ys), torch.stack(log_probs)
+
+
+def make(s, values=None, dtype=torch.float64):
+    """A net with the given values ({name: array}), after a check that names and shapes are those of shape.c."""
+    net = OrderNet(s).to(dtype)
+    state = {name: t for name, t in net.state_dict().items() if not name.endswith("num_batches_tracked")}
+    want = dict(tensors(s))
+    assert {name: tuple(t.shape) for name, t in state.items()} == want, "names or shapes differ from shape.c"
+    if values is not None:
+        with torch.no_grad():
+            for name, t in state.items():
+                t.copy_(torch.from_numpy(values[name]))
+    return net
+
+
+def counts(s):
+    """(trained, with running statistics)"""
+    net = make(s)
+    trained = sum(p.numel() for p in net.parameters())
+    return trained, trained + sum(b.numel() for b in net.buffers() if b.dim() > 0)
+
+
+assert counts(TSP) == (71623, 72903)
+assert counts(WORDS) == (1380247, 1385367)

@@ -1,0 +1,172 @@
+#include "golden_file.h"
+
+#include <glob.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/generated.h"
+
+enum { MAGIC = 8, NAME = 56, HEAD = NAME + 8 };
+
+static void need(bool good, const char *what, const char *path) {
+    if (good) return;
+    fprintf(stderr, "%s: %s (reference/make_golden.py writes it)\n", path, what);
+    abort();
+}
+
+char **golden_names(void) {
+    glob_t found;
+    need(glob("tests/golden/*.golden", 0, NULL, &found) == 0, "no golden files", "tests/golden");
+    char **names = calloc(found.gl_pathc + 1, sizeof *names);
+    need(names != NULL, "no memory", "tests/golden");
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *base = strrchr(found.gl_pathv[i], '/') + 1;
+        names[i] = strndup(base, strlen(base) - strlen(".golden"));
+        need(names[i] != NULL, "no memory", base);
+    }
+    globfree(&found);
+    return names;
+}
+
+void golden_names_free(char **names) {
+    for (size_t i = 0; names[i]; i++) free(names[i]);
+    free(names);
+}
+
+void golden_load(golden *g, const char *name) {
+    char path[128];
+    memset(g, 0, sizeof *g);
+    snprintf(g->name, sizeof g->name, "%s", name);
+    snprintf(path, sizeof path, "tests/golden/%s.golden", name);
+    FILE *file = fopen(path, "rb");
+    need(file != NULL, "cannot be opened", path);
+    fseek(file, 0, SEEK_END);
+    g->size = (size_t)ftell(file);
+    rewind(file);
+    g->bytes = malloc(g->size);
+    need(g->bytes && fread(g->bytes, 1, g->size, file) == g->size, "cannot be read", path);
+    fclose(file);
+    need(g->size > MAGIC && memcmp(g->bytes, "ONETGOLD", MAGIC) == 0, "not a golden file", path);
+    size_t count;
+    const double *c = golden_get(g, "case", &count);
+    need(c && count == 11, "no entry \"case\"", path);
+    g->settings = (onet_settings){.width = (int)c[0],
+                                  .encoder_blocks = (int)c[1],
+                                  .hidden = (int)c[2],
+                                  .encoder_out = (int)c[3],
+                                  .decoder_blocks = (int)c[4],
+                                  .decoder_out = (int)c[5],
+                                  .pool = (onet_pool)c[6]};
+    g->B = (int)c[7];
+    g->n = (int)c[8];
+    g->seed = (unsigned long long)c[9];
+    g->lr = c[10];
+}
+
+void golden_free(golden *g) {
+    free(g->bytes);
+    g->bytes = NULL;
+}
+
+const double *golden_get(const golden *g, const char *entry, size_t *count) {
+    for (size_t at = MAGIC; at + HEAD <= g->size;) {
+        uint64_t numbers;
+        memcpy(&numbers, g->bytes + at + NAME, sizeof numbers);
+        if (numbers > (g->size - at - HEAD) / sizeof(double)) break;
+        if (strncmp((const char *)g->bytes + at, entry, NAME) == 0) {
+            if (count) *count = (size_t)numbers;
+            return (const double *)(const void *)(g->bytes + at +
+                                                  HEAD); /* all parts are multiples of 8 bytes */
+        }
+        at += HEAD + (size_t)numbers * sizeof(double);
+    }
+    return NULL;
+}
+
+golden_noise golden_expected(const golden *g) {
+    golden_noise out;
+    size_t count;
+    const double *noise = golden_get(g, "noise", &count);
+    need(noise && count * sizeof(double) == sizeof out, "no entry \"noise\"", g->name);
+    memcpy(&out, noise, sizeof out);
+    return out;
+}
+
+size_t golden_record_size(size_t size) {
+    return size <= GOLDEN_FULL ? size : GOLDEN_SAMPLES + 1 + GOLDEN_PROJECTIONS + 1;
+}
+
+size_t golden_record(int index, const double *values, size_t size, double *out) {
+    if (size <= GOLDEN_FULL) {
+        memcpy(out, values, size * sizeof *out);
+        return size;
+    }
+    for (size_t k = 0; k < GOLDEN_SAMPLES; k++) out[k] = values[generated_u64(0, (uint64_t)index, k) % size];
+    double *sum = out + GOLDEN_SAMPLES, *projection = sum + 1, *norm = projection + GOLDEN_PROJECTIONS;
+    memset(sum, 0, (GOLDEN_PROJECTIONS + 2) * sizeof *out);
+    for (size_t i = 0; i < size; i++) {
+        uint64_t bits = generated_u64(1, (uint64_t)index, i);
+        *sum += values[i];
+        *norm += values[i] * values[i];
+        for (int k = 0; k < GOLDEN_PROJECTIONS; k++) projection[k] += bits >> k & 1 ? -values[i] : values[i];
+    }
+    *norm = sqrt(*norm);
+    return golden_record_size(size);
+}
+
+bool golden_null(const shape *sh, int index, size_t element) {
+    size_t at = sh->tensor[index].offset + element, D = (size_t)sh->D, C = (size_t)sh->s.decoder_out;
+    int N = sh->s.decoder_blocks;
+    if (at == sh->head_bias) return true;
+    if (N > 0 && at >= sh->dec[N - 1].norm.beta && at < sh->dec[N - 1].norm.beta + C) return true;
+    if (at < sh->head_weight || at >= sh->head_weight + (size_t)sh->head_in) return false;
+    size_t channel = at - sh->head_weight;
+    return channel < 2 * D ? channel >= D : (channel - 2 * D) % (2 * C) >= C;
+}
+
+double golden_records_error(const shape *sh, int tensors, const double *got, const double *want, int *worst) {
+    double largest = 0, error = 0;
+    size_t all = 0;
+    for (int k = 0; k < tensors; k++) {
+        size_t size = sh->tensor[k].size, values = size <= GOLDEN_FULL ? size : GOLDEN_SAMPLES;
+        for (size_t i = 0; i < values; i++) largest = fmax(largest, fabs(want[all + i]));
+        all += golden_record_size(size);
+    }
+    if (worst) *worst = 0;
+    for (int k = 0; k < tensors; k++) {
+        size_t size = sh->tensor[k].size, values = size <= GOLDEN_FULL ? size : GOLDEN_SAMPLES;
+        double scale = 0;
+        for (size_t i = 0; i < values; i++) scale = fmax(scale, fabs(want[i]));
+        scale += 0.01 * largest;
+        for (size_t i = 0; i < golden_record_size(size); i++) {
+            double by = i < values ? scale : want[golden_record_size(size) - 1] + 0.01 * largest;
+            double off = fabs(got[i] - want[i]);
+            if (by > 0) off /= by; /* all of it 0, as for sets of one item: the difference itself */
+            if (!(off <= error)) {
+                error = off;
+                if (worst) *worst = k;
+            }
+        }
+        got += golden_record_size(size);
+        want += golden_record_size(size);
+    }
+    return error;
+}
+
+double golden_records_distance(const shape *sh, int tensors, const double *got, const double *want) {
+    double off = 0, of = 0;
+    for (int k = 0; k < tensors; k++) {
+        size_t size = sh->tensor[k].size, values = size <= GOLDEN_FULL ? size : GOLDEN_SAMPLES;
+        for (size_t i = 0; i < values; i++) {
+            if (size <= GOLDEN_FULL && golden_null(sh, k, i)) continue;
+            off += (got[i] - want[i]) * (got[i] - want[i]);
+            of += want[i] * want[i];
+        }
+        got += golden_record_size(size);
+        want += golden_record_size(size);
+    }
+    return of > 0 ? sqrt(off / of) : sqrt(off);
+}

@@ -1,0 +1,62 @@
+/* Golden files: what the PyTorch twin computes in double for generated parameters and batches
+ * (reference/README.md says what each entry holds, model/generated.h makes the inputs). A file is the 8 bytes
+ * ONETGOLD, then entries: a name of 56 bytes padded with zeros, a count (uint64), count doubles;
+ * little-endian. */
+#ifndef TESTS_GOLDEN_FILE_H
+#define TESTS_GOLDEN_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/shape.h"
+
+enum { GOLDEN_FULL = 1280, GOLDEN_SAMPLES = 64, GOLDEN_PROJECTIONS = 4, GOLDEN_STEPS = 10 };
+
+typedef struct golden {
+    char name[64]; /* of the case: the file's name without .golden */
+    onet_settings settings;
+    int B, n;
+    unsigned long long seed; /* for generated_theta() and generated_batch() */
+    double lr;               /* of the Adam trajectory; betas 0.9 and 0.999, eps 1e-8 */
+    unsigned char *bytes;
+    size_t size;
+} golden;
+
+/* What float32 can be expected to be off by; the order of the entry "noise". */
+typedef struct golden_noise {
+    double logits, loss, gradients, running, eval_logits, eval_loss, adam_loss, adam_change;
+} golden_noise;
+
+/* The names of all cases, sorted: a NULL-ended array to be freed with golden_names_free(). */
+char **golden_names(void);
+void golden_names_free(char **names);
+
+/* Loads tests/golden/NAME.golden, found from the repository's root; aborts with a message when it cannot. */
+void golden_load(golden *g, const char *name);
+void golden_free(golden *g);
+
+/* An entry's numbers, or NULL where the file has none of that name. count may be NULL. */
+const double *golden_get(const golden *g, const char *entry, size_t *count);
+golden_noise golden_expected(const golden *g);
+
+/* The record of tensor `index` with the given values, as in the entries "gradients" and "adam_change": the
+ * values themselves up to GOLDEN_FULL of them; else samples, sum, projections on random signs, Euclidean
+ * norm. out: [golden_record_size(size)]; returns that size. */
+size_t golden_record_size(size_t size);
+size_t golden_record(int index, const double *values, size_t size, double *out);
+
+/* Is the gradient of this parameter 0 by mathematics? (It adds the same to every item's logit.) Rounding
+ * noise is all that there is in it, and Adam's steps from it mean nothing. */
+bool golden_null(const shape *sh, int index, size_t element);
+
+/* The largest error of any tensor in a concatenation of records, relative to the largest number of that
+ * tensor's record plus a hundredth of the largest of all. Where large tensors have sums and projections,
+ * these are measured against the Euclidean norm instead. The first `tensors` tensors of the shape are in it;
+ * worst (may be NULL) gets the index of the tensor. */
+double golden_records_error(const shape *sh, int tensors, const double *got, const double *want, int *worst);
+
+/* ||got - want|| / ||want|| over the records of the first `tensors` tensors, null parameters left out; of
+ * large tensors the samples count. */
+double golden_records_distance(const shape *sh, int tensors, const double *got, const double *want);
+
+#endif

@@ -1,0 +1,23 @@
+/* The forward pass as the paper writes it, in double: the pair tensor [B, n, n, 2d] and the source-target
+ * grid stand in memory in full; nothing is split, folded or fused. Slow and plain: the fast engine is held to
+ * it. */
+#ifndef TESTS_PAPER_FORM_H
+#define TESTS_PAPER_FORM_H
+
+#include <stdint.h>
+
+#include "model/shape.h"
+
+/* theta: [sh->total], x: [B, n, d], y: [B, n] (teacher forcing).
+ * training: batch statistics; otherwise the running ones of theta.
+ * running: NULL, or [sh->total - sh->trained], gets the running statistics after this batch (training only).
+ * logits: [B, n steps, n items], for placed items too, not masked. loss: mean cross-entropy over all B*n
+ * steps. Aborts when memory is short: for tests only. */
+void paper_forward_double(const shape *sh, const double *theta, double *running, int B, int n,
+                          const double *x, const int32_t *y, int training, double *logits, double *loss);
+
+/* The same from float parameters and items. */
+void paper_forward(const shape *sh, const float *theta, double *running, int B, int n, const float *x,
+                   const int32_t *y, int training, double *logits, double *loss);
+
+#endif
