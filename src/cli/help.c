@@ -241,9 +241,7 @@ onet_status help_man(FILE *out, onet_error *err) {
         onet_status status = man_command(out, *c, err);
         if (status) return status;
     }
-    fputs(".SH \"EXIT STATUS\"\n0 done, 1 failed, 2 wrong usage, 3 bad data or model, 4 input or output "
-          "error,\n"
-          "5 not enough memory, 130 interrupted.\n",
-          out);
+    fputs(".SH \"EXIT STATUS\"\n", out);
+    man_text(out, exit_statuses);
     return ONET_OK;
 }
