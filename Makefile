@@ -8,7 +8,7 @@ CC        ?= cc
 B         ?= build
 
 OPT       ?= -O2
-WARN      := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wno-format-truncation
+WARN      := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wno-unknown-warning-option -Wno-format-truncation
 ifdef WERROR
 WARN      += -Werror
 endif
