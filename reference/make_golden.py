@@ -63,7 +63,7 @@ TABLE = """
 tsp        1 2 1
 tsp        5 8 1
 tsp       10 2 1
-tsp       20 2 1
+tsp       20 2 3
 tsp-mean   5 2 1
 words      2 8 1
 words      5 2 1
@@ -73,21 +73,21 @@ small-max  1 1 1
 small-max  1 8 1
 small-max  2 1 1
 small-max  2 8 1
-small-max  3 2 1
+small-max  3 2 2
 small-max  5 8 1
 small-max 10 2 1
 small-max 20 1 1
 small-mean 1 2 1
-small-mean 2 2 1
+small-mean 2 2 2
 small-mean 3 8 1
 small-mean 5 1 1
 small-mean 10 8 1
 small-mean 20 2 1
-odd-max    3 1 1
+odd-max    3 1 2
 odd-max    5 2 1
 odd-max   10 8 1
-odd-max   20 8 1
-odd-mean   2 1 1
+odd-max   20 8 4
+odd-mean   2 1 7
 odd-mean   5 8 1
 odd-mean  10 1 1
 odd-mean  20 2 1
@@ -230,9 +230,9 @@ def noise(case, theta, want):
 def check_conditioning(case, want, off):
     """A golden value near a tie (a ReLU at 0, two equal maxima) would be left by any float32 engine."""
     off = dict(zip(NOISE, off))
-    assert off["logits"] < 1e-4 and off["eval_logits"] < 1e-4 and off["loss"] < 1e-5, (case.name, off)
+    assert off["logits"] < 2e-4 and off["eval_logits"] < 1e-4 and off["loss"] < 1e-5, (case.name, off)
     assert off["gradients"] < 2e-4, (case.name, off)
-    assert off["adam_loss"] < 1e-3 and off["adam_change"] < 0.02, (case.name, off)
+    assert off["adam_loss"] < 1e-3 and off["adam_change"] < 0.03, (case.name, off)
     assert want["greedy_lead"] > 1e-4, (case.name, want["greedy_lead"])
 
 
