@@ -107,6 +107,14 @@ static int kind_with_digits(const char *word, size_t length, size_t digits, size
     return CODE;
 }
 
+/* Does a letter of more than one byte start here? C2 leads Latin-1's signs, E2 punctuation, arrows and
+ * mathematics; U+00D7 and U+00F7 are signs among letters. */
+static bool leads_letter(const char *text, size_t length) {
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] < 0xC3 || c[0] == 0xE2) return false;
+    return !(c[0] == 0xC3 && length > 1 && (c[1] == 0x97 || c[1] == 0xB7));
+}
+
 int kind_of(const char *word, size_t length) {
     size_t digits = 0, letters = 0, dots = 0, hyphens = 0;
     for (size_t i = 0; i < length; i++) {
@@ -115,9 +123,7 @@ int kind_of(const char *word, size_t length) {
         letters += c >= 'a' && c <= 'z';
         dots += c == '.';
         hyphens += c == '-';
-        /* Lead bytes of two-byte letters and of longer ones. E2 leads punctuation, arrows and mathematics;
-         * C2 Latin-1's signs. */
-        letters += c >= 0xC3 && c != 0xE2;
+        letters += leads_letter(word + i, length - i);
     }
     if (digits) return kind_with_digits(word, length, digits, letters);
     if (!letters) return SYMBOL;

@@ -33,7 +33,7 @@ struct ngram {
 };
 
 static uint64_t hash_of(const int32_t *gram, int length) {
-    uint64_t h = (uint64_t)length;
+    uint64_t h = ((uint64_t)length + 1) << 40; /* away from the words' own numbers */
     for (int i = 0; i < length; i++) {
         h = (h ^ (uint64_t)(uint32_t)gram[i]) * 0x9E3779B97F4A7C15u;
         h ^= h >> 29;
@@ -120,8 +120,8 @@ onet_status ngram_train(ngram **model, const onet_sets *sets, int length, onet_e
         ngram_free(m);
         return fail_memory(err, "the n-gram model");
     }
-    for (int k = 1; k <= length; k++)
-        m->discount[k] = m->ones[k] > 0 ? m->ones[k] / (m->ones[k] + 2 * m->twos[k]) : 0;
+    for (int k = 1; k <= length; k++) /* some for all: an order with a new gram is not impossible */
+        m->discount[k] = m->ones[k] > 0 ? m->ones[k] / (m->ones[k] + 2 * m->twos[k]) : 0.5;
     *model = m;
     return ONET_OK;
 }

@@ -1,0 +1,241 @@
+/* Text to sets: which lines are kept, which words have rows, that the right order is the text's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "words/kind.h"
+#include "words/prepare.h"
+#include "words_files.h"
+
+static const char raw[] =
+    " \n = Lobsters = \n \n The Lobster is BLUE and red . \n = = Habitat = = \n"
+    " It lives \n The lobster lives @-@ zumbing 1987 <unk> \n\n = is not a header , only odd\n";
+static const char vectors[] =
+    "the 1 0\nlobster 0 1\nis 2 2\nblue 3 0\nlives 0 3\nit 5 5\n- 7 7\nrunning 4 8\n"
+    "unseen 9 9\nand 1 1\n";
+
+static char *whole_file(const char *path) {
+    input *in;
+    char *text;
+    size_t size;
+    assert_int_equal(input_open(&in, path, NULL), ONET_OK);
+    assert_int_equal(input_rest(in, &text, &size, 1 << 26, NULL), ONET_OK);
+    input_close(in);
+    return text;
+}
+
+static void keeps_lines(void **state) {
+    (void)state;
+    prepare_options o;
+    prepare_defaults(&o);
+    o.text = file_with(raw);
+    o.first = 4;
+    o.lines = "/tmp/ordernet_words_lines.txt";
+    prepared made;
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    assert_null(made.sets);
+    char *text = whole_file(o.lines);
+    assert_string_equal(text, "the lobster is blue\nthe lobster lives @-@\n= is not a\n");
+    free(text);
+    assert_int_equal(made.report.read, 9);
+    assert_int_equal(made.report.blank, 3);
+    assert_int_equal(made.report.headers, 2);
+    assert_int_equal(made.report.shorter, 1);
+    assert_int_equal(made.report.kept, 3);
+    assert_int_equal(made.report.words, 12);
+    assert_int_equal(made.report.distinct, 9);
+    prepare_free(&made);
+    unlink(o.text);
+    unlink(o.lines);
+}
+
+static void check_sets(const prepared *made) {
+    const onet_sets *s = made->sets;
+    size_t first = made->report.words / made->report.kept;
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t t = 0; t < first; t++) {
+            int32_t id = made->word[i * first + t];
+            const char *word = made->distinct->text + made->distinct->at[id];
+            size_t length = made->distinct->at[id + 1] - made->distinct->at[id];
+            int32_t row = s->word[s->start[i] + (size_t)s->order[s->start[i] + t]];
+            assert_int_equal(row, words_find(s->words, word, length));
+        }
+}
+
+static const float *vector_of(const onet_words *w, const char *name) {
+    int32_t row = words_exact(w, name, strlen(name));
+    assert_true(row >= 0);
+    return w->vectors + 2 * row;
+}
+
+static void makes_kinds(void **state) {
+    (void)state;
+    prepare_options o;
+    prepare_defaults(&o);
+    o.text = file_with(raw);
+    o.vectors = file_with(vectors);
+    o.first = 7;
+    o.unk_share = 0;
+    prepared made;
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    assert_int_equal(made.sets->count, 3);
+    check_sets(&made);
+    const onet_words *w = made.sets->words;
+    assert_true(vector_of(w, "lobster")[1] == 1);
+    assert_true(vector_of(w, "@-@")[0] == 7);
+    assert_true(vector_of(w, "<kind:ing>")[0] == 4 && vector_of(w, "<kind:ing>")[1] == 8);
+    assert_true(vector_of(w, "unseen")[0] == 9); /* a vector without a word in the text has its row too */
+    float mean[2] = {3.2f, 3.6f};
+    assert_float_equal(vector_of(w, "<unk>")[0], mean[0], 1e-6);
+    assert_float_equal(vector_of(w, "<kind:year>")[1], mean[1], 1e-6); /* no rare word of that kind: of all */
+    assert_int_equal(made.report.special, 1);
+    assert_int_equal(made.report.unk, 1);
+    assert_int_equal(made.report.with_vector + made.report.special + made.report.unk + made.report.kind +
+                         made.report.own_row,
+                     made.report.words);
+    prepare_free(&made);
+
+    o.vocabulary.own_row = 1;
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    assert_true(vector_of(made.sets->words, "zumbing")[0] == 4);
+    assert_int_equal(made.report.kind, 0);
+    prepare_free(&made);
+
+    o.vocabulary.own_row = 0;
+    o.unk_share = 1;
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    int32_t unk = words_exact(made.sets->words, "<unk>", 5);
+    for (size_t i = 0; i < made.report.words; i++)
+        assert_false(words_is_kind(made.sets->words, made.sets->word[i]));
+    assert_true(unk >= 0);
+    prepare_free(&made);
+    unlink(o.text);
+    unlink(o.vectors);
+}
+
+static void makes_one_row(void **state) {
+    (void)state;
+    prepare_options o;
+    prepare_defaults(&o);
+    o.text = file_with(raw);
+    o.vectors = file_with(vectors);
+    o.first = 7;
+    prepared made;
+    o.vocabulary.unknown = UNKNOWN_MEAN;
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    assert_int_equal(made.sets->words->count, 11);
+    assert_float_equal(vector_of(made.sets->words, "<kind:other>")[0], 3.2, 1e-6);
+    assert_int_equal(words_find(made.sets->words, "@-@", 3), words_find(made.sets->words, "zumbing", 7));
+    check_sets(&made);
+    prepare_free(&made);
+    o.vocabulary.unknown = UNKNOWN_ZERO;
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    assert_true(vector_of(made.sets->words, "<kind:other>")[0] == 0);
+    prepare_free(&made);
+    unlink(o.text);
+    unlink(o.vectors);
+}
+
+static void limits_rows(void **state) {
+    (void)state;
+    prepare_options o;
+    prepare_defaults(&o);
+    o.text = file_with(raw);
+    o.vectors = file_with(vectors);
+    o.vocabulary.limit = kind_count() + 6;
+    o.unk_share = 0;
+    prepared made;
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    const onet_words *w = made.sets->words;
+    assert_int_equal(w->count, kind_count() + 6);
+    assert_true(words_exact(w, "the", 3) >= 0 && words_exact(w, "lobster", 7) >= 0); /* the most frequent */
+    assert_int_equal(words_exact(w, "unseen", 6), -1);
+    check_sets(&made);
+    prepare_free(&made);
+    o.vocabulary.limit = 10;
+    onet_error err;
+    assert_int_equal(prepare_words(&made, &o, &err), ONET_USAGE);
+    prepare_free(&made);
+    unlink(o.text);
+    unlink(o.vectors);
+}
+
+static void uses_a_vocabulary(void **state) {
+    (void)state;
+    prepare_options o;
+    prepare_defaults(&o);
+    o.text = file_with(raw);
+    o.vectors = file_with(vectors);
+    prepared train, valid, again;
+    assert_int_equal(prepare_words(&train, &o, NULL), ONET_OK);
+    o.vectors = NULL;
+    o.words = train.sets->words;
+    o.unk_share = 0;
+    assert_int_equal(prepare_words(&valid, &o, NULL), ONET_OK);
+    assert_int_equal(prepare_words(&again, &o, NULL), ONET_OK);
+    assert_int_equal(valid.sets->words->count, train.sets->words->count);
+    check_sets(&valid);
+    size_t bytes = valid.report.words * sizeof(int32_t);
+    assert_memory_equal(valid.sets->word, again.sets->word, bytes);
+    assert_memory_equal(valid.sets->order, again.sets->order, bytes);
+    assert_memory_equal(valid.sets->order, train.sets->order, bytes);
+    prepare_free(&train);
+    prepare_free(&valid);
+    prepare_free(&again);
+    unlink(o.text);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    prepare_options o;
+    prepare_defaults(&o);
+    onet_error err;
+    prepared made;
+    o.text = file_with("a good line of words\n\n a bad \xC3( line of words\n");
+    assert_int_equal(prepare_words(&made, &o, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, ":3: word 3 is not UTF-8"));
+    prepare_free(&made);
+    o.text = file_with("too short\n");
+    assert_int_equal(prepare_words(&made, &o, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "no line has 5 words"));
+    prepare_free(&made);
+    o.first = 0;
+    assert_int_equal(prepare_words(&made, &o, &err), ONET_USAGE);
+    prepare_free(&made);
+}
+
+static void builds_wikitext_valid(void **state) {
+    (void)state;
+    const char *shared = "../shared/data/words/valid.txt";
+    if (access(shared, R_OK)) {
+        print_message("skipped: %s is not there\n", shared);
+        skip();
+    }
+    prepare_options o;
+    prepare_defaults(&o);
+    o.text = "../shared/data/wikitext/wikitext103.valid.tokens";
+    o.lines = "/tmp/ordernet_words_valid.txt";
+    prepared made;
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    assert_int_equal(made.report.kept, 1794);
+    char *built = whole_file(o.lines), *want = whole_file(shared);
+    assert_string_equal(built, want);
+    free(built);
+    free(want);
+    prepare_free(&made);
+    unlink(o.lines);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_lines),           cmocka_unit_test(makes_kinds),
+        cmocka_unit_test(makes_one_row),         cmocka_unit_test(limits_rows),
+        cmocka_unit_test(uses_a_vocabulary),     cmocka_unit_test(refuses),
+        cmocka_unit_test(builds_wikitext_valid),
+    };
+    return cmocka_run_group_tests_name("words: prepare", tests, NULL, NULL);
+}
