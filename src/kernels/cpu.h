@@ -1,0 +1,104 @@
+/* The net on a CPU: what a training step keeps between its operations.
+ *
+ * Rows: item i of set b is row b*n + i; one more row, number B*n, stands for the learned start vector. Cells:
+ * (i, j) of the encoder and (t, i) of the decoder, n*n a set. Planes of the decoder hold two steps of zeros
+ * before each set's first, so that a step can look back without asking: (n + 2)*n rows a set.
+ *
+ * Work is split into CHUNKS groups of whole sets, however many threads there are; sums over the batch are
+ * added up chunk by chunk, in order. So the bits do not depend on the threads. */
+#ifndef KERNELS_CPU_H
+#define KERNELS_CPU_H
+
+#include "base/pool.h"
+#include "kernels/net.h"
+#include "kernels/weights.h"
+
+enum { CHUNKS = 16 };
+
+typedef struct encoder_state {
+    real *ac;             /* [rows, 2H]: a_i and c_j */
+    real *u;              /* [cells, O], after the way back du */
+    real *best;           /* [rows, O] */
+    int32_t *arg;         /* [rows, O] */
+    norm norm1, norm2;    /* [H], [O] */
+    real *wf, *wf_t, *bf; /* [H, O], [O, H], [O]: folded */
+} encoder_state;
+
+typedef struct decoder_state {
+    real *r;         /* plane [B, n + 2, n, C] */
+    real *d;         /* its gradient */
+    int32_t *arg;    /* [B, n, C] */
+    norm norm;       /* [C] */
+    real *wf, *wf_t; /* [m, 3, C, C] */
+    real *bias;      /* [3, C] */
+} decoder_state;
+
+typedef struct cpu {
+    net base;
+    const kernels *k;
+    pool *pool;
+    weights w;
+    real *theta, *grad, *m, *v; /* blocks of shape.h */
+
+    const onet_sets *sets;
+    real *mean, *scale; /* [width] */
+    int train_vectors;
+    real *vectors, *vectors_m, *vectors_v; /* [words, width]; only when trained */
+
+    size_t rows, cells, steps; /* memory is there for so many */
+    int sets_max, n_max;
+    uint64_t *by_word;     /* [rows]: word << 32 | row, sorted */
+    const uint32_t *index; /* this batch */
+    int32_t *pos;          /* [rows]: step at which an item is placed */
+    int32_t *order;        /* [rows] */
+    real *x, *dx;          /* [rows + 1, D] */
+    encoder_state enc[MAX_BLOCKS];
+    decoder_state dec[MAX_BLOCKS];
+    real *q, *dq;       /* [rows + 1, Q] */
+    real *p, *dp;       /* [B, n + 2, N, C]: pools of the steps; two zero steps before each set */
+    real *step, *dstep; /* [B, n + 2, C] */
+    real *dac;          /* [rows, 2H] */
+    real *gd;           /* [rows, O] */
+    real *logit;        /* [B, n, n]: logits, then log-probabilities */
+    real *dlogit;       /* [B, n, n] */
+    real *item_d;       /* [rows]: gradient of the logits, summed over steps */
+    const real **y;     /* [rows + B]: pointers for the kernels, one chunk after the other */
+    real **dy;
+    double *sums; /* [CHUNKS, sums_width] */
+    size_t sums_width;
+    real *gpart; /* [CHUNKS, gpart_width]: parts of a small weight gradient */
+    size_t gpart_width;
+    real *start_part;        /* [CHUNKS, Q] */
+    real *gwide;             /* a weight gradient before it goes to its place in the block */
+    double *chunk_loss;      /* [CHUNKS] */
+    double *norm_part;       /* [slices] */
+    real *k0, *k1, *c0, *c1; /* [max(H, O, C)] */
+    double loss;
+} cpu;
+
+static inline int chunk_begin(const cpu *s, int chunk) {
+    return (int)((long)s->base.B * chunk / CHUNKS);
+}
+
+/* Adds up the first `count` sums of all chunks into total, over all processes. */
+void cpu_total(cpu *s, size_t count, double *total);
+/* total [count] = sum over chunks of gpart. */
+void cpu_gpart_total(cpu *s, size_t count, real *total);
+/* A norm from the sums and squares of `cells` numbers a channel; moves the running statistics. */
+void cpu_norm(cpu *s, norm *b, norm_at at, int width, const double *total, int padded, double cells);
+/* The norm's part of the way back: gradients of gamma and beta into the block, and k0, k1 such that the
+ * gradient before the norm is g*dy - k0 - k1*x. local: this process's sums of dy and of dy*x-hat. */
+void cpu_norm_backward(cpu *s, const norm *b, norm_at at, int width, const double *dy, const double *dy_xhat,
+                       double cells, real *k0, real *k1);
+
+void cpu_encoder_forward(net *t, int block);
+void cpu_encoder_backward(net *t, int block);
+/* Writes the pooled output of encoder block k - 1 into x, for one chunk; nothing when k is 0. */
+void cpu_pool_rows(cpu *s, int k, int chunk);
+void cpu_decoder_rows_forward(net *t);
+void cpu_decoder_rows_backward(net *t);
+void cpu_decoder_forward(net *t, int block);
+void cpu_decoder_backward(net *t, int block);
+void cpu_head(net *t);
+
+#endif

@@ -1,0 +1,322 @@
+/* A decoder block on the CPU, forward and backward. The conv over the channels [x'_i y'_t v_1 p_1 ...]
+ * splits:
+ *
+ *   x', y'   products of n rows a set, for all blocks and lags at once (q), added where item i is unplaced
+ *   p        depends on the step alone: products of n rows a set
+ *   v        the only part with n*n rows; the earlier norms are folded into its weights */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/cpu.h"
+
+typedef struct job {
+    cpu *s;
+    int block;
+} job;
+
+/* Places within the arrays that hold two zero steps before each set. */
+static inline size_t step_at(const cpu *s, int b, int t) {
+    return (size_t)b * (s->base.n + 2) + 2 + (size_t)t;
+}
+static inline real *plane_at(const cpu *s, real *plane, int b) {
+    return plane + step_at(s, b, 0) * s->base.n * s->w.C;
+}
+
+static void rows_forward(void *arg, int chunk, int thread) {
+    (void)thread;
+    cpu *s = arg;
+    int n = s->base.n, first = chunk_begin(s, chunk), rows = (chunk_begin(s, chunk + 1) - first) * n;
+    cpu_pool_rows(s, s->base.sh->s.encoder_blocks, chunk);
+    s->k->gemm(rows, s->w.Q, s->base.sh->D, s->x + (size_t)first * n * s->w.D, (size_t)s->w.D, 1,
+               packed(s->w.rows, s->base.sh->D), s->q + (size_t)first * n * s->w.Q, (size_t)s->w.Q, 0);
+}
+
+void cpu_decoder_rows_forward(net *t) {
+    cpu *s = (cpu *)t;
+    pool_run(s->pool, CHUNKS, rows_forward, s);
+    size_t start = (size_t)t->B * t->n;
+    memcpy(s->x + start * s->w.D, s->theta + t->sh->start, (size_t)t->sh->D * sizeof(real));
+    s->k->gemm(1, s->w.Q, t->sh->D, s->x + start * s->w.D, (size_t)s->w.D, 1, packed(s->w.rows, t->sh->D),
+               s->q + start * s->w.Q, (size_t)s->w.Q, 0);
+}
+
+/* The row whose x' is y'_t of set b. */
+static inline size_t y_row(const cpu *s, int b, int t) {
+    size_t first = (size_t)b * s->base.n;
+    return t ? first + (size_t)s->order[first + t - 1] : (size_t)s->base.B * s->base.n;
+}
+
+/* The raw pools of block m - 1, normed: they stand in p since its forward pass. */
+static void norm_pools(cpu *s, int m, int chunk) {
+    if (m == 0) return;
+    const norm *b = &s->dec[m - 1].norm;
+    int C = s->w.C, width = s->base.sh->s.decoder_blocks * C;
+    for (int set = chunk_begin(s, chunk); set < chunk_begin(s, chunk + 1); set++)
+        for (int t = 0; t < s->base.n; t++) {
+            real *p = s->p + step_at(s, set, t) * width + (size_t)(m - 1) * C;
+            for (int c = 0; c < C; c++) p[c] = b->g[c] * p[c] + b->e[c];
+        }
+}
+
+static void block_forward(void *arg, int chunk, int thread) {
+    (void)thread;
+    job *j = arg;
+    cpu *s = j->s;
+    int m = j->block, n = s->base.n, C = s->w.C, width = s->base.sh->s.decoder_blocks * C;
+    int first = chunk_begin(s, chunk), last = chunk_begin(s, chunk + 1);
+    decoder_state *d = &s->dec[m];
+    double *sum = s->sums + (size_t)chunk * s->sums_width;
+    memset(sum, 0, 2 * (size_t)C * sizeof *sum);
+    if (first == last) return;
+    norm_pools(s, m, chunk);
+    for (int b = first; b < last; b++)
+        for (int t = -2; t < n; t++)
+            memcpy(s->step + step_at(s, b, t) * C,
+                   d->bias + (t < 0   ? 0
+                              : t < 2 ? t
+                                      : 2) *
+                                 C,
+                   (size_t)C * sizeof(real));
+    size_t row0 = step_at(s, first, 0);
+    int rows = (last - first) * (n + 2) - 2;
+    for (int l = 0; l < 3 && m; l++)
+        s->k->gemm(rows, C, m * C, s->p + (row0 - (size_t)l) * width, (size_t)width, 1,
+                   row_major(s->w.dec[m].p + (size_t)l * m * C * C, (size_t)C), s->step + row0 * C, (size_t)C,
+                   1);
+    const real *in[MAX_BLOCKS];
+    for (int b = first; b < last; b++) {
+        const real **y = s->y + (size_t)b * (n + 1);
+        for (int t = 0; t < n; t++) y[t] = s->q + y_row(s, b, t) * s->w.Q + (size_t)(m * 6 + 3) * C;
+        for (int k = 0; k < m; k++) in[k] = plane_at(s, s->dec[k].r, b);
+        real *out = plane_at(s, d->r, b);
+        memset(out - 2 * (size_t)n * C, 0, 2 * (size_t)n * C * sizeof(real));
+        s->k->conv_forward(&(conv_forward){.n = n,
+                                           .C = C,
+                                           .blocks = m,
+                                           .t0 = 0,
+                                           .t1 = n,
+                                           .pos = s->pos + (size_t)b * n,
+                                           .x = s->q + (size_t)b * n * s->w.Q + (size_t)m * 6 * C,
+                                           .ldx = (size_t)s->w.Q,
+                                           .y = y,
+                                           .step = s->step + step_at(s, b, 0) * C,
+                                           .ld_step = (size_t)C,
+                                           .in = in,
+                                           .w = d->wf,
+                                           .out = out,
+                                           .sign = s->w.dec[m].sign,
+                                           .best = s->p + step_at(s, b, 0) * width + (size_t)m * C,
+                                           .ld_best = (size_t)width,
+                                           .arg = d->arg + (size_t)b * n * C,
+                                           .sum = sum,
+                                           .square = sum + C});
+    }
+}
+
+/* All norms of the earlier blocks, side by side, as fold_conv wants them. */
+static void fold_block(cpu *s, int m) {
+    norm earlier[MAX_BLOCKS];
+    for (int k = 0; k < m; k++) earlier[k] = s->dec[k].norm;
+    fold_conv(&s->w.dec[m], earlier, m, s->w.C, s->dec[m].wf, s->dec[m].wf_t, s->dec[m].bias);
+}
+
+void cpu_decoder_forward(net *t, int block) {
+    cpu *s = (cpu *)t;
+    int C = s->w.C;
+    double *total = s->sums + CHUNKS * s->sums_width;
+    fold_block(s, block);
+    pool_run(s->pool, CHUNKS, block_forward, &(job){s, block});
+    cpu_total(s, 2 * (size_t)C, total);
+    cpu_norm(s, &s->dec[block].norm, t->sh->dec[block].norm, t->sh->s.decoder_out, total, C,
+             (double)t->all * t->n * t->n);
+}
+
+/* The pool's gradient goes to the cell that it was taken from; then the sums for the norm's way back. */
+static void gather_gradient(void *arg, int chunk, int thread) {
+    (void)thread;
+    job *j = arg;
+    cpu *s = j->s;
+    int m = j->block, n = s->base.n, C = s->w.C, N = s->base.sh->s.decoder_blocks;
+    decoder_state *d = &s->dec[m];
+    double *sum = s->sums + (size_t)chunk * s->sums_width;
+    memset(sum, 0, 2 * (size_t)C * sizeof *sum);
+    for (int b = chunk_begin(s, chunk); b < chunk_begin(s, chunk + 1); b++) {
+        real *dv = plane_at(s, d->d, b);
+        const int32_t *at = d->arg + (size_t)b * n * C;
+        if (m + 1 < N)
+            for (int t = 0; t < n; t++) {
+                const real *dp = s->dp + (step_at(s, b, t) * N + (size_t)m) * C;
+                for (int c = 0; c < C; c++) dv[((size_t)t * n + (size_t)at[t * C + c]) * C + c] += dp[c];
+            }
+        s->k->cell_sums(n * n, C, dv, plane_at(s, d->r, b), sum, sum + C);
+    }
+}
+
+static void block_backward(void *arg, int chunk, int thread) {
+    (void)thread;
+    job *j = arg;
+    cpu *s = j->s;
+    int m = j->block, n = s->base.n, C = s->w.C, Q = s->w.Q, width = s->base.sh->s.decoder_blocks * C;
+    int first = chunk_begin(s, chunk), last = chunk_begin(s, chunk + 1);
+    decoder_state *d = &s->dec[m];
+    real *part = s->gpart + (size_t)chunk * s->gpart_width, *late = part + 3 * (size_t)m * C * C; /* [3, C] */
+    memset(part, 0, (3 * (size_t)m * C * C + 3 * (size_t)C) * sizeof *part);
+    real *start = s->start_part + (size_t)chunk * Q + (size_t)(m * 6 + 3) * C;
+    memset(start, 0, 3 * (size_t)C * sizeof(real));
+    if (first == last) return;
+    const real *in[MAX_BLOCKS];
+    real *din[MAX_BLOCKS];
+    for (int b = first; b < last; b++) {
+        size_t row = (size_t)b * n;
+        real **dy = s->dy + (size_t)b * (n + 1);
+        /* y'_0 is the start vector for every set: its part goes through the row of the item placed last,
+         * which stands for no y', and that row is then cleared. */
+        real *spare = s->dq + (row + (size_t)s->order[row + n - 1]) * Q + (size_t)(m * 6 + 3) * C;
+        dy[0] = spare;
+        for (int t = 1; t < n; t++) dy[t] = s->dq + y_row(s, b, t) * Q + (size_t)(m * 6 + 3) * C;
+        for (int k = 0; k < m; k++) {
+            in[k] = plane_at(s, s->dec[k].r, b);
+            din[k] = plane_at(s, s->dec[k].d, b);
+        }
+        real *dstep = s->dstep + step_at(s, b, 0) * C;
+        memset(dstep - 2 * (size_t)C, 0, 2 * (size_t)C * sizeof(real));
+        s->k->conv_backward(&(conv_backward){.n = n,
+                                             .C = C,
+                                             .blocks = m,
+                                             .pos = s->pos + row,
+                                             .r = plane_at(s, d->r, b),
+                                             .d = plane_at(s, d->d, b),
+                                             .g = d->norm.g,
+                                             .k0 = s->k0,
+                                             .k1 = s->k1,
+                                             .dx = s->dq + row * Q + (size_t)m * 6 * C,
+                                             .ldx = (size_t)Q,
+                                             .dy = dy,
+                                             .dstep = dstep,
+                                             .ld_step = (size_t)C,
+                                             .in = in,
+                                             .din = din,
+                                             .wt = d->wf_t,
+                                             .gw = part});
+        for (int c = 0; c < 3 * C; c++) {
+            start[c] += spare[c];
+            spare[c] = 0;
+        }
+        /* Sums of dstep over the steps that lag l can look back from: t >= l. */
+        for (int t = 0; t < n; t++)
+            for (int l = 0; l <= (t < 2 ? t : 2); l++)
+                for (int c = 0; c < C; c++) late[l * C + c] += dstep[(size_t)t * C + c];
+    }
+    if (!m) return;
+    /* Steps after a set's last are the zero steps before the next: each chunk writes its own, and the
+     * rows that reach into the next chunk's are done without them. */
+    for (int b = first; b < last; b++)
+        for (int l = 0; l < 3 && l < n; l++)
+            s->k->gemm(n - l, m * C, C, s->dstep + step_at(s, b, l) * C, (size_t)C, 1,
+                       row_major(s->w.dec[m].p_t + (size_t)l * m * C * C, (size_t)m * C),
+                       s->dp + step_at(s, b, 0) * width, (size_t)width, 1);
+}
+
+/* Gradient of the weights that see the pools: for one (lag, earlier block), p^T dstep over all steps. */
+static void pool_weights(void *arg, int task, int thread) {
+    (void)thread;
+    job *j = arg;
+    cpu *s = j->s;
+    int m = j->block, n = s->base.n, P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
+    int l = task % 3, k = task / 3, width = s->base.sh->s.decoder_blocks * P;
+    int rows = s->base.B * (n + 2) - 2;
+    const decoder_at *at = &s->base.sh->dec[m];
+    real *wide = s->gwide + (size_t)task * P * P;
+    s->k->gemm(P, P, rows, s->p + (size_t)(2 - l) * width + (size_t)k * P, 1, (size_t)width,
+               row_major(s->dstep + 2 * (size_t)P, (size_t)P), wide, (size_t)P, 0);
+    for (int c = 0; c < C; c++)
+        for (int e = 0; e < C; e++)
+            s->grad[at->weight + ((size_t)c * at->in + 2 * D + 2 * C * k + C + e) * 3 + (2 - l)] =
+                wide[(size_t)e * P + c];
+}
+
+/* v = g r + e where a step is there, zero before the first: so the gradient of v's weights is g G + e times
+ * the sum of dpre over the steps that look back so far. */
+static void conv_weights(cpu *s, int m) {
+    int P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
+    const decoder_at *at = &s->base.sh->dec[m];
+    const real *G = s->gwide, *late = G + 3 * (size_t)m * P * P;
+    for (int c = 0; c < C; c++) {
+        s->grad[at->bias + c] = late[c];
+        for (int k = 0; k < m; k++)
+            for (int e = 0; e < C; e++)
+                for (int l = 0; l < 3; l++)
+                    s->grad[at->weight + ((size_t)c * at->in + 2 * D + 2 * C * k + e) * 3 + (2 - l)] =
+                        s->dec[k].norm.g[e] * G[(((size_t)k * 3 + l) * P + e) * P + c] +
+                        s->dec[k].norm.e[e] * late[l * P + c];
+    }
+}
+
+void cpu_decoder_backward(net *t, int block) {
+    cpu *s = (cpu *)t;
+    int C = s->w.C;
+    double *total = s->sums + CHUNKS * s->sums_width;
+    decoder_state *d = &s->dec[block];
+    job j = {s, block};
+    pool_run(s->pool, CHUNKS, gather_gradient, &j);
+    for (int c = 0; c < C; c++) {
+        double dy = 0, dy_r = 0;
+        for (int chunk = 0; chunk < CHUNKS; chunk++) {
+            dy += s->sums[(size_t)chunk * s->sums_width + c];
+            dy_r += s->sums[(size_t)chunk * s->sums_width + C + c];
+        }
+        total[c] = dy;
+        total[C + c] = (dy_r - dy * (double)d->norm.mean[c]) * (double)d->norm.inv[c];
+    }
+    cpu_norm_backward(s, &d->norm, t->sh->dec[block].norm, t->sh->s.decoder_out, total, total + C,
+                      (double)t->all * t->n * t->n, s->k0, s->k1);
+    pool_run(s->pool, CHUNKS, block_backward, &j);
+    cpu_gpart_total(s, 3 * (size_t)block * C * C + 3 * (size_t)C, s->gwide);
+    conv_weights(s, block);
+    pool_run(s->pool, 3 * block, pool_weights, &j);
+}
+
+static void rows_backward(void *arg, int chunk, int thread) {
+    (void)thread;
+    cpu *s = arg;
+    int n = s->base.n, first = chunk_begin(s, chunk), rows = (chunk_begin(s, chunk + 1) - first) * n;
+    s->k->gemm(rows, s->w.D, s->w.Q, s->dq + (size_t)first * n * s->w.Q, (size_t)s->w.Q, 1,
+               packed(s->w.rows_t, s->w.Q), s->dx + (size_t)first * n * s->w.D, (size_t)s->w.D, 1);
+}
+
+enum { WEIGHT_ROWS = 16 };
+
+static void rows_weights(void *arg, int task, int thread) {
+    (void)thread;
+    cpu *s = arg;
+    int R = s->base.B * s->base.n + 1, P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
+    int row0 = task * WEIGHT_ROWS;
+    real *wide = s->gwide + (size_t)row0 * s->w.D;
+    s->k->gemm(WEIGHT_ROWS, s->w.D, R, s->dq + row0, 1, (size_t)s->w.Q, row_major(s->x, (size_t)s->w.D), wide,
+               (size_t)s->w.D, 0);
+    for (int r = 0; r < WEIGHT_ROWS; r++) {
+        int c = (row0 + r) % P, l = (row0 + r) / P % 3, side = (row0 + r) / (3 * P) % 2,
+            m = (row0 + r) / (6 * P);
+        if (c >= C) continue;
+        const decoder_at *at = &s->base.sh->dec[m];
+        real *to = s->grad + at->weight + ((size_t)c * at->in + (size_t)side * D) * 3 + (2 - l);
+        for (int x = 0; x < D; x++) to[(size_t)x * 3] = wide[(size_t)r * s->w.D + x];
+    }
+}
+
+void cpu_decoder_rows_backward(net *t) {
+    cpu *s = (cpu *)t;
+    size_t start = (size_t)t->B * t->n;
+    for (int c = 0; c < s->w.Q; c++) {
+        real sum = 0;
+        if (c / (3 * s->w.C) % 2)
+            for (int chunk = 0; chunk < CHUNKS; chunk++) sum += s->start_part[(size_t)chunk * s->w.Q + c];
+        s->dq[start * s->w.Q + c] = sum;
+    }
+    pool_run(s->pool, CHUNKS, rows_backward, s);
+    memset(s->dx + start * s->w.D, 0, (size_t)s->w.D * sizeof(real));
+    s->k->gemm(1, s->w.D, s->w.Q, s->dq + start * s->w.Q, (size_t)s->w.Q, 1, packed(s->w.rows_t, s->w.Q),
+               s->dx + start * s->w.D, (size_t)s->w.D, 0);
+    memcpy(s->grad + t->sh->start, s->dx + start * s->w.D, (size_t)t->sh->D * sizeof(real));
+    pool_run(s->pool, s->w.Q / WEIGHT_ROWS, rows_weights, s);
+}

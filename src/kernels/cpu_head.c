@@ -1,0 +1,89 @@
+/* The last layer on the CPU: logits, softmax over the items still unplaced, the loss, and their way back.
+ * The parts of the logit that see y', the pools and the bias are the same for every item of a step: they
+ * cancel in the softmax, and their gradient is zero. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/cpu.h"
+
+static void sets_head(void *arg, int chunk, int thread) {
+    (void)thread;
+    cpu *s = arg;
+    int n = s->base.n, C = s->w.C, N = s->base.sh->s.decoder_blocks, D = s->w.D;
+    size_t cells = (size_t)n * n, plane = (size_t)(n + 2) * n * C, first = 2 * (size_t)n * C;
+    real *gw = s->gpart + (size_t)chunk * s->gpart_width, *gx = gw + (size_t)N * C; /* [N, C], [D] */
+    real each = (real)(1.0 / ((double)s->base.all * n));
+    double loss = 0;
+    memset(gw, 0, ((size_t)N * C + D) * sizeof(real));
+    for (int b = chunk_begin(s, chunk); b < chunk_begin(s, chunk + 1); b++) {
+        const int32_t *pos = s->pos + (size_t)b * n, *order = s->order + (size_t)b * n;
+        real *logit = s->logit + b * cells, *dlogit = s->dlogit + b * cells,
+             *item_d = s->item_d + (size_t)b * n;
+        for (int i = 0; i < n; i++) {
+            const real *x = s->x + ((size_t)b * n + i) * D;
+            real sum = 0;
+            for (int c = 0; c < s->base.sh->D; c++) sum += s->w.head_x[c] * x[c];
+            logit[i] = sum;
+            item_d[i] = 0;
+        }
+        for (int t = 1; t < n; t++) memcpy(logit + (size_t)t * n, logit, (size_t)n * sizeof(real));
+        for (int m = 0; m < N; m++) {
+            /* v = g r + e; e gives every item the same and cancels. s->wv: w g. */
+            real *wg = s->start_part + (size_t)chunk * s->w.Q; /* free until the way back */
+            for (int c = 0; c < C; c++) wg[c] = s->w.head_v[(size_t)m * C + c] * s->dec[m].norm.g[c];
+            s->k->cell_dot((int)cells, C, s->dec[m].r + b * plane + first, wg, logit);
+        }
+        for (int t = 0; t < n; t++) {
+            real *l = logit + (size_t)t * n, *d = dlogit + (size_t)t * n;
+            real top = l[order[t]];
+            for (int i = 0; i < n; i++)
+                if (pos[i] >= t && l[i] > top) top = l[i];
+            double sum = 0;
+            for (int i = 0; i < n; i++)
+                if (pos[i] >= t) sum += exp((double)(l[i] - top));
+            real shift = top + (real)log(sum);
+            for (int i = 0; i < n; i++) {
+                if (pos[i] < t) {
+                    l[i] = d[i] = 0;
+                    continue;
+                }
+                l[i] -= shift;
+                d[i] = ((real)exp((double)l[i]) - (real)(i == order[t])) * each;
+                item_d[i] += d[i];
+            }
+            loss -= (double)l[order[t]];
+        }
+        for (int i = 0; i < n; i++) {
+            const real *x = s->x + ((size_t)b * n + i) * D;
+            real *dx = s->dx + ((size_t)b * n + i) * D;
+            for (int c = 0; c < D; c++) {
+                dx[c] = s->w.head_x[c] * item_d[i];
+                gx[c] += x[c] * item_d[i];
+            }
+        }
+        for (int m = 0; m < N; m++)
+            s->k->cell_dot_backward((int)cells, C, s->dec[m].r + b * plane + first,
+                                    s->w.head_v + (size_t)m * C, dlogit, s->dec[m].d + b * plane + first,
+                                    gw + (size_t)m * C);
+        memset(s->dp + (size_t)b * (n + 2) * N * C, 0, (size_t)(n + 2) * N * C * sizeof(real));
+    }
+    s->chunk_loss[chunk] = loss;
+}
+
+void cpu_head(net *t) {
+    cpu *s = (cpu *)t;
+    int N = t->sh->s.decoder_blocks, C = t->sh->s.decoder_out, D = t->sh->D;
+    pool_run(s->pool, CHUNKS, sets_head, s);
+    double loss = 0;
+    for (int chunk = 0; chunk < CHUNKS; chunk++) loss += s->chunk_loss[chunk];
+    if (t->sum) t->sum(t->sum_context, &loss, 1);
+    s->loss = loss / ((double)t->all * t->n);
+    cpu_gpart_total(s, (size_t)N * s->w.C + s->w.D, s->gwide);
+    real *head = s->grad + t->sh->head_weight;
+    memset(head, 0, (size_t)t->sh->head_in * sizeof(real));
+    memcpy(head, s->gwide + (size_t)N * s->w.C, (size_t)D * sizeof(real));
+    for (int m = 0; m < N; m++)
+        for (int c = 0; c < C; c++)
+            head[2 * D + 2 * C * m + c] = s->dec[m].norm.g[c] * s->gwide[(size_t)m * s->w.C + c];
+    s->grad[t->sh->head_bias] = 0;
+}

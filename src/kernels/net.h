@@ -1,0 +1,72 @@
+/* One training step of the net, as a small table of block-level operations. The same training loop drives
+ * every implementation: cpu.c (any kernel set, any number of threads) and, in a library of its own, CUDA.
+ *
+ * A step is: take, then step_forward (below), step_backward, optimise. Each operation works on the whole
+ * batch and leaves what later ones need inside the net. */
+#ifndef KERNELS_NET_H
+#define KERNELS_NET_H
+
+#include "kernels/kernels.h"
+#include "model/shape.h"
+
+typedef struct net net;
+
+/* Which block of numbers is meant by put and get. Vectors are those of words, [count, width]. */
+typedef enum net_block {
+    NET_THETA,
+    NET_GRAD,
+    NET_M,
+    NET_V,
+    NET_VECTORS,
+    NET_VECTORS_M,
+    NET_VECTORS_V
+} net_block;
+
+typedef struct block_ops {
+    const char *name;
+    void (*close)(net *t);
+    /* Memory for batches up to B sets of n items; called before the first step, never inside one. */
+    onet_status (*reserve)(net *t, int B, int n, onet_error *err);
+    /* The sets that batches are taken from, and how their features are standardised: (x - mean) * scale. With
+     * train_vectors the words' vectors are parameters too. Sets must live as long as the net. */
+    onet_status (*data)(net *t, const onet_sets *sets, const float *mean, const float *scale,
+                        int train_vectors, onet_error *err);
+    onet_status (*put)(net *t, net_block what, const float *from, onet_error *err);
+    onet_status (*get)(net *t, net_block what, float *to, onet_error *err);
+
+    /* B sets of one size, by their index. */
+    void (*take)(net *t, const uint32_t *index, int B);
+    void (*begin)(net *t); /* weights into the form that the kernels want */
+    void (*encoder_forward)(net *t, int block);
+    void (*decoder_rows_forward)(net *t); /* x' times the decoder's weights: all that n rows can give */
+    void (*decoder_forward)(net *t, int block);
+    void (*head)(net *t); /* log-probabilities, loss, and the gradient at the last blocks */
+    void (*decoder_backward)(net *t, int block);
+    void (*decoder_rows_backward)(net *t);
+    void (*encoder_backward)(net *t, int block);
+    /* Clips the gradient's norm to `clip` (0: no limit) and moves the parameters; the gradient's norm to
+     * *norm. */
+    void (*optimise)(net *t, const adam_step *step, double clip, double *norm);
+    double (*loss)(net *t); /* of the last step: mean over all places; waits for the device */
+} block_ops;
+
+struct net {
+    const block_ops *ops;
+    const shape *sh;
+    int B, n;   /* this batch: sets here, items a set */
+    int all;    /* sets in the batch over all processes */
+    int update; /* 1: running statistics move with this batch */
+    /* Sums over all processes, in place; NULL when there is one. */
+    void (*sum)(void *context, double *values, size_t count);
+    void *sum_context;
+};
+
+void step_forward(net *t);
+void step_backward(net *t);
+
+onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err);
+/* Of the last batch: log-probability of item i at step t, [B, n, n], step by step; placed items get 0. */
+const real *cpu_logprob(const net *t);
+const char *cpu_kernels(const net *t);
+
+#endif
