@@ -122,7 +122,7 @@ static void close_cpu(net *t) {
         norm_free(&e->norm1);
         norm_free(&e->norm2);
         norm_free(&d->norm);
-        void *all[] = {e->wf, e->wf_t, e->bf, d->wf, d->wf_t, d->bias};
+        void *all[] = {e->wf, e->wf_t, e->bf, d->wf, d->bias};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     }
     void *all[] = {s->theta,     s->grad,      s->m,    s->v,     s->mean,       s->scale, s->vectors,
@@ -146,8 +146,7 @@ static bool fixed_memory(cpu *s) {
     }
     for (int m = 0; m < N; m++) {
         decoder_state *d = &s->dec[m];
-        if (!norm_new(&d->norm, s->w.C) || !get(&d->wf, 3 * (size_t)m * C * C) ||
-            !get(&d->wf_t, 3 * (size_t)m * C * C) || !get(&d->bias, 3 * C))
+        if (!norm_new(&d->norm, s->w.C) || !get(&d->wf, 3 * (size_t)m * C * C) || !get(&d->bias, 3 * C))
             return false;
     }
     size_t widest = largest(H, largest(O, C));

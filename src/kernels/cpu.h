@@ -25,12 +25,12 @@ typedef struct encoder_state {
 } encoder_state;
 
 typedef struct decoder_state {
-    real *r;         /* plane [B, n + 2, n, C] */
-    real *d;         /* its gradient */
-    int32_t *arg;    /* [B, n, C] */
-    norm norm;       /* [C] */
-    real *wf, *wf_t; /* [m, 3, C, C] */
-    real *bias;      /* [3, C] */
+    real *r;      /* plane [B, n + 2, n, C] */
+    real *d;      /* its gradient */
+    int32_t *arg; /* [B, n, C] */
+    norm norm;    /* [C] */
+    real *wf;     /* [m, 3, C, C]: folded */
+    real *bias;   /* [3, C] */
 } decoder_state;
 
 typedef struct cpu {

@@ -117,7 +117,7 @@ static void block_forward(void *arg, int chunk, int thread) {
 static void fold_block(cpu *s, int m) {
     norm earlier[MAX_BLOCKS];
     for (int k = 0; k < m; k++) earlier[k] = s->dec[k].norm;
-    fold_conv(&s->w.dec[m], earlier, m, s->w.C, s->dec[m].wf, s->dec[m].wf_t, s->dec[m].bias);
+    fold_conv(&s->w.dec[m], earlier, m, s->w.C, s->dec[m].wf, s->dec[m].bias);
 }
 
 void cpu_decoder_forward(net *t, int block) {
@@ -196,7 +196,7 @@ static void block_backward(void *arg, int chunk, int thread) {
                                              .ld_step = (size_t)C,
                                              .in = in,
                                              .din = din,
-                                             .wt = d->wf_t,
+                                             .wt = s->w.dec[m].v_t,
                                              .gw = part});
         for (int c = 0; c < 3 * C; c++) {
             start[c] += spare[c];

@@ -97,7 +97,7 @@ typedef struct conv_backward {
     size_t ld_step;
     const real *const *in; /* [blocks] planes */
     real *const *din;      /* [blocks] their gradients: += */
-    const real *wt;        /* [blocks, 3, C out, C in], folded */
+    const real *wt;        /* [blocks, 3, C out, C in], nothing folded in */
     real *gw;              /* [blocks, 3, C in, C out] += in dpre */
 } conv_backward;
 

@@ -31,8 +31,9 @@ bool weights_new(weights *w, const shape *sh, bool backward) {
     for (int m = 0; m < N; m++) {
         decoder_weights *d = &w->dec[m];
         size_t square = 3 * (size_t)m * w->C * w->C;
-        if (!get(&d->v, square) || !get(&d->p, square) || (backward && !get(&d->p_t, square)) ||
-            !get(&d->bias, (size_t)w->C) || !get(&d->sign, (size_t)w->C))
+        if (!get(&d->v, square) || !get(&d->p, square) ||
+            (backward && (!get(&d->p_t, square) || !get(&d->v_t, square))) || !get(&d->bias, (size_t)w->C) ||
+            !get(&d->sign, (size_t)w->C))
             return false;
     }
     return get(&w->rows, packed_size(sh->D, w->Q)) &&
@@ -45,7 +46,7 @@ void weights_free(weights *w) {
         encoder_weights *e = &w->enc[k];
         decoder_weights *d = &w->dec[k];
         real *all[] = {e->first, e->first_t, e->bias1, e->second, e->bias2, e->sign,
-                       d->v,     d->p,       d->p_t,   d->bias,   d->sign};
+                       d->v,     d->v_t,     d->p,     d->p_t,    d->bias,  d->sign};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     }
     free(w->rows);
@@ -98,6 +99,7 @@ static void fill_decoder(weights *w, const real *theta, int m) {
                     d->v[(((size_t)b * 3 + l) * P + e) * P + c] = *f;
                     real p = f[(size_t)C * 3];
                     d->p[((size_t)l * m * P + (size_t)b * P + e) * P + c] = p;
+                    if (d->v_t) d->v_t[(((size_t)b * 3 + l) * P + c) * P + e] = *f;
                     if (d->p_t) d->p_t[((size_t)l * P + c) * m * P + (size_t)b * P + e] = p;
                 }
         d->bias[c] = theta[at->bias + c];
@@ -154,8 +156,7 @@ void fold_second(const encoder_weights *e, const norm *b, int H, int O, real *wf
         }
 }
 
-void fold_conv(const decoder_weights *d, const norm *earlier, int m, int C, real *wf, real *wf_t,
-               real *bias) {
+void fold_conv(const decoder_weights *d, const norm *earlier, int m, int C, real *wf, real *bias) {
     for (int c = 0; c < 3 * C; c++) bias[c] = d->bias[c % C];
     for (int b = 0; b < m; b++)
         for (int l = 0; l < 3; l++)
@@ -168,8 +169,5 @@ void fold_conv(const decoder_weights *d, const norm *earlier, int m, int C, real
                     /* Before step 0 the norm's output is zero, its shift too: lag l counts from t = l on. */
                     for (int t = l; t < 3; t++) bias[t * C + c] += w * shift;
                 }
-                if (wf_t)
-                    for (int c = 0; c < C; c++)
-                        wf_t[(((size_t)b * 3 + l) * C + c) * C + e] = d->v[at + c] * g;
             }
 }

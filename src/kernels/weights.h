@@ -19,6 +19,7 @@ typedef struct encoder_weights {
 
 typedef struct decoder_weights {
     real *v;    /* [m earlier blocks, 3 lags, C in, C out] */
+    real *v_t;  /* [m, 3, C out, C in] */
     real *p;    /* [3 lags, m*C in, C out] */
     real *p_t;  /* [3 lags, C out, m*C in] */
     real *bias; /* [C] */
@@ -69,9 +70,9 @@ void norm_running(norm *b, const real *theta, norm_at at, int width);
 
 /* w [H, O] and b [O] with the norm before them folded in: wf = g w, bf = b + e w; wf_t [O, H] may be NULL. */
 void fold_second(const encoder_weights *e, const norm *b, int H, int O, real *wf, real *bf, real *wf_t);
-/* Block m: v weights with the earlier norms folded in (and transposed, [m, 3, C out, C in], or NULL), and the
- * steps' bias at t = 0, 1 and from 2 on: [3, C]. */
-void fold_conv(const decoder_weights *d, const norm *earlier, int m, int C, real *wf, real *wf_t, real *bias);
+/* Block m: v weights with the earlier norms folded in, and the steps' bias at t = 0, 1 and from 2 on: [3, C].
+ */
+void fold_conv(const decoder_weights *d, const norm *earlier, int m, int C, real *wf, real *bias);
 
 enum { NORM_EPSILON_INVERSE = 100000 }; /* epsilon = 1e-5 */
 #define NORM_EPSILON  (1.0 / NORM_EPSILON_INVERSE)

@@ -1,0 +1,20 @@
+# The engine once more in double, with the plain kernels alone, against finite differences.
+DOUBLE_SRC := src/kernels/plain.c src/kernels/net.c src/kernels/weights.c $(wildcard src/kernels/cpu*.c)
+DOUBLE_OBJ := $(DOUBLE_SRC:%.c=$(B)/double/%.o)
+OTHER_OBJ  := $(filter-out $(B)/src/kernels/% $(B)/src/train/% $(B)/src/decode/% $(B)/src/evaluate/%,$(LIB_OBJ)) $(B)/tests/paper_form.o
+
+$(B)/double/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests -DONET_REAL=double $(ALLCFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/tests/double_gradients: $(B)/double/tests/double/test_gradients.o $(DOUBLE_OBJ) $(OTHER_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $^ $(LDFLAGS) -lcmocka $(LIB_LIBS) -o $@
+
+-include $(DOUBLE_OBJ:.o=.d) $(B)/double/tests/double/test_gradients.d
+
+check-double: $(B)/tests/double_gradients
+	@$<
+
+CHECKS    += check-double
+.PHONY: check-double

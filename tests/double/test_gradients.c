@@ -1,0 +1,178 @@
+/* The whole engine compiled in double with the plain kernels: the split form against the paper's form written
+ * out, and every gradient against finite differences. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "kernels/cpu.h"
+#include "model/generated.h"
+#include "paper_form.h"
+#include "words/words.h"
+
+const kernels *kernels_pick(const char *name) {
+    return name && strcmp(name, "plain") ? NULL : &kernels_plain;
+}
+
+typedef struct trial {
+    onet_settings s;
+    int B, n;
+} trial;
+
+static const trial trials[] = {
+    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4}, 3, 5},      {{3, 2, 8, 4, ONET_POOL_MEAN, 2, 4}, 3, 5},
+    {{2, 3, 20, 5, ONET_POOL_MAX, 4, 7}, 2, 6},     {{2, 3, 20, 5, ONET_POOL_MEAN, 4, 7}, 1, 6},
+    {{1, 1, 16, 16, ONET_POOL_MAX, 3, 16}, 5, 4},   {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5}, 4, 2},
+    {{4, 2, 9, 3, ONET_POOL_MEAN, 3, 5}, 4, 1},     {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5}, 4, 1},
+    {{4, 0, 9, 3, ONET_POOL_MAX, 2, 5}, 4, 3},      {{4, 2, 9, 3, ONET_POOL_MAX, 0, 5}, 4, 3},
+    {{2, 2, 24, 18, ONET_POOL_MEAN, 2, 20}, 19, 3},
+};
+enum { TRIALS = sizeof trials / sizeof *trials };
+
+typedef struct bench {
+    shape sh;
+    net *t;
+    cpu *c;
+    onet_sets *sets;
+    uint32_t index[64];
+    double *theta;
+    double *x;
+    int32_t *y;
+} bench;
+
+static void setup(bench *b, const trial *tr, unsigned seed) {
+    onet_error err;
+    memset(b, 0, sizeof *b);
+    assert_int_equal(shape_make(&b->sh, &tr->s, &err), ONET_OK);
+    size_t total = b->sh.total, items = (size_t)tr->B * tr->n * tr->s.width;
+    float *theta = malloc(total * sizeof *theta), *x = malloc(items * sizeof *x);
+    b->theta = malloc(total * sizeof *b->theta);
+    b->x = malloc(items * sizeof *b->x);
+    b->y = malloc((size_t)tr->B * tr->n * sizeof *b->y);
+    generated_theta(&b->sh, seed, theta);
+    generated_batch(seed, 0, tr->B, tr->n, tr->s.width, x, b->y);
+    for (size_t i = 0; i < total; i++) b->theta[i] = theta[i];
+    for (size_t i = 0; i < items; i++) b->x[i] = x[i];
+    assert_int_equal(onet_sets_from(&b->sets, (size_t)tr->B, tr->n, tr->s.width, x, b->y, &err), ONET_OK);
+    assert_int_equal(cpu_open(&b->t, &b->sh, "plain", 2, &err), ONET_OK);
+    b->c = (cpu *)b->t;
+    assert_int_equal(b->t->ops->reserve(b->t, tr->B, tr->n, &err), ONET_OK);
+    assert_int_equal(b->t->ops->data(b->t, b->sets, NULL, NULL, 0, &err), ONET_OK);
+    assert_int_equal(b->t->ops->put(b->t, NET_THETA, theta, &err), ONET_OK);
+    for (int i = 0; i < tr->B; i++) b->index[i] = (uint32_t)i;
+    free(theta);
+    free(x);
+}
+
+static void teardown(bench *b) {
+    b->t->ops->close(b->t);
+    onet_sets_free(b->sets);
+    free(b->theta);
+    free(b->x);
+    free(b->y);
+}
+
+static double forward(bench *b, const trial *tr) {
+    b->t->ops->take(b->t, b->index, tr->B);
+    step_forward(b->t);
+    return b->t->ops->loss(b->t);
+}
+
+static void split_form_is_the_papers(void **state) {
+    (void)state;
+    for (int i = 0; i < TRIALS; i++) {
+        const trial *tr = &trials[i];
+        bench b;
+        setup(&b, tr, 7 + (unsigned)i);
+        size_t cells = (size_t)tr->B * tr->n * tr->n, stats = b.sh.total - b.sh.trained;
+        double *logits = malloc(cells * sizeof *logits), *running = malloc((stats + 1) * sizeof *running),
+               loss;
+        paper_forward_double(&b.sh, b.theta, running, tr->B, tr->n, b.x, b.y, 1, logits, &loss);
+        double got = forward(&b, tr);
+        assert_true(fabs(got - loss) < 1e-10);
+        for (size_t s = 0; s < stats; s++)
+            assert_true(fabs(b.c->theta[b.sh.trained + s] - running[s]) < 1e-10);
+        const real *lp = cpu_logprob(b.t);
+        for (int set = 0; set < tr->B; set++)
+            for (int t = 0; t < tr->n; t++) {
+                size_t row = ((size_t)set * tr->n + t) * tr->n;
+                double top = -1e300, sum = 0;
+                char placed[64] = {0};
+                for (int e = 0; e < t; e++) placed[b.y[set * tr->n + e]] = 1;
+                for (int k = 0; k < tr->n; k++)
+                    if (!placed[k] && logits[row + k] > top) top = logits[row + k];
+                for (int k = 0; k < tr->n; k++)
+                    if (!placed[k]) sum += exp(logits[row + k] - top);
+                for (int k = 0; k < tr->n; k++)
+                    if (!placed[k]) assert_true(fabs(logits[row + k] - top - log(sum) - lp[row + k]) < 1e-9);
+            }
+        free(logits);
+        free(running);
+        teardown(&b);
+    }
+}
+
+/* Central differences along each tensor's own random direction, and along single numbers. */
+static void gradients_are_differences(void **state) {
+    (void)state;
+    for (int i = 0; i < TRIALS; i++) {
+        const trial *tr = &trials[i];
+        bench b;
+        setup(&b, tr, 70 + (unsigned)i);
+        b.t->update = 0;
+        forward(&b, tr);
+        step_backward(b.t);
+        double *grad = malloc(b.sh.total * sizeof *grad), *dir = malloc(b.sh.total * sizeof *dir);
+        memcpy(grad, b.c->grad, b.sh.total * sizeof *grad);
+        rng r;
+        rng_seed(&r, 5, (uint64_t)i);
+        int bad = 0, bends = 0, probes = 0;
+        for (int k = 0; k < b.sh.tensors; k++) {
+            const tensor *te = &b.sh.tensor[k];
+            if (!te->trained) continue;
+            for (int probe = 0; probe < 6; probe++) {
+                size_t one = rng_below(&r, te->size);
+                double eps = 1e-6, want = 0, sides[2];
+                for (size_t e = 0; e < te->size; e++) {
+                    dir[e] = probe ? (e == one) : rng_normal(&r);
+                    want += dir[e] * grad[te->offset + e];
+                }
+                for (int side = 0; side < 2; side++) {
+                    for (size_t e = 0; e < te->size; e++)
+                        b.c->theta[te->offset + e] = b.theta[te->offset + e] + (side ? eps : -eps) * dir[e];
+                    sides[side] = forward(&b, tr);
+                }
+                memcpy(b.c->theta, b.theta, b.sh.total * sizeof(double));
+                double slope = (sides[1] - sides[0]) / (2 * eps), here = forward(&b, tr);
+                probes++;
+                /* A ReLU or a maximum that switches within eps shows as a bend: the sides' slopes differ. */
+                if (fabs(sides[1] - 2 * here + sides[0]) / eps > 1e-5 * (1 + fabs(want))) {
+                    bends++;
+                    continue;
+                }
+                if (fabs(slope - want) > 1e-7 + 2e-5 * fabs(want)) {
+                    print_message("trial %d %s probe %d: gradient %.10g, difference %.10g\n", i, te->name,
+                                  probe, want, slope);
+                    bad++;
+                }
+            }
+        }
+        assert_int_equal(bad, 0);
+        assert_true(bends * 20 <= probes);
+        free(grad);
+        free(dir);
+        teardown(&b);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(split_form_is_the_papers),
+                                       cmocka_unit_test(gradients_are_differences)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
