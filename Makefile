@@ -36,8 +36,8 @@ $(B)/%.o: %.c
 	$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(KFLAGS) -MMD -MP -c $< -o $@
 
 # Kernels for one instruction set each, in files of their own; picked at run time.
-$(B)/src/kernels/avx2.o: KFLAGS := -mavx2 -mfma
-$(B)/src/kernels/avx512.o: KFLAGS := -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
+$(B)/src/kernels/avx2.o: KFLAGS := -O3 -mavx2 -mfma
+$(B)/src/kernels/avx512.o: KFLAGS := -O3 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
 
 ordernet: $(LIB_OBJ) $(CLI_OBJ)
 	$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@

@@ -1,0 +1,55 @@
+/* The vector kernels for AVX2 with FMA: 16 registers of 8 floats. */
+#include <immintrin.h>
+
+#include "kernels/simd_macros.h"
+
+#define KERNELS      kernels_avx2
+#define KERNELS_NAME "avx2"
+#define VL           8
+
+typedef __m256 vec;
+typedef __m256i ivec;
+typedef __m256 vmask;
+
+#define vload(p)           _mm256_loadu_ps(p)
+#define vstore(p, x)       _mm256_storeu_ps(p, x)
+#define vset1(x)           _mm256_set1_ps(x)
+#define vzero()            _mm256_setzero_ps()
+#define vadd(x, y)         _mm256_add_ps(x, y)
+#define vsub(x, y)         _mm256_sub_ps(x, y)
+#define vmul(x, y)         _mm256_mul_ps(x, y)
+#define vdiv(x, y)         _mm256_div_ps(x, y)
+#define vsqrt(x)           _mm256_sqrt_ps(x)
+#define vmax(x, y)         _mm256_max_ps(x, y)
+#define vfma(x, y, z)      _mm256_fmadd_ps(x, y, z)  /* z + x*y */
+#define vfnma(x, y, z)     _mm256_fnmadd_ps(x, y, z) /* z - x*y */
+#define vgreater(x, y)     _mm256_cmp_ps(x, y, _CMP_GT_OQ)
+#define vselect(m, x, y)   _mm256_blendv_ps(y, x, m) /* m ? x : y */
+#define vkeep(m, x)        _mm256_and_ps(m, x)       /* m ? x : 0 */
+#define vmask_if(b)        _mm256_castsi256_ps(_mm256_set1_epi32(-(b)))
+#define ivload(p)          _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define ivstore(p, x)      _mm256_storeu_si256((__m256i *)(void *)(p), x)
+#define ivset1(x)          _mm256_set1_epi32(x)
+#define ivequal(x, y)      _mm256_castsi256_ps(_mm256_cmpeq_epi32(x, y))
+#define ivselect(m, x, y)  _mm256_blendv_epi8(y, x, _mm256_castps_si256(m))
+
+static inline float vsum(vec x) {
+    __m128 s = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+
+static inline void vadd_double(double *p, vec x) {
+    __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(x));
+    __m256d high = _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1));
+    _mm256_storeu_pd(p, _mm256_add_pd(_mm256_loadu_pd(p), low));
+    _mm256_storeu_pd(p + 4, _mm256_add_pd(_mm256_loadu_pd(p + 4), high));
+}
+
+/* Register tiles of up to 6 rows x 2 vectors; widths are even numbers of vectors. */
+#define TILE_ONE     1
+#define TILE_TWO     6
+#define TILES_TWO(X) X(1, 2) X(2, 2) X(3, 2) X(4, 2) X(5, 2) X(6, 2)
+#define TILES_ONE(X) X(1, 1)
+
+#include "kernels/simd.h"

@@ -1,0 +1,33 @@
+/* Which kernels this processor runs. */
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+enum { SETS = 3 };
+
+static const kernels *const sets[SETS] = {&kernels_avx512, &kernels_avx2, &kernels_plain}; /* fastest first */
+
+static int runs(const kernels *k) {
+    __builtin_cpu_init();
+    if (k == &kernels_avx512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+    if (k == &kernels_avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return 1;
+}
+
+const kernels *kernels_pick(const char *name) {
+    int best = !name || strcmp(name, "auto") == 0;
+    for (int s = 0; s < SETS; s++)
+        if ((best || strcmp(name, sets[s]->name) == 0) && runs(sets[s])) return sets[s];
+    return NULL;
+}
+
+const char *const *kernels_available(void) {
+    static _Thread_local const char *names[SETS + 1];
+    int count = 0;
+    for (int s = 0; s < SETS; s++)
+        if (runs(sets[s])) names[count++] = sets[s]->name;
+    names[count] = NULL;
+    return names;
+}

@@ -1,0 +1,78 @@
+/* The small loops over cells or parameters. */
+
+/* Cells between two roundings of float sums to double. */
+enum { SUM_CELLS = 256 };
+
+static void pair_stats(int n, int H, const real *a, const real *c, size_t ld, double *sum, double *square) {
+    for (int k = 0; k < H; k += VL)
+        for (int i = 0; i < n; i++) {
+            vec ai = vload(a + (size_t)i * ld + k);
+            for (int j0 = 0; j0 < n; j0 += SUM_CELLS) {
+                vec s = vzero(), q = vzero();
+                for (int j = j0; j < n && j < j0 + SUM_CELLS; j++) {
+                    vec h = vmax(vadd(ai, vload(c + (size_t)j * ld + k)), vzero());
+                    s = vadd(s, h);
+                    q = vfma(h, h, q);
+                }
+                add_sums(sum + k, square + k, s, q);
+            }
+        }
+}
+
+static void cell_sums(int cells, int C, const real *d, const real *r, double *s0, double *s1) {
+    for (int q0 = 0; q0 < cells; q0 += SUM_CELLS)
+        for (int c = 0; c < C; c += VL) {
+            vec s = vzero(), q = vzero();
+            for (int cell = q0; cell < cells && cell < q0 + SUM_CELLS; cell++) {
+                vec x = vload(d + (size_t)cell * C + c);
+                s = vadd(s, x);
+                q = vfma(x, vload(r + (size_t)cell * C + c), q);
+            }
+            add_sums(s0 + c, s1 + c, s, q);
+        }
+}
+
+static void cell_dot(int cells, int C, const real *r, const real *w, real *logit) {
+    for (int q = 0; q < cells; q++) {
+        vec s = vzero();
+        for (int c = 0; c < C; c += VL) s = vfma(vload(w + c), vload(r + (size_t)q * C + c), s);
+        logit[q] += vsum(s);
+    }
+}
+
+static void cell_dot_backward(int cells, int C, const real *r, const real *w, const real *dlogit, real *d,
+                              real *gw) {
+    for (int c = 0; c < C; c += VL) {
+        vec wc = vload(w + c), g = vload(gw + c);
+        for (int q = 0; q < cells; q++) {
+            vec x = vset1(dlogit[q]);
+            vstore(d + (size_t)q * C + c, vmul(wc, x));
+            g = vfma(x, vload(r + (size_t)q * C + c), g);
+        }
+        vstore(gw + c, g);
+    }
+}
+
+static void adam(size_t count, real *theta, const real *grad, real *m, real *v, const adam_step *step) {
+    real b1 = (real)step->beta1, b2 = (real)step->beta2, c1 = (real)(1 - step->beta1),
+         c2 = (real)(1 - step->beta2);
+    real scale = (real)step->scale, eps = (real)step->epsilon, keep = (real)(1 - step->decay);
+    real rate = (real)(step->rate / step->correction1), root = (real)(1 / sqrt(step->correction2));
+    size_t i = 0;
+    for (; i + VL <= count; i += VL) {
+        vec g = vmul(vload(grad + i), vset1(scale));
+        vec mi = vadd(vmul(vset1(b1), vload(m + i)), vmul(vset1(c1), g));
+        vec vi = vadd(vmul(vset1(b2), vload(v + i)), vmul(vmul(vset1(c2), g), g));
+        vec low = vadd(vmul(vsqrt(vi), vset1(root)), vset1(eps));
+        vec change = vdiv(vmul(vset1(rate), mi), low);
+        vstore(m + i, mi);
+        vstore(v + i, vi);
+        vstore(theta + i, vsub(vmul(vset1(keep), vload(theta + i)), change));
+    }
+    for (; i < count; i++) {
+        real g = grad[i] * scale;
+        m[i] = b1 * m[i] + c1 * g;
+        v[i] = b2 * v[i] + c2 * g * g;
+        theta[i] = keep * theta[i] - rate * m[i] / (sqrtf(v[i]) * root + eps);
+    }
+}

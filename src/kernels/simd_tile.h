@@ -1,0 +1,78 @@
+/* The product of small matrices that most kernels rest on: C[rows, N] (+)= A[rows, K] B[K, N].
+ * A tile of rows x (1 or 2 vectors) of C stays in registers while K runs; one element of A is broadcast for
+ * each row. Every element of C is the same chain of fused multiply-adds whatever tile it falls into, so a
+ * result does not depend on how rows are cut into tiles or over threads. */
+
+/* A in `parts` pieces of K columns each, which follow one another in the sum (and in B's rows). */
+typedef struct product {
+    int parts, K;
+    const real *const *A; /* [parts]: element (m, k) at A[part][m*am + k*ak] */
+    size_t am, ak;
+    matrix B; /* [parts * K, N] */
+    real *C;
+    size_t ldc;
+    int add; /* 0: C is written; 1: added to */
+} product;
+
+static ALWAYS_INLINE void tile(const int R, const int V, const product *p, ptrdiff_t first, int column) {
+    vec acc[TILE_ONE > 2 * TILE_TWO ? TILE_ONE : 2 * TILE_TWO];
+    const real *B = p->B.data + (size_t)(column / PANEL) * p->B.panel_stride + column % PANEL;
+    real *C = p->C + (size_t)first * p->ldc + column;
+    const size_t am = p->am, am3 = 3 * am, ak = p->ak, ldb = p->B.row_stride, ldc = p->ldc;
+    if (p->add)
+        UNROLL for (int r = 0; r < R; r++)
+            UNROLL for (int v = 0; v < V; v++) acc[r * V + v] = vload(C + (size_t)r * ldc + v * VL);
+    else
+        UNROLL for (int r = 0; r < R * V; r++) acc[r] = vzero();
+    for (int part = 0; part < p->parts; part++) {
+        /* One pointer for five rows: the strides 1, 2, 3, 4 are then a register (am or 3 am) and a scale. */
+        const real *A[(TILE_ONE + 4) / 5];
+        UNROLL for (int g = 0; g * 5 < R; g++) A[g] = p->A[part] + (first + g * 5) * (ptrdiff_t)am;
+        for (int k = 0; k < p->K; k++) {
+            vec b[2];
+            UNROLL for (int v = 0; v < V; v++) b[v] = vload(B + v * VL);
+            UNROLL for (int r = 0; r < R; r++) {
+                vec a = vset1(A[r / 5][r % 5 == 3 ? am3 : (size_t)(r % 5) * am]);
+                UNROLL for (int v = 0; v < V; v++) acc[r * V + v] = vfma(a, b[v], acc[r * V + v]);
+            }
+            UNROLL for (int g = 0; g * 5 < R; g++) A[g] += ak;
+            B += ldb;
+        }
+    }
+    UNROLL for (int r = 0; r < R; r++)
+        UNROLL for (int v = 0; v < V; v++) vstore(C + (size_t)r * ldc + v * VL, acc[r * V + v]);
+}
+
+typedef void tile_fn(const product *p, ptrdiff_t first, int column);
+
+#define TILE(R, V)                                                                                           \
+    static void tile_##R##x##V(const product *p, ptrdiff_t first, int column) {                              \
+        tile(R, V, p, first, column);                                                                        \
+    }
+#define TILE_NAME(R, V) tile_##R##x##V,
+TILES_ONE(TILE)
+TILES_TWO(TILE)
+static tile_fn *const tiles_one[] = {TILES_ONE(TILE_NAME)}; /* [rows - 1], one vector wide */
+static tile_fn *const tiles_two[] = {TILES_TWO(TILE_NAME)}; /* two vectors */
+
+/* rows x N of C, from row `first` of A and C. Rows are shared out evenly, since a tile of few rows is slow. */
+static void multiply(const product *p, ptrdiff_t first, int rows, int N) {
+    for (int column = 0; column < N;) {
+        int wide = N - column >= 2 * VL;
+        int most = wide ? TILE_TWO : TILE_ONE, count = (rows + most - 1) / most;
+        ptrdiff_t row = first;
+        for (int left = rows; count > 0; count--) {
+            int take = (left + count - 1) / count;
+            (wide ? tiles_two : tiles_one)[take - 1](p, row, column);
+            row += take;
+            left -= take;
+        }
+        column += wide ? 2 * VL : VL;
+    }
+}
+
+static void gemm(int M, int N, int K, const real *A, size_t am, size_t ak, matrix B, real *C, size_t ldc,
+                 int add) {
+    product p = {.parts = 1, .K = K, .A = &A, .am = am, .ak = ak, .B = B, .C = C, .ldc = ldc, .add = add};
+    multiply(&p, 0, M, N);
+}
