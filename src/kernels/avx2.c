@@ -11,27 +11,27 @@ typedef __m256 vec;
 typedef __m256i ivec;
 typedef __m256 vmask;
 
-#define vload(p)           _mm256_loadu_ps(p)
-#define vstore(p, x)       _mm256_storeu_ps(p, x)
-#define vset1(x)           _mm256_set1_ps(x)
-#define vzero()            _mm256_setzero_ps()
-#define vadd(x, y)         _mm256_add_ps(x, y)
-#define vsub(x, y)         _mm256_sub_ps(x, y)
-#define vmul(x, y)         _mm256_mul_ps(x, y)
-#define vdiv(x, y)         _mm256_div_ps(x, y)
-#define vsqrt(x)           _mm256_sqrt_ps(x)
-#define vmax(x, y)         _mm256_max_ps(x, y)
-#define vfma(x, y, z)      _mm256_fmadd_ps(x, y, z)  /* z + x*y */
-#define vfnma(x, y, z)     _mm256_fnmadd_ps(x, y, z) /* z - x*y */
-#define vgreater(x, y)     _mm256_cmp_ps(x, y, _CMP_GT_OQ)
-#define vselect(m, x, y)   _mm256_blendv_ps(y, x, m) /* m ? x : y */
-#define vkeep(m, x)        _mm256_and_ps(m, x)       /* m ? x : 0 */
-#define vmask_if(b)        _mm256_castsi256_ps(_mm256_set1_epi32(-(b)))
-#define ivload(p)          _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define ivstore(p, x)      _mm256_storeu_si256((__m256i *)(void *)(p), x)
-#define ivset1(x)          _mm256_set1_epi32(x)
-#define ivequal(x, y)      _mm256_castsi256_ps(_mm256_cmpeq_epi32(x, y))
-#define ivselect(m, x, y)  _mm256_blendv_epi8(y, x, _mm256_castps_si256(m))
+#define vload(p)          _mm256_loadu_ps(p)
+#define vstore(p, x)      _mm256_storeu_ps(p, x)
+#define vset1(x)          _mm256_set1_ps(x)
+#define vzero()           _mm256_setzero_ps()
+#define vadd(x, y)        _mm256_add_ps(x, y)
+#define vsub(x, y)        _mm256_sub_ps(x, y)
+#define vmul(x, y)        _mm256_mul_ps(x, y)
+#define vdiv(x, y)        _mm256_div_ps(x, y)
+#define vsqrt(x)          _mm256_sqrt_ps(x)
+#define vmax(x, y)        _mm256_max_ps(x, y)
+#define vfma(x, y, z)     _mm256_fmadd_ps(x, y, z)  /* z + x*y */
+#define vfnma(x, y, z)    _mm256_fnmadd_ps(x, y, z) /* z - x*y */
+#define vgreater(x, y)    _mm256_cmp_ps(x, y, _CMP_GT_OQ)
+#define vselect(m, x, y)  _mm256_blendv_ps(y, x, m) /* m ? x : y */
+#define vkeep(m, x)       _mm256_and_ps(m, x)       /* m ? x : 0 */
+#define vmask_if(b)       _mm256_castsi256_ps(_mm256_set1_epi32(-(b)))
+#define ivload(p)         _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define ivstore(p, x)     _mm256_storeu_si256((__m256i *)(void *)(p), x)
+#define ivset1(x)         _mm256_set1_epi32(x)
+#define ivequal(x, y)     _mm256_castsi256_ps(_mm256_cmpeq_epi32(x, y))
+#define ivselect(m, x, y) _mm256_blendv_epi8(y, x, _mm256_castps_si256(m))
 
 static inline float vsum(vec x) {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));

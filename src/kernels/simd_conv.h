@@ -24,8 +24,15 @@ static void conv_start(const conv_forward *f, int t, int i, int cells, real *out
 static void conv_forward_simd(const conv_forward *f) {
     int n = f->n, C = f->C;
     const real *A[CONV_BLOCKS * 3];
-    product p = {.parts = f->blocks * 3, .K = C, .A = A, .am = (size_t)C, .ak = 1, .C = f->out,
-                 .ldc = (size_t)C, .add = 1, .B = {f->w, (size_t)C, PANEL}};
+    product p = {.parts = f->blocks * 3,
+                 .K = C,
+                 .A = A,
+                 .am = (size_t)C,
+                 .ak = 1,
+                 .C = f->out,
+                 .ldc = (size_t)C,
+                 .add = 1,
+                 .B = {f->w, (size_t)C, PANEL}};
     pool_cells pool = {.n = n,
                        .sign = f->sign,
                        .best = f->best,
@@ -66,8 +73,7 @@ static void conv_dpre(const conv_backward *b) {
                 UNROLL for (int l = 0; l < 3; l++) seen[l] = vadd(seen[l], vkeep(vmask_if(e <= l), y));
             }
             vstore(b->dstep + (size_t)t * b->ld_step + c, all);
-            UNROLL for (int l = 0; l < 3; l++)
-                if (t >= l) vstore(b->dy[t - l] + l * C + c, seen[l]);
+            UNROLL for (int l = 0; l < 3; l++) if (t >= l) vstore(b->dy[t - l] + l * C + c, seen[l]);
         }
 }
 

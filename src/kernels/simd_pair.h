@@ -13,8 +13,7 @@ static void pair_hidden(int n, int q, int cells, const real *a, const real *c, s
     int i = q / n, j = q % n;
     for (int cell = 0; cell < cells; cell++, h += PAIR_STRIDE) {
         const real *ai = a + (size_t)i * ld + k0, *cj = c + (size_t)j * ld + k0;
-        for (int k = 0; k < width; k += VL)
-            vstore(h + k, vmax(vadd(vload(ai + k), vload(cj + k)), vzero()));
+        for (int k = 0; k < width; k += VL) vstore(h + k, vmax(vadd(vload(ai + k), vload(cj + k)), vzero()));
         if (++j == n) {
             j = 0;
             i++;

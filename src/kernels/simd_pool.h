@@ -12,16 +12,16 @@ typedef struct pool_cells {
     int n;
     int diagonal; /* 1: cell g of group g takes no part in the pool */
     int mean;
-    const real *sign;     /* [C] */
-    real *best;           /* group g: best + g*ld_best */
-    int32_t *arg;         /* group g: arg + g*ld_arg; may be NULL */
+    const real *sign; /* [C] */
+    real *best;       /* group g: best + g*ld_best */
+    int32_t *arg;     /* group g: arg + g*ld_arg; may be NULL */
     size_t ld_best, ld_arg;
     double *sum, *square; /* may be NULL */
 } pool_cells;
 
 /* Finishes `cells` rows of u, `ld` apart, from cell `item` of `group` on, for the VL channels from `c`. */
-static ALWAYS_INLINE void finish_lanes(const pool_cells *p, int cells, int group, int item, real *u, size_t ld,
-                                       int c, const int mean) {
+static ALWAYS_INLINE void finish_lanes(const pool_cells *p, int cells, int group, int item, real *u,
+                                       size_t ld, int c, const int mean) {
     vec sign = mean ? vset1(1) : vload(p->sign + c);
     vec best = vzero(), s = vzero(), q = vzero();
     ivec arg = ivset1(-1);

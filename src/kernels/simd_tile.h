@@ -16,17 +16,17 @@ typedef struct product {
 
 static ALWAYS_INLINE void tile(const int R, const int V, const product *p, ptrdiff_t first, int column) {
     vec acc[TILE_ONE > 2 * TILE_TWO ? TILE_ONE : 2 * TILE_TWO];
+    const real *A[(TILE_ONE > TILE_TWO ? TILE_ONE : TILE_TWO) / 5 + 1];
     const real *B = p->B.data + (size_t)(column / PANEL) * p->B.panel_stride + column % PANEL;
     real *C = p->C + (size_t)first * p->ldc + column;
     const size_t am = p->am, am3 = 3 * am, ak = p->ak, ldb = p->B.row_stride, ldc = p->ldc;
     if (p->add)
-        UNROLL for (int r = 0; r < R; r++)
-            UNROLL for (int v = 0; v < V; v++) acc[r * V + v] = vload(C + (size_t)r * ldc + v * VL);
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++) acc[r * V + v] =
+            vload(C + (size_t)r * ldc + v * VL);
     else
         UNROLL for (int r = 0; r < R * V; r++) acc[r] = vzero();
     for (int part = 0; part < p->parts; part++) {
         /* One pointer for five rows: the strides 1, 2, 3, 4 are then a register (am or 3 am) and a scale. */
-        const real *A[(TILE_ONE + 4) / 5];
         UNROLL for (int g = 0; g * 5 < R; g++) A[g] = p->A[part] + (first + g * 5) * (ptrdiff_t)am;
         for (int k = 0; k < p->K; k++) {
             vec b[2];
@@ -39,8 +39,8 @@ static ALWAYS_INLINE void tile(const int R, const int V, const product *p, ptrdi
             B += ldb;
         }
     }
-    UNROLL for (int r = 0; r < R; r++)
-        UNROLL for (int v = 0; v < V; v++) vstore(C + (size_t)r * ldc + v * VL, acc[r * V + v]);
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
+        vstore(C + (size_t)r * ldc + v * VL, acc[r * V + v]);
 }
 
 typedef void tile_fn(const product *p, ptrdiff_t first, int column);
@@ -55,7 +55,8 @@ TILES_TWO(TILE)
 static tile_fn *const tiles_one[] = {TILES_ONE(TILE_NAME)}; /* [rows - 1], one vector wide */
 static tile_fn *const tiles_two[] = {TILES_TWO(TILE_NAME)}; /* two vectors */
 
-/* rows x N of C, from row `first` of A and C. Rows are shared out evenly, since a tile of few rows is slow. */
+/* rows x N of C, from row `first` of A and C. Rows are shared out evenly, since a tile of few rows is slow.
+ */
 static void multiply(const product *p, ptrdiff_t first, int rows, int N) {
     for (int column = 0; column < N;) {
         int wide = N - column >= 2 * VL;
