@@ -1,0 +1,12 @@
+# The examples see the public header and library only, as a user's program does.
+EXAMPLES  := $(patsubst %.c,$(B)/%,$(wildcard examples/*.c))
+
+$(B)/examples/%: examples/%.c include/ordernet.h libordernet.so
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(WARN) $(CFLAGS) $(SAN) -Iinclude $< -L. -lordernet -o $@
+
+CHECKS    += check-examples
+check-examples: $(EXAMPLES)
+	@B=$(B) sh tests/examples.sh
+
+.PHONY: check-examples
