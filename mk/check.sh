@@ -10,10 +10,13 @@ for target; do
     echo "==== $target"
     { $MAKE --no-print-directory "$target" 2>&1; echo $? >"$log.status"; } | tee "$log"
     status=$(cat "$log.status")
+    # cmocka writes to both streams, so that its closing lines may stand behind half a line of another.
     eval "$(awk '
+        function number(line, mark) {
+            return match(line, "\\[  " mark "  \\] [0-9]+ test\\(s\\)") ? substr(line, RSTART + 13) + 0 : 0
+        }
         /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; next }
-        /^\[  PASSED  \] [0-9]+ test\(s\)/ { p += $4 }
-        /^\[  FAILED  \] [0-9]+ test\(s\)/ { f += $4 }
+        { p += number($0, "PASSED"); f += number($0, "FAILED") }
         END { printf "p=%d f=%d\n", p, f }' "$log")"
     if [ "$status" != 0 ]; then
         bad="$bad $target"

@@ -102,7 +102,7 @@ static void refuses(void **state) {
     refused("--count 99999999999999999999", "option --count takes a whole number from 1 to 10, not "
                                             "'99999999999999999999'");
     refused("--count=", "option --count takes a whole number from 1 to 10, not ''");
-    refused("--seed -1", "option --seed takes a whole number, 0 or more, not '-1'");
+    refused("--seed -1", "option --seed takes a whole number of 0 or more, not '-1'");
     refused("--rate nan", "option --rate takes a number from 0 to 1, not 'nan'");
     refused("--rate 1.01", "option --rate takes a number from 0 to 1, not '1.01'");
     refused("--decode bean", "option --decode is one of beam, greedy, not 'bean'");
