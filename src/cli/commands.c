@@ -6,9 +6,10 @@
 
 #include "base/error.h"
 
-extern const command cmd_completion, cmd_help, cmd_tsp_generate;
+extern const command cmd_completion, cmd_help, cmd_inspect, cmd_tsp_generate;
 
 const command *const commands[] = {
+    &cmd_inspect,
     &cmd_tsp_generate,
     &cmd_help,
     &cmd_completion,

@@ -30,7 +30,8 @@ static int edit_distance(const char *a, const char *b) {
 
 const char *nearest_word(const char *typed, const char *(*next)(void *context), void *context) {
     const char *best = NULL;
-    int best_distance = 1 + (int)strlen(typed) / 3; /* farther off is more likely another word */
+    int length = (int)strlen(typed);
+    int best_distance = length > 1 ? 1 + length / 3 : 0; /* farther off is more likely another word */
     for (const char *word; (word = next(context));) {
         /* The start of a longer word counts as near: --epoch for --epochs, --check for --checkpoint-seconds.
          */

@@ -1,0 +1,117 @@
+/* ordernet inspect: what a model is made of. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "kernels/kernels.h"
+#include "model/model.h"
+
+typedef struct inspect_values {
+    int json;
+} inspect_values;
+
+static const char *shape_text(const tensor *t, char text[64]) {
+    int used = snprintf(text, 64, "[%d", t->shape[0]);
+    for (int i = 1; i < t->dims; i++) used += snprintf(text + used, 64 - (size_t)used, ", %d", t->shape[i]);
+    snprintf(text + used, 64 - (size_t)used, "]");
+    return text;
+}
+
+static void print_text(const onet_model *m, const char *path) {
+    const onet_settings *s = onet_model_settings(m);
+    char checksum[65], text[64];
+    model_checksum(m, checksum);
+    printf("model            %s\n", path);
+    printf("items            ");
+    if (m->words)
+        printf("words: a vocabulary of %d, vectors of %d\n", m->words->count, s->width);
+    else
+        printf("%d feature%s\n", s->width, s->width == 1 ? "" : "s");
+    printf("encoder          %d blocks, hidden %d, out %d, %s pool\n", s->encoder_blocks, s->hidden,
+           s->encoder_out, s->pool == ONET_POOL_MAX ? "max" : "mean");
+    printf("decoder          %d blocks, out %d\n", s->decoder_blocks, s->decoder_out);
+    printf("parameters       %zu trained, %zu with running statistics\n", onet_model_parameters(m, 1),
+           onet_model_parameters(m, 0));
+    printf("checksum         %s\n", checksum);
+    printf("kernels here    ");
+    for (const char *const *name = kernels_available(); *name; name++) printf(" %s", *name);
+    printf("\n\nTraining record:\n");
+    for (size_t i = 0; i < m->records; i++) printf("  %-20s %s\n", m->record[i].key, m->record[i].value);
+    printf("\nTensors:\n");
+    for (int i = 0; i < m->sh.tensors; i++)
+        printf("  %-32s %-16s%s\n", m->sh.tensor[i].name, shape_text(&m->sh.tensor[i], text),
+               m->sh.tensor[i].trained ? "" : " running");
+}
+
+static json_t *json_shape(const tensor *t) {
+    json_t *list = json_array();
+    for (int i = 0; i < t->dims; i++) json_array_append_new(list, json_integer(t->shape[i]));
+    return list;
+}
+
+static onet_status print_json(const onet_model *m, const char *path, onet_error *err) {
+    const onet_settings *s = onet_model_settings(m);
+    char checksum[65];
+    model_checksum(m, checksum);
+    json_t *tensors = json_array(), *record = json_object(), *names = json_array();
+    for (int i = 0; i < m->sh.tensors; i++) {
+        const tensor *t = &m->sh.tensor[i];
+        json_array_append_new(tensors, json_pack("{s:s, s:o, s:b}", "name", t->name, "shape", json_shape(t),
+                                                 "trained", t->trained));
+    }
+    for (size_t i = 0; i < m->records; i++)
+        json_object_set_new(record, m->record[i].key, json_string(m->record[i].value));
+    for (const char *const *name = kernels_available(); *name; name++)
+        json_array_append_new(names, json_string(*name));
+    json_t *all =
+        json_pack("{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i}, s:i, s:{s:I, s:I}, s:s, s:o, s:o, s:o}",
+                  "model", path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden",
+                  s->hidden, "encoder_out", s->encoder_out, "pool", s->pool == ONET_POOL_MAX ? "max" : "mean",
+                  "decoder_blocks", s->decoder_blocks, "decoder_out", s->decoder_out, "words",
+                  m->words ? m->words->count : 0, "parameters", "trained",
+                  (json_int_t)onet_model_parameters(m, 1), "total", (json_int_t)onet_model_parameters(m, 0),
+                  "checksum", checksum, "kernels", names, "record", record, "tensors", tensors);
+    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
+    json_decref(all);
+    if (!text) return fail_memory(err, "the report");
+    puts(text);
+    free(text);
+    return ONET_OK;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    (void)count;
+    const inspect_values *v = values;
+    onet_model *model = NULL;
+    onet_status status = onet_model_load(&model, operands[0], err);
+    if (!status && v->json)
+        status = print_json(model, operands[0], err);
+    else if (!status)
+        print_text(model, operands[0]);
+    onet_model_free(model);
+    return status;
+}
+
+static const option options[] = {
+    {.name = "json", .kind = OPTION_FLAG, .field = offsetof(inspect_values, json), .help = "Print JSON."},
+    {0},
+};
+
+const command cmd_inspect = {
+    .name = "inspect",
+    .summary = "Say what a model is made of",
+    .operands = "MODEL",
+    .least = 1,
+    .most = 1,
+    .about =
+        "Prints the model's settings, the number of its parameters, its training record (the data's SHA-256, "
+        "seed, steps, loss, ...), its checksum, the shapes of its tensors, and which kernels this machine "
+        "can "
+        "order with.",
+    .examples = "ordernet inspect sets.safetensors",
+    .options = options,
+    .size = sizeof(inspect_values),
+    .run = run,
+};
