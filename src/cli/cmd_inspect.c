@@ -41,8 +41,7 @@ static void print_text(const onet_model *m, const char *path) {
     for (size_t i = 0; i < m->records; i++) printf("  %-20s %s\n", m->record[i].key, m->record[i].value);
     printf("\nTensors:\n");
     for (int i = 0; i < m->sh.tensors; i++)
-        printf("  %-32s %-16s%s\n", m->sh.tensor[i].name, shape_text(&m->sh.tensor[i], text),
-               m->sh.tensor[i].trained ? "" : " running");
+        printf("  %-32s %s\n", m->sh.tensor[i].name, shape_text(&m->sh.tensor[i], text));
 }
 
 static json_t *json_shape(const tensor *t) {

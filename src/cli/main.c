@@ -1,19 +1,29 @@
 /* The program: finds the command, fills in its options, runs it, and turns its status into an exit status. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "cli/help.h"
 
+/* Whether standard output is a pipe whose reader went away, as head does: no news to anyone, so that it has
+ * an exit status but no sentence. */
+static bool reader_gone(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 /* A full disk or a closed pipe may show only when the last bytes are written. */
-static onet_status close_output(void) {
+static onet_status close_output(bool quiet) {
     errno = 0;
     bool failed = fflush(stdout) || ferror(stdout);
     if (!failed && !fclose(stdout)) return ONET_OK;
-    fprintf(stderr, "ordernet: cannot write standard output: %s\n",
-            errno ? strerror(errno) : "an earlier write failed");
+    if (!quiet)
+        fprintf(stderr, "ordernet: cannot write standard output: %s\n",
+                errno ? strerror(errno) : "an earlier write failed");
     return ONET_IO;
 }
 
@@ -67,8 +77,9 @@ int main(int argc, char **argv) {
     onet_error err = {{0}};
     const command *ran = NULL;
     onet_status status = start(argc - 1, argv + 1, &err, &ran);
-    onet_status closed = close_output();
-    if (status && err.text[0]) {
+    bool gone = reader_gone();
+    onet_status closed = close_output(gone);
+    if (status && err.text[0] && !(status == ONET_IO && gone)) {
         fprintf(stderr, "ordernet%s%s: %s\n", ran ? " " : "", ran ? ran->name : "", err.text);
         if (status == ONET_USAGE && ran)
             fprintf(stderr, "'ordernet %s --help' lists its options.\n", ran->name);
