@@ -204,6 +204,25 @@ static onet_status skip_value(scan *s, int depth) {
     return ONET_OK;
 }
 
+const char *jsonl_value_end(const char *text, const char *end) {
+    long depth = 0;
+    const char *p = text;
+    do {
+        const char *where;
+        size_t length;
+        if (*p == '"') {
+            p = jsonl_string(p, end, NULL, &length, &where);
+            if (!p) return end;
+            continue;
+        }
+        depth += (*p == '[' || *p == '{') - (*p == ']' || *p == '}');
+        p++;
+        if (!depth && p[-1] != ']' && p[-1] != '}') /* a number or literal */
+            while (p < end && !strchr(" \t\r\n,]}", *p)) p++;
+    } while (depth && p < end);
+    return p;
+}
+
 /* ---- A set ------------------------------------------------------------------------------------------- */
 
 /* What stands where a number is meant. */

@@ -21,6 +21,9 @@ bool jsonl_is(const record *r, const member *m, const char *name);
  * with it. to may be NULL. */
 const char *jsonl_string(const char *text, const char *end, char *to, size_t *length, const char **where);
 
+/* The first character after the value at text, which is known to be valid. */
+const char *jsonl_value_end(const char *text, const char *end);
+
 /* ---- Writing (jsonl_write.c) ------------------------------------------------------------------------- */
 
 /* What an answer adds to a set. */
@@ -33,5 +36,8 @@ typedef struct answer_parts {
  * to its own where answer is NULL. */
 onet_status jsonl_write(output *out, const record *r, const onet_answer *answer, const answer_parts *parts,
                         onet_error *err);
+
+/* Writes text as a JSON string. */
+onet_status jsonl_write_string(output *out, const char *text, size_t length, onet_error *err);
 
 #endif

@@ -96,8 +96,7 @@ onet_status pointer_write(output *out, const record *r, const int32_t *order, on
     onet_status status = ONET_OK;
     char text[NUMBER_TEXT];
     if (!r->items)
-        return fail(err, ONET_BAD, "set %ld is of words, which Pointer Network text cannot hold; use jsonl",
-                    r->line);
+        return fail(err, ONET_BAD, "Pointer Network text cannot hold words; use jsonl, text or safetensors");
     if (r->format == ONET_FORMAT_POINTER) {
         status = output_write(out, r->text, r->items_end, err);
     } else {

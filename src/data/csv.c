@@ -1,0 +1,365 @@
+#include "data/csv.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "model/shape.h"
+
+/* ---- The header -------------------------------------------------------------------------------------- */
+
+/* Marks the columns of a comma-separated list as features. */
+static onet_status name_features(csv_table *t, const char *list, onet_error *err) {
+    for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+        size_t length = strcspn(p, ","), k = 0;
+        while (k < t->columns &&
+               (strlen(t->column[k].name) != length || memcmp(t->column[k].name, p, length)))
+            k++;
+        if (k == t->columns)
+            return fail(err, ONET_BAD, "%s:1: there is no column `%.*s`, which is named as a feature",
+                        t->file, length > 100 ? 100 : (int)length, p);
+        if (t->column[k].kind != CSV_TEXT && t->column[k].kind != CSV_LOGPROB)
+            return fail(err, ONET_BAD,
+                        "%s:1: column `%s` is named as a feature twice, or is the set's or the rank's",
+                        t->file, t->column[k].name);
+        t->column[k].kind = CSV_FEATURE;
+        t->column[k].feature = t->width++;
+    }
+    return ONET_OK;
+}
+
+static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_options *options,
+                               onet_error *err) {
+    const char *set = options && options->set_column ? options->set_column : "set";
+    const char *rank = options && options->rank_column ? options->rank_column : "rank";
+    const char *features = options ? options->features : NULL;
+    bool found = false;
+    t->crlf = rows->crlf;
+    if (!(t->column = calloc(rows->fields, sizeof *t->column))) return fail_memory(err, "a header");
+    for (size_t k = 0; k < rows->fields; k++) {
+        const char *text;
+        size_t length;
+        onet_status status = csv_plain(rows, k, &text, &length, err);
+        if (status) return status;
+        csv_column *c = &t->column[k];
+        if (!(c->name = strndup(text, length))) return fail_memory(err, "a header");
+        t->columns++;
+        for (size_t j = 0; j < k; j++)
+            if (!strcmp(t->column[j].name, c->name))
+                return fail(err, ONET_BAD, "%s:1: column `%s` stands in the header twice; rename one of them",
+                            t->file, c->name);
+        c->kind = !strcmp(c->name, set)         ? CSV_SET
+                  : !strcmp(c->name, rank)      ? CSV_RANK
+                  : !strcmp(c->name, "logprob") ? CSV_LOGPROB
+                  : features                    ? CSV_TEXT
+                                                : CSV_EMPTY;
+        found |= c->kind == CSV_SET;
+    }
+    if (!found)
+        return fail(
+            err, ONET_BAD,
+            "%s:1: there is no column `%s` to tell the sets apart; name the column that does (--set-column)",
+            t->file, set);
+    return features ? name_features(t, features, err) : ONET_OK;
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------- */
+
+static onet_status bad_value(const csv_table *t, const csv_rows *rows, size_t k, const char *text,
+                             size_t length, const char *what, onet_error *err) {
+    return fail(err, ONET_BAD, "%s:%ld: column `%.100s`: \"%.*s\" %s", t->file, rows->line, t->column[k].name,
+                length > 40 ? 40 : (int)length, text, what);
+}
+
+/* A column's kind, where no option names it, is what its first value that is not empty looks like. */
+static onet_status find_kind(csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
+                             onet_error *err) {
+    csv_column *c = &t->column[k];
+    double value;
+    bool number = number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length ||
+                  number_not_finite(text, text + length) == length;
+    if (!length) {
+        if (!c->line) c->line = rows->line;
+        return ONET_OK;
+    }
+    if (number && c->line)
+        return fail(
+            err, ONET_BAD,
+            "%s:%ld: column `%.100s`: a number here and nothing in line %ld; fill it in everywhere, or name "
+            "the features (--features)",
+            t->file, rows->line, c->name, c->line);
+    c->kind = number ? CSV_FEATURE : CSV_TEXT;
+    if (number) c->feature = t->width++;
+    return ONET_OK;
+}
+
+static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
+                          double limit, double *value, onet_error *err) {
+    if (!length)
+        return bad_value(t, rows, k, text, length, "is empty where a number is meant; fill it in", err);
+    if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length)
+        return bad_value(t, rows, k, text, length,
+                         number_not_finite(text, text + length) == length
+                             ? "is not a finite number; give a number or leave the set out"
+                         : t->column[k].kind == CSV_FEATURE
+                             ? "is not a number; correct it, or name the features (--features)"
+                             : "is not a number; correct it",
+                         err);
+    if (!(fabs(*value) <= limit))
+        return bad_value(t, rows, k, text, length,
+                         "is out of range; features are 32-bit, at most 3.4e38 in size", err);
+    return ONET_OK;
+}
+
+/* Once the first row was read, the features are known. */
+static onet_status check_width(const csv_table *t, onet_error *err) {
+    if (!t->width)
+        return fail(err, ONET_BAD, "%s: no column of numbers; give every item at least one feature", t->file);
+    if (t->width > MAX_WIDTH)
+        return fail(err, ONET_BAD, "%s: %d columns of numbers; an item has at most %d features", t->file,
+                    t->width, MAX_WIDTH);
+    return ONET_OK;
+}
+
+static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
+    onet_status status;
+    const char *text;
+    size_t length, row = t->rows;
+    if (rows->fields != t->columns)
+        return fail(err, ONET_BAD, "%s:%ld: %zu fields where the header has %zu; give every row as many",
+                    t->file, rows->line, rows->fields, t->columns);
+    if (!array_reserve(&t->set_of, &t->set_room, row + 1, sizeof *t->set_of) ||
+        !array_reserve(&t->rank, &t->rank_room, row + 1, sizeof *t->rank) ||
+        !array_reserve(&t->line, &t->line_room, row + 1, sizeof *t->line))
+        return fail_memory(err, "the rows of a CSV file");
+    t->line[row] = rows->line;
+    t->rank[row] = NAN;
+    for (size_t k = 0; k < t->columns; k++) {
+        csv_kind kind = t->column[k].kind;
+        if (kind == CSV_TEXT || kind == CSV_LOGPROB) continue;
+        if ((status = csv_plain(rows, k, &text, &length, err))) return status;
+        if (kind == CSV_EMPTY) {
+            if ((status = find_kind(t, rows, k, text, length, err))) return status;
+            kind = t->column[k].kind;
+        }
+        double value;
+        if (kind == CSV_SET) {
+            if (!length) return bad_value(t, rows, k, text, length, "is empty; every row names its set", err);
+            if (!names_add(&t->names, text, length, &t->set_of[row]))
+                return fail_memory(err, "the names of the sets");
+        } else if (kind == CSV_RANK && length) {
+            if ((status = number(t, rows, k, text, length, DBL_MAX, &t->rank[row], err))) return status;
+        } else if (kind == CSV_FEATURE) {
+            if ((status = number(t, rows, k, text, length, (double)FLT_MAX, &value, err))) return status;
+            size_t at = row * (size_t)t->width + (size_t)t->column[k].feature;
+            if (!array_reserve(&t->items, &t->item_room, at + 1, sizeof *t->items))
+                return fail_memory(err, "the features of a CSV file");
+            t->items[at] = (float)value;
+        }
+    }
+    t->rows++;
+    return row ? ONET_OK : check_width(t, err);
+}
+
+static onet_status keep_text(csv_table *t, const csv_rows *rows, size_t row, onet_error *err) {
+    if (!array_reserve(&t->text_at, &t->text_at_room, row + 2, sizeof *t->text_at))
+        return fail_memory(err, "the rows of a CSV file");
+    if (!row) t->text_at[0] = 0;
+    size_t at = t->text_at[row];
+    if (!array_reserve(&t->text, &t->text_room, at + rows->length, 1))
+        return fail_memory(err, "the rows of a CSV file");
+    memcpy(t->text + at, rows->text, rows->length);
+    t->text_at[row + 1] = at + rows->length;
+    return ONET_OK;
+}
+
+/* ---- Sets -------------------------------------------------------------------------------------------- */
+
+/* Moves items so that place k holds what was in place row_of[k], along the cycles of that permutation; the
+ * features are held once. */
+static onet_status move_items(csv_table *t, onet_error *err) {
+    size_t width = (size_t)t->width, bytes = width * sizeof(float);
+    float *hand = malloc(bytes);
+    bool *done = calloc(t->rows, sizeof *done);
+    if (!hand || !done) {
+        free(hand);
+        free(done);
+        return fail_memory(err, "grouping the rows of a CSV file");
+    }
+    for (size_t first = 0; first < t->rows; first++) {
+        if (done[first] || t->row_of[first] == first) continue;
+        memcpy(hand, t->items + first * width, bytes);
+        size_t k = first;
+        for (; t->row_of[k] != first; k = t->row_of[k]) {
+            memcpy(t->items + k * width, t->items + t->row_of[k] * width, bytes);
+            done[k] = true;
+        }
+        memcpy(t->items + k * width, hand, bytes);
+        done[k] = true;
+    }
+    free(hand);
+    free(done);
+    return ONET_OK;
+}
+
+static onet_status group(csv_table *t, onet_error *err) {
+    t->sets = t->names.count;
+    t->start = calloc(t->sets + 1, sizeof *t->start);
+    t->row_of = malloc(t->rows * sizeof *t->row_of);
+    t->grouped = malloc(t->rows * sizeof *t->grouped);
+    if (!t->start || !t->row_of || !t->grouped) return fail_memory(err, "grouping the rows of a CSV file");
+    for (size_t row = 0; row < t->rows; row++) t->start[t->set_of[row] + 1]++;
+    for (size_t s = 0; s < t->sets; s++) {
+        if (t->start[s + 1] > INT_MAX)
+            return fail(err, ONET_BAD, "%s: a set of more than %d items", t->file, INT_MAX);
+        t->start[s + 1] += t->start[s];
+    }
+    /* start[s] runs ahead to the end of set s, and is put back. */
+    for (size_t row = 0; row < t->rows; row++) {
+        size_t k = t->start[t->set_of[row]]++;
+        t->row_of[k] = row;
+        t->grouped[row] = k;
+    }
+    memmove(t->start + 1, t->start, t->sets * sizeof *t->start);
+    t->start[0] = 0;
+    return move_items(t, err);
+}
+
+/* For qsort: ranks of the set in hand by item. */
+static int by_rank(const void *a, const void *b, void *rank_of) {
+    const double *rank = rank_of;
+    double x = rank[*(const int32_t *)a], y = rank[*(const int32_t *)b];
+    return x < y ? -1 : x > y;
+}
+
+/* Sorts the items of set s by rank. rank: room for the set's. */
+static onet_status order_set(csv_table *t, size_t s, double *rank, const char *column, onet_error *err) {
+    size_t from = t->start[s], n = t->start[s + 1] - from, ranked = 0;
+    const size_t *row_of = t->row_of + from;
+    int32_t *order = t->order + from;
+    size_t with = 0, without = 0;
+    for (size_t i = 0; i < n; i++) {
+        rank[i] = t->rank[row_of[i]];
+        order[i] = (int32_t)i;
+        if (isnan(rank[i]))
+            without = row_of[i];
+        else
+            with = row_of[i], ranked++;
+    }
+    if (!ranked) return ONET_OK;
+    if (ranked < n)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: column `%s`: empty, but line %ld of the same set has a rank; fill it in",
+                    t->file, t->line[without], column, t->line[with]);
+    qsort_r(order, n, sizeof *order, by_rank, rank);
+    for (size_t i = 1; i < n; i++)
+        if (rank[order[i - 1]] == rank[order[i]])
+            return fail(
+                err, ONET_BAD,
+                "%s:%ld: column `%s`: the same rank as line %ld of the same set; give each row its own",
+                t->file, t->line[row_of[order[i]]], column, t->line[row_of[order[i - 1]]]);
+    t->ordered[s] = true;
+    return ONET_OK;
+}
+
+static onet_status order_sets(csv_table *t, onet_error *err) {
+    const char *column = NULL;
+    size_t largest = 0;
+    for (size_t k = 0; k < t->columns; k++)
+        if (t->column[k].kind == CSV_RANK) column = t->column[k].name;
+    for (size_t s = 0; s < t->sets; s++)
+        if (t->start[s + 1] - t->start[s] > largest) largest = t->start[s + 1] - t->start[s];
+    t->ordered = calloc(t->sets, sizeof *t->ordered);
+    if (!t->ordered) return fail_memory(err, "the sets of a CSV file");
+    if (!column) return ONET_OK;
+    t->order = malloc(t->rows * sizeof *t->order);
+    double *rank = malloc(largest * sizeof *rank);
+    onet_status status = t->order && rank ? ONET_OK : fail_memory(err, "the sets of a CSV file");
+    for (size_t s = 0; s < t->sets && !status; s++) status = order_set(t, s, rank, column, err);
+    free(rank);
+    return status;
+}
+
+/* ---- The table --------------------------------------------------------------------------------------- */
+
+static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_options *options, bool keep,
+                            onet_error *err) {
+    bool end;
+    onet_status status = csv_next(rows, &end, err);
+    if (status) return status;
+    if (end)
+        return fail(err, ONET_BAD, "%s: the file is empty; a header and at least one row are meant", t->file);
+    if ((status = read_header(t, rows, options, err))) return status;
+    if (keep && (status = keep_text(t, rows, 0, err))) return status;
+    while (!(status = csv_next(rows, &end, err)) && !end) {
+        if ((status = read_row(t, rows, err))) return status;
+        if (keep && (status = keep_text(t, rows, t->rows, err))) return status;
+    }
+    if (status) return status;
+    if (!t->rows) return fail(err, ONET_BAD, "%s: a header and no rows; give at least one set", t->file);
+    if ((status = group(t, err)) || (status = order_sets(t, err))) return status;
+    free(t->rank);
+    free(t->set_of);
+    t->rank = NULL;
+    t->set_of = NULL;
+    t->kept = keep;
+    return ONET_OK;
+}
+
+onet_status csv_read(csv_table **table, input *in, const onet_read_options *options, bool keep, size_t limit,
+                     onet_error *err) {
+    csv_rows rows = {.in = in, .limit = limit};
+    csv_table *t = calloc(1, sizeof *t);
+    *table = NULL;
+    onet_status status = ONET_OK;
+    if (!t || !(t->file = strdup(input_name(in))))
+        status = fail_memory(err, "a CSV file");
+    else
+        status = read_all(t, &rows, options, keep, err);
+    csv_rows_free(&rows);
+    if (status)
+        csv_free(t);
+    else
+        *table = t;
+    return status;
+}
+
+void csv_free(csv_table *t) {
+    if (!t) return;
+    for (size_t k = 0; k < t->columns; k++) free(t->column[k].name);
+    free(t->column);
+    free(t->file);
+    free(t->start);
+    free(t->items);
+    free(t->order);
+    free(t->ordered);
+    free(t->line);
+    free(t->row_of);
+    free(t->grouped);
+    free(t->text);
+    free(t->text_at);
+    free(t->rank);
+    free(t->set_of);
+    names_free(&t->names);
+    free(t);
+}
+
+void csv_record(const csv_table *t, size_t s, record *r) {
+    size_t from = t->start[s];
+    r->n = (int)(t->start[s + 1] - from);
+    r->width = t->width;
+    r->items = t->items + from * (size_t)t->width;
+    r->word = NULL;
+    r->order = t->ordered[s] ? t->order + from : NULL;
+    r->line = t->line[t->row_of[from]];
+    r->format = ONET_FORMAT_CSV;
+    r->table = t;
+    r->set = s;
+    r->members = 0;
+    r->length = 0;
+}

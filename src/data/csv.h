@@ -1,0 +1,78 @@
+/* CSV with a header: one item a row, a column that names its set, one with its rank, the others features or
+ * text. The rows of a set need not be adjacent, so that a file is read whole before its first set is known.
+ */
+#ifndef DATA_CSV_H
+#define DATA_CSV_H
+
+#include "base/file.h"
+#include "data/csv_rows.h"
+#include "data/names.h"
+#include "data/record.h"
+
+typedef enum csv_kind { CSV_EMPTY, CSV_FEATURE, CSV_TEXT, CSV_SET, CSV_RANK, CSV_LOGPROB } csv_kind;
+
+typedef struct csv_column {
+    char *name;
+    csv_kind kind; /* CSV_EMPTY: every value so far was empty */
+    int feature;   /* CSV_FEATURE: which */
+    long line;     /* CSV_EMPTY: where it was empty first */
+} csv_column;
+
+/* Rows are kept in the order of the sets' first rows, those of a set together. */
+struct csv_table {
+    char *file;
+    size_t rows, sets;
+    int width;
+    size_t *start;   /* [sets + 1] */
+    float *items;    /* [rows, width] */
+    int32_t *order;  /* [rows]: within each set, where it is known; else NULL */
+    bool *ordered;   /* [sets]: the set has ranks */
+    long *line;      /* [rows]: in the file */
+    size_t *row_of;  /* [rows]: the row's number in the file, from 0 */
+    size_t *grouped; /* [rows]: the other way round */
+    names names;     /* of the sets */
+    csv_column *column;
+    size_t columns;
+    bool crlf;
+    /* The text as it stood, where it was to be kept; row 0 is the header, row k + 1 the file's row k. */
+    bool kept;
+    char *text;
+    size_t *text_at; /* [rows + 2] */
+    size_t item_room, set_room, rank_room, line_room, text_room, text_at_room;
+    double *rank;   /* [rows], NaN where empty; while reading */
+    size_t *set_of; /* [rows]; while reading */
+};
+
+/* Reads the rest of the input. keep: the text too, for csv_write_table and csv_kept_row. */
+onet_status csv_read(csv_table **table, input *in, const onet_read_options *options, bool keep, size_t limit,
+                     onet_error *err);
+void csv_free(csv_table *table);
+/* Set s, which stays the table's. */
+void csv_record(const csv_table *table, size_t s, record *r);
+
+/* ---- Writing (csv_write.c) --------------------------------------------------------------------------- */
+
+/* Splits the kept row of item k (as the table counts them) into its fields. */
+onet_status csv_kept_row(const csv_table *table, size_t k, csv_rows *rows, onet_error *err);
+
+/* The kept text with ranks filled in. order: [rows], as in the table, the answers, -1 at the start of a set
+ * that has none; logprob: [sets] or NULL. */
+onet_status csv_write_table(output *out, const csv_table *table, const char *rank_column,
+                            const int32_t *order, const double *logprob, bool header, onet_error *err);
+
+/* Rows made from records of other formats; all zero but for the names to begin with. */
+typedef struct csv_maker {
+    const char *set_column, *rank_column;
+    bool logprob;
+    /* Since the first record: */
+    bool started, ranked;
+    int width;
+    names extra; /* keys of JSON Lines that are passed through */
+    names sets;
+} csv_maker;
+
+onet_status csv_make(output *out, csv_maker *maker, const record *r, const int32_t *order,
+                     const double *logprob, onet_error *err);
+void csv_maker_free(csv_maker *maker);
+
+#endif

@@ -1,0 +1,253 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "data/csv.h"
+#include "data/jsonl.h"
+
+/* ---- A table that was read --------------------------------------------------------------------------- */
+
+onet_status csv_kept_row(const csv_table *t, size_t k, csv_rows *rows, onet_error *err) {
+    size_t row = t->row_of[k] + 1;
+    return csv_split(rows, t->text + t->text_at[row], t->text_at[row + 1] - t->text_at[row], t->line[k], err);
+}
+
+/* What the rank and logprob columns hold, in one row; NULL leaves them as they are. */
+typedef struct filling {
+    const char *rank, *logprob;
+} filling;
+
+static onet_status write_row(output *out, const csv_table *t, csv_rows *rows, size_t row, const filling *fill,
+                             onet_error *err) {
+    const char *text = t->text + t->text_at[row], *rank = fill->rank, *logprob = fill->logprob;
+    onet_status status = csv_split(rows, text, t->text_at[row + 1] - t->text_at[row], 0, err);
+    for (size_t k = 0; k < t->columns && !status; k++) {
+        const char *value = NULL;
+        if (t->column[k].kind == CSV_RANK) value = rank, rank = NULL;
+        if (t->column[k].kind == CSV_LOGPROB) value = logprob, logprob = NULL;
+        if (k) status = output_write(out, ",", 1, err);
+        if (status) break;
+        if (value)
+            status = output_write(out, value, strlen(value), err);
+        else
+            status = output_write(out, text + rows->field[k].at, rows->field[k].length, err);
+    }
+    if (!status && rank) status = output_printf(out, err, ",%s", rank);
+    if (!status && logprob) status = output_printf(out, err, ",%s", logprob);
+    return status ? status : output_write(out, "\r\n" + !t->crlf, 1 + (size_t)t->crlf, err);
+}
+
+static onet_status write_header(output *out, const csv_table *t, const char *rank_column, bool ranked,
+                                bool logprob, onet_error *err) {
+    bool has_rank = false, has_logprob = false;
+    for (size_t k = 0; k < t->columns; k++) {
+        has_rank |= t->column[k].kind == CSV_RANK;
+        has_logprob |= t->column[k].kind == CSV_LOGPROB;
+    }
+    onet_status status = output_write(out, t->text, t->text_at[1], err);
+    if (!status && ranked && !has_rank) {
+        status = output_write(out, ",", 1, err);
+        if (!status) status = csv_write_field(out, rank_column, strlen(rank_column), err);
+    }
+    if (!status && logprob && !has_logprob) status = output_write(out, ",logprob", 8, err);
+    return status ? status : output_write(out, "\r\n" + !t->crlf, 1 + (size_t)t->crlf, err);
+}
+
+onet_status csv_write_table(output *out, const csv_table *t, const char *rank_column, const int32_t *order,
+                            const double *logprob, bool header, onet_error *err) {
+    csv_rows rows = {0};
+    int32_t *rank = malloc(t->rows * sizeof *rank); /* [rows] in the file's order, -1 where not known */
+    size_t *set = malloc(t->rows * sizeof *set);
+    bool ranked = false;
+    onet_status status = rank && set ? ONET_OK : fail_memory(err, "the ranks of a CSV file");
+    for (size_t s = 0; s < t->sets && !status; s++)
+        for (size_t k = t->start[s]; k < t->start[s + 1]; k++) {
+            bool known = order[t->start[s]] >= 0;
+            size_t row = t->row_of[known ? t->start[s] + (size_t)order[k] : k];
+            rank[row] = known ? (int32_t)(k - t->start[s]) : -1;
+            set[row] = s;
+            ranked |= known;
+        }
+    if (!status && header) status = write_header(out, t, rank_column, ranked, logprob != NULL, err);
+    for (size_t row = 0; row < t->rows && !status; row++) {
+        char place[16] = "", number[NUMBER_TEXT] = "";
+        if (rank[row] >= 0) snprintf(place, sizeof place, "%d", rank[row]);
+        if (logprob) number_text_double(number, logprob[set[row]]);
+        filling fill = {ranked ? place : NULL, logprob ? number : NULL};
+        status = write_row(out, t, &rows, row + 1, &fill, err);
+    }
+    free(rank);
+    free(set);
+    csv_rows_free(&rows);
+    return status;
+}
+
+/* ---- Rows made from other formats -------------------------------------------------------------------- */
+
+/* The value of a key for item i as text: one for the whole set, or one in an array of n. False where a column
+ * of text cannot hold it. */
+static bool extra_value(const record *r, const member *m, int i, const char **from, const char **to) {
+    const char *end = r->text + m->value_end, *p = r->text + m->value;
+    if (*p == '[') {
+        int count = 0;
+        const char *found = NULL, *found_end = NULL;
+        for (p++; *p != ']'; p = jsonl_value_end(p, end)) {
+            while (strchr(" \t\r\n,", *p)) p++;
+            if (*p == ']') break;
+            if (count++ == i) found = p, found_end = jsonl_value_end(p, end);
+        }
+        if (count != r->n || !found) return false;
+        p = found;
+        end = found_end;
+    }
+    *from = p;
+    *to = end;
+    return *p != '[' && *p != '{';
+}
+
+/* Writes it: strings without their quotes and escapes, null as nothing. */
+static onet_status write_extra(output *out, const char *from, const char *to, onet_error *err) {
+    if (*from == 'n') return ONET_OK;
+    if (*from != '"') return output_write(out, from, (size_t)(to - from), err);
+    char *plain = malloc((size_t)(to - from));
+    if (!plain) return fail_memory(err, "a text");
+    size_t length;
+    const char *where;
+    onet_status status = ONET_OK;
+    if (jsonl_string(from, to, plain, &length, &where)) status = csv_write_field(out, plain, length, err);
+    free(plain);
+    return status;
+}
+
+/* Whether a column that begins with this value is read as text again, and not as a feature. */
+static bool reads_as_text(const char *from, const char *to) {
+    double value;
+    if (*from == 'n') return false;
+    if (*from != '"') return *from == 't' || *from == 'f';
+    from++;
+    to--;
+    while (from < to && *from == ' ') from++;
+    while (from < to && to[-1] == ' ') to--;
+    return from < to && number_scan(from, to, NUMBER_LOOSE, &value) != to && !number_not_finite(from, to);
+}
+
+static bool is_own(const csv_maker *m, const record *r, const member *key, int width) {
+    static const char *const own[] = {"items", "order", "logprob", "steps", "top"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (jsonl_is(r, key, own[i])) return true;
+    char name[16];
+    for (int j = 0; j < width; j++) {
+        snprintf(name, sizeof name, "x%d", j + 1);
+        if (jsonl_is(r, key, name)) return true;
+    }
+    return jsonl_is(r, key, m->set_column) || jsonl_is(r, key, m->rank_column);
+}
+
+static onet_status start(output *out, csv_maker *m, const record *r, bool ranked, onet_error *err) {
+    m->started = true;
+    m->ranked = ranked;
+    m->width = r->width;
+    onet_status status = csv_write_field(out, m->set_column, strlen(m->set_column), err);
+    for (int j = 0; j < r->width && !status; j++) status = output_printf(out, err, ",x%d", j + 1);
+    for (const member *key = r->member; key < r->member + r->members && !status; key++) {
+        const char *from, *to;
+        size_t number, length = key->name_end - key->name;
+        if (is_own(m, r, key, r->width) || !extra_value(r, key, 0, &from, &to) || !reads_as_text(from, to))
+            continue;
+        if (!names_add(&m->extra, r->keys + key->name, length, &number)) return fail_memory(err, "a header");
+        status = output_write(out, ",", 1, err);
+        if (!status) status = csv_write_field(out, r->keys + key->name, length, err);
+    }
+    if (!status && ranked) {
+        status = output_write(out, ",", 1, err);
+        if (!status) status = csv_write_field(out, m->rank_column, strlen(m->rank_column), err);
+    }
+    if (!status && m->logprob) status = output_write(out, ",logprob", 8, err);
+    return status ? status : output_write(out, "\n", 1, err);
+}
+
+/* The member with that name, or NULL. */
+static const member *find_member(const record *r, const char *name, size_t length) {
+    for (const member *key = r->member; key < r->member + r->members; key++)
+        if (key->name_end - key->name == length && !memcmp(r->keys + key->name, name, length)) return key;
+    return NULL;
+}
+
+/* The set's name: what its own key says, where it has one that is text or a number, else its number. */
+static onet_status name_set(csv_maker *m, const record *r, size_t *name, onet_error *err) {
+    const member *key = find_member(r, m->set_column, strlen(m->set_column));
+    char number[32], *plain = NULL;
+    const char *text = number, *where;
+    size_t length = (size_t)snprintf(number, sizeof number, "%zu", m->sets.count), before = m->sets.count;
+    if (key && !strchr("[{nft", r->text[key->value])) {
+        text = r->text + key->value;
+        length = key->value_end - key->value;
+        if (*text == '"') {
+            if (!(plain = malloc(length))) return fail_memory(err, "a set's name");
+            jsonl_string(text, r->text + key->value_end, plain, &length, &where);
+            text = plain;
+        }
+    }
+    bool added = names_add(&m->sets, text, length, name);
+    free(plain);
+    if (!added) return fail_memory(err, "a set's name");
+    if (*name < before || !length)
+        return fail(err, ONET_BAD,
+                    "the set's name `%.*s` is empty or that of an earlier set; CSV needs one "
+                    "for each",
+                    length > 100 ? 100 : (int)length, m->sets.text + m->sets.at[*name]);
+    return ONET_OK;
+}
+
+static onet_status make_row(output *out, const csv_maker *m, const record *r, size_t name, int i, int rank,
+                            const double *logprob, onet_error *err) {
+    char number[NUMBER_TEXT];
+    size_t at = m->sets.at[name];
+    onet_status status = csv_write_field(out, m->sets.text + at, m->sets.at[name + 1] - at, err);
+    for (int j = 0; j < r->width && !status; j++) {
+        number_text_float(number, r->items[(size_t)i * (size_t)r->width + (size_t)j]);
+        status = output_printf(out, err, ",%s", number);
+    }
+    for (size_t k = 0; k < m->extra.count && !status; k++) {
+        const char *from, *to;
+        const member *key =
+            find_member(r, m->extra.text + m->extra.at[k], m->extra.at[k + 1] - m->extra.at[k]);
+        status = output_write(out, ",", 1, err);
+        if (!status && key && extra_value(r, key, i, &from, &to)) status = write_extra(out, from, to, err);
+    }
+    if (!status && m->ranked && rank >= 0) status = output_printf(out, err, ",%d", rank);
+    if (!status && m->ranked && rank < 0) status = output_write(out, ",", 1, err);
+    if (!status && m->logprob) {
+        if (logprob) number_text_double(number, *logprob);
+        status = output_printf(out, err, ",%s", logprob ? number : "");
+    }
+    return status ? status : output_write(out, "\n", 1, err);
+}
+
+onet_status csv_make(output *out, csv_maker *m, const record *r, const int32_t *order, const double *logprob,
+                     onet_error *err) {
+    if (!r->items)
+        return fail(err, ONET_BAD,
+                    "set %ld is of words, which CSV cannot hold; use jsonl, text or safetensors", r->line);
+    size_t name;
+    onet_status status = ONET_OK;
+    if (!m->started) status = start(out, m, r, order != NULL, err);
+    if (!status && order && !m->ranked)
+        status = fail(err, ONET_BAD,
+                      "the set has an order and the first one has none; give all sets an order or none");
+    int32_t *rank = malloc((size_t)r->n * sizeof *rank);
+    if (!status && !rank) status = fail_memory(err, "the ranks of a set");
+    if (!status) status = name_set(m, r, &name, err);
+    for (int t = 0; t < r->n && !status; t++) rank[order ? order[t] : t] = order ? t : -1;
+    for (int i = 0; i < r->n && !status; i++) status = make_row(out, m, r, name, i, rank[i], logprob, err);
+    free(rank);
+    return status;
+}
+
+void csv_maker_free(csv_maker *m) {
+    names_free(&m->extra);
+    names_free(&m->sets);
+}

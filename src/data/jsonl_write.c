@@ -1,0 +1,219 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "data/csv.h"
+#include "data/jsonl.h"
+
+static onet_status put(output *out, const char *text, onet_error *err) {
+    return output_write(out, text, strlen(text), err);
+}
+
+onet_status jsonl_write_string(output *out, const char *text, size_t length, onet_error *err) {
+    onet_status status = put(out, "\"", err);
+    size_t from = 0;
+    for (size_t i = 0; i < length && !status; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        status = output_write(out, text + from, i - from, err);
+        if (!status) status = output_printf(out, err, c < 0x20 ? "\\u%04x" : "\\%c", c);
+        from = i + 1;
+    }
+    if (!status) status = output_write(out, text + from, length - from, err);
+    return status ? status : put(out, "\"", err);
+}
+
+static onet_status write_order(output *out, const int32_t *order, int n, onet_error *err) {
+    onet_status status = put(out, "[", err);
+    for (int t = 0; t < n && !status; t++) status = output_printf(out, err, t ? ", %d" : "%d", order[t]);
+    return status ? status : put(out, "]", err);
+}
+
+/* null for what JSON has no number for. */
+static onet_status write_number(output *out, double value, onet_error *err) {
+    char text[NUMBER_TEXT];
+    if (!isfinite(value)) return put(out, "null", err);
+    return output_write(out, text, number_text_double(text, value), err);
+}
+
+static onet_status write_steps(output *out, const float *step, int n, onet_error *err) {
+    onet_status status = put(out, "[", err);
+    for (int t = 0; t < n && !status; t++) {
+        if (t) status = put(out, ", ", err);
+        char text[NUMBER_TEXT];
+        if (!status) status = output_write(out, text, number_text_float(text, step[t]), err);
+    }
+    return status ? status : put(out, "]", err);
+}
+
+static onet_status write_top(output *out, const onet_answer *a, const answer_parts *parts, int n,
+                             onet_error *err) {
+    onet_status status = put(out, "[", err);
+    for (int k = 0; k < a->found && k < parts->top && !status; k++) {
+        size_t at = (size_t)k * (size_t)n;
+        status = put(out, k ? ", {\"order\": " : "{\"order\": ", err);
+        if (!status) status = write_order(out, a->order + at, n, err);
+        if (!status) status = put(out, ", \"logprob\": ", err);
+        if (!status) status = write_number(out, a->logprob[k], err);
+        if (!status && parts->steps && a->step) {
+            status = put(out, ", \"steps\": ", err);
+            if (!status) status = write_steps(out, a->step + at, n, err);
+        }
+        if (!status) status = put(out, "}", err);
+    }
+    return status ? status : put(out, "]", err);
+}
+
+/* ---- The members that an answer sets ----------------------------------------------------------------- */
+
+enum { ORDER, LOGPROB, STEPS, TOP, PARTS };
+static const char *const part_name[PARTS] = {"order", "logprob", "steps", "top"};
+
+static bool has_part(int part, const record *r, const onet_answer *a, const answer_parts *parts) {
+    switch (part) {
+    case ORDER:
+        return a || r->order;
+    case LOGPROB:
+        return a && parts->logprob;
+    case STEPS:
+        return a && parts->steps && a->step;
+    default:
+        return a && parts->top > 1;
+    }
+}
+
+static onet_status write_part(output *out, int part, const record *r, const onet_answer *a,
+                              const answer_parts *parts, onet_error *err) {
+    switch (part) {
+    case ORDER:
+        return write_order(out, a ? a->order : r->order, r->n, err);
+    case LOGPROB:
+        return write_number(out, a->logprob[0], err);
+    case STEPS:
+        return write_steps(out, a->step, r->n, err);
+    default:
+        return write_top(out, a, parts, r->n, err);
+    }
+}
+
+/* The members of `want` behind those that were written. */
+static onet_status append_parts(output *out, const bool *want, const record *r, const onet_answer *a,
+                                const answer_parts *parts, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int part = 0; part < PARTS && !status; part++) {
+        if (!want[part]) continue;
+        status = output_printf(out, err, ", \"%s\": ", part_name[part]);
+        if (!status) status = write_part(out, part, r, a, parts, err);
+    }
+    return status;
+}
+
+/* The line as it stood, with the values of the answer's members put in their places or behind the last. */
+static onet_status write_own(output *out, const record *r, const onet_answer *a, const answer_parts *parts,
+                             bool *want, onet_error *err) {
+    size_t from = 0;
+    onet_status status = ONET_OK;
+    for (int k = 0; k < r->members && !status; k++) {
+        const member *m = &r->member[k];
+        int part = 0;
+        while (part < PARTS && (!want[part] || !jsonl_is(r, m, part_name[part]))) part++;
+        if (part < PARTS) {
+            status = output_write(out, r->text + from, m->value - from, err);
+            if (!status) status = write_part(out, part, r, a, parts, err);
+            want[part] = false;
+        } else {
+            status = output_write(out, r->text + from, m->value_end - from, err);
+        }
+        from = m->value_end;
+    }
+    if (!status) status = append_parts(out, want, r, a, parts, err);
+    return status ? status : output_write(out, r->text + from, r->length - from, err);
+}
+
+/* ---- Lines made from other formats ------------------------------------------------------------------- */
+
+static onet_status write_items(output *out, const record *r, onet_error *err) {
+    onet_status status = put(out, "\"items\": [", err);
+    for (int i = 0; i < r->n && !status; i++) {
+        if (i) status = put(out, ", ", err);
+        if (status) break;
+        if (r->word) {
+            status = jsonl_write_string(out, r->word[i], strlen(r->word[i]), err);
+            continue;
+        }
+        status = put(out, "[", err);
+        for (int j = 0; j < r->width && !status; j++) {
+            char text[NUMBER_TEXT];
+            size_t length = number_text_float(text, r->items[(size_t)i * (size_t)r->width + (size_t)j]);
+            if (j) status = put(out, ", ", err);
+            if (!status) status = output_write(out, text, length, err);
+        }
+        if (!status) status = put(out, "]", err);
+    }
+    return status ? status : put(out, "]", err);
+}
+
+/* A text column of CSV: an array with the value of each item. */
+static onet_status write_column(output *out, const record *r, size_t column, csv_rows *rows,
+                                onet_error *err) {
+    const csv_table *t = r->table;
+    onet_status status = put(out, ", ", err);
+    if (!status)
+        status = jsonl_write_string(out, t->column[column].name, strlen(t->column[column].name), err);
+    if (!status) status = put(out, ": [", err);
+    for (size_t k = t->start[r->set]; k < t->start[r->set + 1] && !status; k++) {
+        const char *text;
+        size_t length;
+        double value;
+        if (k > t->start[r->set]) status = put(out, ", ", err);
+        if (!status) status = csv_kept_row(t, k, rows, err);
+        if (!status) status = csv_plain(rows, column, &text, &length, err);
+        if (status) break;
+        if (length && number_scan(text, text + length, NUMBER_JSON, &value) == text + length)
+            status = output_write(out, text, length, err);
+        else
+            status = jsonl_write_string(out, text, length, err);
+    }
+    return status ? status : put(out, "]", err);
+}
+
+static onet_status write_columns(output *out, const record *r, onet_error *err) {
+    static const char *const own[] = {"items", "order", "logprob", "steps", "top", "set"};
+    csv_rows rows = {0};
+    onet_status status = ONET_OK;
+    for (size_t k = 0; k < r->table->columns && !status; k++) {
+        bool pass = r->table->column[k].kind == CSV_TEXT || r->table->column[k].kind == CSV_EMPTY;
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            pass &= strcmp(r->table->column[k].name, own[i]) != 0;
+        if (pass) status = write_column(out, r, k, &rows, err);
+    }
+    csv_rows_free(&rows);
+    return status;
+}
+
+static onet_status write_made(output *out, const record *r, const onet_answer *a, const answer_parts *parts,
+                              const bool *want, onet_error *err) {
+    onet_status status = put(out, "{", err);
+    if (r->table) {
+        const names *sets = &r->table->names;
+        if (!status) status = put(out, "\"set\": ", err);
+        if (!status)
+            status = jsonl_write_string(out, sets->text + sets->at[r->set],
+                                        sets->at[r->set + 1] - sets->at[r->set], err);
+        if (!status) status = put(out, ", ", err);
+    }
+    if (!status) status = write_items(out, r, err);
+    if (!status) status = append_parts(out, want, r, a, parts, err);
+    if (!status && r->table && r->table->kept) status = write_columns(out, r, err);
+    return status ? status : put(out, "}", err);
+}
+
+onet_status jsonl_write(output *out, const record *r, const onet_answer *a, const answer_parts *parts,
+                        onet_error *err) {
+    bool want[PARTS];
+    for (int part = 0; part < PARTS; part++) want[part] = has_part(part, r, a, parts);
+    onet_status status = r->format == ONET_FORMAT_JSONL ? write_own(out, r, a, parts, want, err)
+                                                        : write_made(out, r, a, parts, want, err);
+    return status ? status : put(out, "\n", err);
+}

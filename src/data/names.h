@@ -1,0 +1,21 @@
+/* Names, numbered in the order in which they were first seen. */
+#ifndef DATA_NAMES_H
+#define DATA_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct names {
+    size_t count;
+    size_t *at; /* [count + 1]: name k is text[at[k]] .. text[at[k+1] - 1] */
+    char *text;
+    size_t *table; /* [slots], a power of two: number + 1, or 0 where empty */
+    size_t slots, at_room, text_room;
+} names;
+
+/* All zero is empty. *number is the name's; it is new when it equals the count before. False when memory is
+ * short. */
+bool names_add(names *n, const char *text, size_t length, size_t *number);
+void names_free(names *n);
+
+#endif
