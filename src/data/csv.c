@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "data/sets.h"
 #include "model/shape.h"
 
 /* ---- The header -------------------------------------------------------------------------------------- */
@@ -362,4 +363,33 @@ void csv_record(const csv_table *t, size_t s, record *r) {
     r->set = s;
     r->members = 0;
     r->length = 0;
+}
+
+/* The table's arrays become the sets', so that the features are held once. */
+onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
+    onet_sets *sets;
+    size_t with = t->sets, without = t->sets;
+    for (size_t s = 0; s < t->sets; s++)
+        if (t->ordered[s])
+            with = s;
+        else
+            without = s;
+    if (with < t->sets && without < t->sets)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: the set has no ranks, but that of line %ld has; give all sets ranks or none",
+                    t->file, t->line[t->row_of[t->start[without]]], t->line[t->row_of[t->start[with]]]);
+    onet_status status = sets_new(&sets, t->width, err);
+    if (status) return status;
+    free(sets->start);
+    sets->count = t->sets;
+    sets->start = t->start;
+    sets->items = t->items;
+    t->start = NULL;
+    t->items = NULL;
+    if (with < t->sets) {
+        sets->order = t->order;
+        t->order = NULL;
+    }
+    *result = sets;
+    return ONET_OK;
 }

@@ -50,6 +50,9 @@ void csv_free(csv_table *table);
 /* Set s, which stays the table's. */
 void csv_record(const csv_table *table, size_t s, record *r);
 
+/* All sets; the table's arrays become theirs, so that the features are held once. */
+onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
+
 /* ---- Writing (csv_write.c) --------------------------------------------------------------------------- */
 
 /* Splits the kept row of item k (as the table counts them) into its fields. */

@@ -2,6 +2,7 @@
 #ifndef DATA_READER_H
 #define DATA_READER_H
 
+#include "data/format.h"
 #include "data/record.h"
 
 typedef struct reader reader;
@@ -13,8 +14,13 @@ onet_status reader_open(reader **result, const char *path, const onet_read_optio
  * but CSV are read as they come; the others whole, at the first call. Sets of two widths, or of words and of
  * numbers, are ONET_BAD, and so is a file without sets. */
 onet_status reader_next(reader *in, record *r, bool *end, onet_error *err);
+/* All sets at once, held once, of a format that is read whole; *sets is NULL for the others. Instead of the
+ * first reader_next. */
+onet_status reader_take(reader *in, onet_sets **sets, onet_error *err);
 onet_format reader_format(const reader *in);
 const char *reader_name(const reader *in);
+/* The vocabulary of a safetensors file of words, after the first reader_next; else NULL. */
+const onet_words *reader_words(const reader *in);
 /* True when reader_next would have to wait for a pipe or terminal: time to flush one's answers. */
 bool reader_waits(reader *in);
 /* Of the decompressed file, once reader_next came to its end. */
@@ -22,10 +28,7 @@ void reader_sha256(reader *in, char hex[65]);
 /* NULL is allowed. Records of a CSV file, npz or safetensors file are not to be used any more. */
 void reader_close(reader *in);
 
-/* The format that a file's name tells, .gz and .xz at its end left aside; AUTO when it does not. */
-onet_format format_of_name(const char *path);
-const char *format_name(onet_format format);
-/* By its name ("jsonl", "csv", "pointer", "npz", "safetensors", "text"); false when there is none such. */
-bool format_find(const char *name, onet_format *format);
+/* The longest line (or row of CSV) that is taken, in bytes; 256 MiB unless told otherwise. */
+void reader_limit(reader *in, size_t bytes);
 
 #endif

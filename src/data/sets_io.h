@@ -5,10 +5,12 @@
 #include "data/reader.h"
 #include "data/writer.h"
 
-/* Adds a record to sets; words become rows of the vocabulary, which may be NULL where there are none. name is
- * the file's, for sentences. Leaves sets->words to the caller. */
-onet_status sets_append_record(onet_sets *sets, const record *r, const onet_words *words, const char *name,
-                               onet_error *err);
+/* Adds a record to sets; words become rows of the vocabulary, which may be NULL where there are none. Leaves
+ * sets->words, and file and line in front of the sentence, to the caller. */
+onet_status sets_append_record(onet_sets *sets, const record *r, const onet_words *words, onet_error *err);
+
+/* Set s as a record that came in that format; its items and order stay the sets'. */
+onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, record *r, onet_error *err);
 
 /* Copies set after set from one file to another; "-" is standard input or output. */
 onet_status sets_convert(const char *from, const char *to, const onet_read_options *reading,

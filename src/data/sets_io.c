@@ -1,0 +1,179 @@
+#include "data/sets_io.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/sets.h"
+#include "words/words.h"
+
+/* ---- Records and sets -------------------------------------------------------------------------------- */
+
+onet_status sets_append_record(onet_sets *sets, const record *r, const onet_words *words, onet_error *err) {
+    size_t n = (size_t)r->n;
+    if (r->items) return sets_append(sets, n, r->width, r->items, r->order, err);
+    if (!words)
+        return fail(err, ONET_BAD,
+                    "the items are words, and there are no vectors for them; give vectors (--vectors)");
+    int32_t *row = malloc(n * sizeof *row); /* [n] */
+    if (!row) return fail_memory(err, "a set's words");
+    for (size_t i = 0; i < n; i++) row[i] = words_find(words, r->word[i], strlen(r->word[i]));
+    onet_status status = sets_append_words(sets, n, row, r->order, err);
+    if (!status) sets->width = words->width;
+    free(row);
+    return status;
+}
+
+/* Words as text, from the vocabulary. */
+static onet_status give_words(const onet_sets *sets, const int32_t *word, record *r, onet_error *err) {
+    size_t n = (size_t)r->n, letters = 0;
+    const size_t *at = sets->words->at;
+    for (size_t i = 0; i < n; i++) letters += at[word[i] + 1] - at[word[i]] + 1;
+    if (!array_reserve(&r->letters, &r->letter_room, letters, 1) ||
+        !array_reserve(&r->word_store, &r->word_room, n, sizeof *r->word_store))
+        return fail_memory(err, "a set's words");
+    char *to = r->letters;
+    for (size_t i = 0; i < n; i++) {
+        size_t length = at[word[i] + 1] - at[word[i]];
+        r->word_store[i] = memcpy(to, sets->words->text + at[word[i]], length);
+        to += length;
+        *to++ = 0;
+    }
+    r->word = r->word_store;
+    return ONET_OK;
+}
+
+onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, record *r, onet_error *err) {
+    size_t from = sets->start[s];
+    onet_status status = record_line(r, format, "", 0, (long)s + 1, err);
+    if (status) return status;
+    r->n = (int)sets_size(sets, s);
+    r->order = sets->order ? sets->order + from : NULL;
+    if (sets->word) return give_words(sets, sets->word + from, r, err);
+    r->width = sets->width;
+    r->items = sets->items + from * (size_t)sets->width;
+    return ONET_OK;
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------- */
+
+static onet_status read_records(onet_sets *sets, reader *in, const onet_words *words, onet_error *err) {
+    record r = {0};
+    bool end;
+    onet_status status;
+    while (!(status = reader_next(in, &r, &end, err)) && !end) {
+        status = sets_append_record(sets, &r, words, err);
+        if (status == ONET_BAD) error_prefix(err, "%s:%ld", reader_name(in), r.line);
+        if (status) break;
+    }
+    record_free(&r);
+    if (!status && sets->word && !(sets->words = words_copy(words)))
+        status = fail_memory(err, "the vocabulary");
+    return status;
+}
+
+onet_status onet_sets_read(onet_sets **result, const char *path, const onet_read_options *options,
+                           onet_error *err) {
+    onet_sets *sets = NULL;
+    reader *in;
+    *result = NULL;
+    onet_status status = reader_open(&in, path, options, err);
+    if (status) return status;
+    status = reader_take(in, &sets, err);
+    if (!status && !sets) {
+        status = sets_new(&sets, 0, err);
+        if (!status) status = read_records(sets, in, options ? options->words : NULL, err);
+    }
+    if (!status) reader_sha256(in, sets->hash);
+    reader_close(in);
+    if (status)
+        onet_sets_free(sets);
+    else
+        *result = sets;
+    return status;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------- */
+
+static onet_status write_records(const onet_sets *sets, const char *path, onet_format format,
+                                 onet_error *err) {
+    writer *w;
+    record r = {0};
+    writer_options options = {.format = format};
+    onet_status status = writer_open(&w, path, &options, err);
+    if (status) return status;
+    status = writer_begin(w, NULL, err);
+    for (size_t s = 0; s < sets->count && !status; s++) {
+        status = sets_record(sets, s, ONET_FORMAT_SAFETENSORS, &r, err);
+        if (!status) status = writer_put(w, &r, NULL, err);
+        if (status == ONET_BAD) error_prefix(err, "set %zu", s + 1);
+    }
+    record_free(&r);
+    if (!status) status = writer_end(w, err);
+    if (!status) return writer_commit(w, err);
+    writer_abort(w);
+    return status;
+}
+
+/* ONET_USAGE where neither the format nor the name tells. */
+static onet_status format_to_write(const char *path, onet_format *format, onet_error *err) {
+    if (!*format) *format = format_of_name(path);
+    if (*format) return ONET_OK;
+    return fail(err, ONET_USAGE,
+                "cannot tell from the name %s which format to write; name it (--format jsonl, csv, ...)",
+                path);
+}
+
+onet_status onet_sets_write(const onet_sets *sets, const char *path, onet_format format, onet_error *err) {
+    onet_status status = format_to_write(path, &format, err);
+    if (!status) status = sets_check(sets, err);
+    if (status) return status;
+    switch (format) {
+    case ONET_FORMAT_NPZ:
+    case ONET_FORMAT_SAFETENSORS:
+        return fail(err, ONET_FAILED, "%s: %s cannot be written yet", path, format_name(format));
+    default:
+        return write_records(sets, path, format, err);
+    }
+}
+
+/* ---- From one format to another ---------------------------------------------------------------------- */
+
+static onet_status convert_records(reader *in, writer *w, onet_error *err) {
+    record r = {0};
+    bool end;
+    onet_status status = writer_begin(w, in, err);
+    while (!status && !(status = reader_next(in, &r, &end, err)) && !end) {
+        status = writer_put(w, &r, NULL, err);
+        if (!status && reader_waits(in)) status = writer_flush(w, err);
+    }
+    record_free(&r);
+    return status ? status : writer_end(w, err);
+}
+
+onet_status sets_convert(const char *from, const char *to, const onet_read_options *reading,
+                         const writer_options *writing, onet_error *err) {
+    writer_options options = writing ? *writing : (writer_options){0};
+    onet_status status = strcmp(to, "-") ? format_to_write(to, &options.format, err) : ONET_OK;
+    if (status) return status;
+    if (options.format == ONET_FORMAT_NPZ || options.format == ONET_FORMAT_SAFETENSORS) {
+        onet_sets *sets;
+        status = onet_sets_read(&sets, from, reading, err);
+        if (!status) status = onet_sets_write(sets, to, options.format, err);
+        onet_sets_free(sets);
+        return status;
+    }
+    reader *in;
+    writer *w;
+    if ((status = reader_open(&in, from, reading, err))) return status;
+    if (!(status = writer_open(&w, to, &options, err))) {
+        status = convert_records(in, w, err);
+        if (!status)
+            status = writer_commit(w, err);
+        else
+            writer_abort(w);
+    }
+    reader_close(in);
+    return status;
+}
