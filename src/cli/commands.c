@@ -6,14 +6,10 @@
 
 #include "base/error.h"
 
-extern const command cmd_completion, cmd_help, cmd_inspect, cmd_tsp_generate;
+extern const command cmd_completion, cmd_help, cmd_inspect, cmd_tsp_generate, cmd_words_prepare;
 
 const command *const commands[] = {
-    &cmd_inspect,
-    &cmd_tsp_generate,
-    &cmd_help,
-    &cmd_completion,
-    NULL,
+    &cmd_inspect, &cmd_tsp_generate, &cmd_words_prepare, &cmd_help, &cmd_completion, NULL,
 };
 
 void *command_values(const command *c) {
