@@ -8,7 +8,7 @@
 #include "base/half.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "model/shape.h"
+#include "data/sets.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 
