@@ -6,11 +6,24 @@
 
 #include "base/error.h"
 
-extern const command cmd_completion, cmd_help, cmd_inspect, cmd_tsp_generate, cmd_words_prepare;
+/* A line a command. */
+/* clang-format off */
+extern const command
+    cmd_completion,
+    cmd_convert,
+    cmd_help,
+    cmd_inspect,
+    cmd_tsp_generate;
 
 const command *const commands[] = {
-    &cmd_inspect, &cmd_tsp_generate, &cmd_words_prepare, &cmd_help, &cmd_completion, NULL,
+    &cmd_inspect,
+    &cmd_convert,
+    &cmd_tsp_generate,
+    &cmd_help,
+    &cmd_completion,
+    NULL,
 };
+/* clang-format on */
 
 void *command_values(const command *c) {
     void *values = calloc(1, c->size ? c->size : 1);

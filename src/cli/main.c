@@ -23,7 +23,7 @@ static onet_status close_output(bool quiet) {
     if (!failed && !fclose(stdout)) return ONET_OK;
     if (!quiet)
         fprintf(stderr, "ordernet: cannot write standard output: %s\n",
-                errno ? strerror(errno) : "an earlier write failed");
+                errno ? strerror(errno) : "an earlier write failed; is the disk full?");
     return ONET_IO;
 }
 

@@ -6,10 +6,9 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* REPEAT(i, N): a loop whose count is known once it is inlined, unrolled whole, so that arrays become
- * registers. */
+/* Before a loop whose count is known once it is inlined: unrolled whole, so that arrays become registers. */
 #ifdef __clang__
-#define REPEAT(i, N) _Pragma("clang loop unroll(full)") for (int i = 0; i < (N); i++)
+#define UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define REPEAT(i, N) _Pragma("GCC unroll 32") for (int i = 0; i < (N); i++)
+#define UNROLL _Pragma("GCC unroll 32")
 #endif

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "data/sets.h"
+#include "ordernet.h"
 
-enum { MAX_BLOCKS = 64 };
+enum { MAX_BLOCKS = 64, MAX_WIDTH = 65536 };
 
 typedef struct tensor {
     char name[48];

@@ -1,0 +1,29 @@
+#!/bin/sh
+# make demo: learns to sort numbers from examples, and sorts sets that it has not seen.
+set -e
+data=examples/data
+model=demo/sort.safetensors
+mkdir -p demo
+
+echo "1. Examples: sets of 2 to 10 numbers, each with its right order (smallest first), in $data/sort.jsonl:"
+head -2 $data/sort.jsonl | cut -c 1-100 | sed 's/^/     /'
+echo
+echo "2. Learn the order from them:"
+./ordernet train --data $data/sort.jsonl --valid $data/sort-valid.jsonl --model $model --seed 1 \
+    --hidden 32 --epochs 6 --schedule cosine | sed 's/^/     /'
+echo
+echo "3. Order sets that it has not seen, the last one larger than any example:"
+./ordernet order --model $model $data/sort-ask.jsonl | awk '{
+    match($0, /"items": *\[\[[^a-z]*\]\]/); items = substr($0, RSTART, RLENGTH)
+    match($0, /"order": *\[[^]]*\]/); order = substr($0, RSTART, RLENGTH)
+    gsub(/[^-0-9.,]/, "", items); gsub(/[^0-9,]/, "", order)
+    n = split(items, x, ","); split(order, o, ",")
+    printf "     in "; for (i = 1; i <= n; i++) printf " %s", x[i]
+    printf "\n     out"; for (t = 1; t <= n; t++) printf " %s", x[o[t] + 1]
+    printf "\n"
+}'
+echo
+echo "4. Measure it on sets kept back from training:"
+./ordernet eval --model $model $data/sort-valid.jsonl | sed 's/^/     /'
+echo
+echo "The model is in $model; ./ordernet inspect $model says what it is made of."
