@@ -24,15 +24,17 @@ onet_status input_line(input *in, char **line, size_t *length, long *number, one
 /* The first bytes of what comes next, without taking them: at least `want`, fewer where the input or its
  * first line ends before. Valid until the next call. */
 onet_status input_peek(input *in, size_t want, const char **data, size_t *got, onet_error *err);
-/* All that remains, NUL-terminated, for the caller to free; ONET_BAD when it is more than limit bytes. */
-onet_status input_rest(input *in, char **data, size_t *size, size_t limit, onet_error *err);
-/* True, and the number of bytes still to come, when that is known before reading: a plain file on disk. */
-bool input_size(input *in, size_t *size);
+/* From here on the rest of the input is used by place: input_at gives `size` bytes from `offset`, which must
+ * lie within the *size that input_whole tells. A plain file stays on disk; a pipe or a compressed file is
+ * read into memory, ONET_BAD when that is more than limit bytes. */
+onet_status input_whole(input *in, size_t limit, size_t *size, onet_error *err);
+onet_status input_at(input *in, size_t offset, void *buffer, size_t size, onet_error *err);
 /* The path, or "standard input". */
 const char *input_name(const input *in);
 /* True when input_line would have to wait for a pipe or terminal: time to flush one's answers. */
 bool input_waits(input *in);
-/* SHA-256 of the decompressed bytes read so far; of the whole file once the end was seen. */
+/* SHA-256 of the decompressed bytes read so far, of the whole file once the end was seen. After input_whole
+ * always of the whole file. */
 void input_sha256(input *in, char hex[65]);
 /* NULL is allowed. */
 void input_close(input *in);

@@ -25,9 +25,12 @@ struct input {
     int fd;
     char *name;
     kind kind;
-    size_t disk_size; /* of a regular file, from where reading began; 0: not known */
-    bool raw_ended;   /* the file itself gave its last byte */
-    bool ended;       /* nothing more can come into data */
+    bool on_disk; /* a regular file, read from disk_from on */
+    off_t disk_from;
+    bool by_place; /* input_whole was called: input_at reads the file itself, from whole_from on */
+    off_t whole_from;
+    bool raw_ended; /* the file itself gave its last byte */
+    bool ended;     /* nothing more can come into data */
 
     uint8_t *raw; /* [CHUNK]: bytes of the file, raw_from .. raw_to still to be decoded */
     size_t raw_from, raw_to;
@@ -60,9 +63,8 @@ onet_status input_open(input **in, const char *path, onet_error *err) {
         new->fd = fd;
         new->name = strdup(standard ? "standard input" : path);
         new->raw = malloc(CHUNK);
-        off_t at = lseek(fd, 0, SEEK_CUR);
-        if (S_ISREG(about.st_mode) && at >= 0 && at < about.st_size)
-            new->disk_size = (size_t)(about.st_size - at);
+        new->disk_from = lseek(fd, 0, SEEK_CUR);
+        new->on_disk = S_ISREG(about.st_mode) && new->disk_from >= 0;
         sha256_start(&new->sum);
     }
     if (!new || !new->name || !new->raw) {
@@ -89,10 +91,6 @@ void input_close(input *in) {
 
 const char *input_name(const input *in) {
     return in->name;
-}
-
-void input_sha256(input *in, char hex[65]) {
-    sha256_hex(&in->sum, hex);
 }
 
 /* Keeps the first failure, for calls to come. */
@@ -244,9 +242,8 @@ static onet_status fill(input *in) {
     }
     /* One byte more than is read: the place of a last line's terminating NUL. */
     if (!array_reserve(&in->data, &in->capacity, in->to + CHUNK + 1, 1))
-        return stop(in,
-                    fail(&in->error, ONET_MEMORY, "%s:%ld: not enough memory for a line of over %zu bytes",
-                         in->name, in->line + 1, in->to - in->from));
+        return stop(in, fail(&in->error, ONET_MEMORY, "not enough memory for %zu bytes of %s at once",
+                             in->to - in->from, in->name));
     size_t got;
     onet_status status = decode(in, in->data + in->to, CHUNK, &got);
     if (!status) in->to += got;
@@ -313,41 +310,52 @@ onet_status input_peek(input *in, size_t want, const char **data, size_t *got, o
     return *got ? ONET_OK : give(in, err);
 }
 
-bool input_size(input *in, size_t *size) {
+onet_status input_whole(input *in, size_t limit, size_t *size, onet_error *err) {
     const char *unused;
-    size_t got;
-    if (!in->disk_size || input_peek(in, 1, &unused, &got, NULL) || in->kind != PLAIN) return false;
-    size_t taken = (size_t)in->sum.length - (in->to - in->from);
-    *size = taken < in->disk_size ? in->disk_size - taken : 0;
-    return true;
+    if (input_peek(in, 1, &unused, size, err)) return in->status;
+    if (in->kind == PLAIN && in->on_disk) {
+        size_t taken = (size_t)in->sum.length - (in->to - in->from);
+        in->whole_from = in->disk_from + (off_t)taken;
+        in->by_place = true;
+        struct stat about;
+        if (fstat(in->fd, &about)) return fail(err, ONET_IO, "cannot read %s: %m", in->name);
+        *size = about.st_size > in->whole_from ? (size_t)(about.st_size - in->whole_from) : 0;
+        return ONET_OK;
+    }
+    while (!in->ended) {
+        if (in->to - in->from > limit)
+            stop(in, fail(&in->error, ONET_BAD, "%s holds more than %zu bytes, the most that is read at once",
+                          in->name, limit));
+        else
+            fill(in);
+    }
+    *size = in->to - in->from;
+    return give(in, err);
 }
 
-onet_status input_rest(input *in, char **data, size_t *size, size_t limit, onet_error *err) {
-    char *all = NULL;
-    size_t have = 0, capacity = 0, got = 0;
-    onet_status status;
-    *data = NULL;
-    do {
-        if (have > limit) {
-            status = fail(err, ONET_BAD, "%s holds more than %zu bytes, the most that is read at once",
-                          in->name, limit);
-            break;
-        }
-        if (!array_reserve(&all, &capacity, have + CHUNK + 1, 1)) {
-            status = fail(err, ONET_MEMORY, "not enough memory for all of %s", in->name);
-            break;
-        }
-        status = input_read(in, all + have, capacity - have - 1, &got, err);
-        have += got;
-    } while (!status && got);
-    if (status) {
-        free(all);
-        return status;
+onet_status input_at(input *in, size_t offset, void *buffer, size_t size, onet_error *err) {
+    if (!in->by_place) {
+        if (size) memcpy(buffer, in->data + in->from + offset, size);
+        return ONET_OK;
     }
-    all[have] = 0;
-    *data = all;
-    *size = have;
+    for (char *to = buffer; size;) {
+        ssize_t n = pread(in->fd, to, size, in->whole_from + (off_t)offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return fail(err, ONET_IO, "cannot read %s: %m", in->name);
+        if (!n) return fail(err, ONET_IO, "%s became shorter while it was read; try again", in->name);
+        to += n;
+        offset += (size_t)n;
+        size -= (size_t)n;
+    }
     return ONET_OK;
+}
+
+void input_sha256(input *in, char hex[65]) {
+    char unused[1 << 14];
+    size_t got = 1;
+    while (in->by_place && got)
+        if (input_read(in, unused, sizeof unused, &got, NULL)) break;
+    sha256_hex(&in->sum, hex);
 }
 
 bool input_waits(input *in) {

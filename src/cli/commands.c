@@ -13,12 +13,14 @@ extern const command
     cmd_convert,
     cmd_help,
     cmd_inspect,
-    cmd_tsp_generate;
+    cmd_tsp_generate,
+    cmd_words_prepare;
 
 const command *const commands[] = {
     &cmd_inspect,
     &cmd_convert,
     &cmd_tsp_generate,
+    &cmd_words_prepare,
     &cmd_help,
     &cmd_completion,
     NULL,

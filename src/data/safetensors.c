@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/memory.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -18,13 +17,11 @@
 #define MAX_HEADER ((size_t)100000000)
 #define MAX_STREAM ((size_t)1 << 36)
 
-/* Where the bytes come from: a plain file as it is read, or, for a pipe or a compressed file, all of it. */
 struct st_source {
     input *in;
-    char *memory; /* [size] or NULL */
-    size_t size, taken;
+    bool own_input;
+    size_t data;    /* where the tensors' bytes begin */
     json_t *header; /* owns all strings */
-    st_tensor **by_place;
 };
 
 static const struct {
@@ -51,25 +48,6 @@ static bool tensor_bytes(const st_tensor *t, size_t *bytes) {
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
-
-/* Exactly `size` bytes, which the file is known to be long enough for unless it shrinks meanwhile. */
-static onet_status take(struct st_source *from, void *into, size_t size, onet_error *err) {
-    char *to = into, unwanted[4096];
-    while (size) {
-        size_t part = to || size < sizeof unwanted ? size : sizeof unwanted, got = part;
-        if (from->memory)
-            memcpy(to ? to : unwanted, from->memory + from->taken, part);
-        else {
-            onet_status status = input_read(from->in, to ? to : unwanted, part, &got, err);
-            if (status) return status;
-            if (!got) return fail(err, ONET_IO, "%s became shorter while it was read", input_name(from->in));
-        }
-        from->taken += got;
-        size -= got;
-        if (to) to += got;
-    }
-    return ONET_OK;
-}
 
 static onet_status bad_tensor(const safetensors *file, const char *name, const char *what, onet_error *err) {
     return fail(err, ONET_BAD, "%s: tensor \"%.100s\" %s; the file is corrupt or not safetensors",
@@ -147,18 +125,20 @@ static int by_name(const void *a, const void *b) {
 
 /* Each tensor begins where the one before it ends, and the last ends with the file. */
 static onet_status check_places(safetensors *file, size_t data_size, onet_error *err) {
-    st_tensor **order = file->source->by_place = array_new(file->tensors, sizeof *order);
+    st_tensor **order = array_new(file->tensors, sizeof *order);
     if (!order) return fail_memory(err, "a file's tensors");
     for (size_t i = 0; i < file->tensors; i++) order[i] = &file->tensor[i];
     qsort(order, file->tensors, sizeof *order, by_place);
     size_t at = 0;
-    for (size_t i = 0; i < file->tensors; at = order[i]->begin + order[i]->bytes, i++)
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < file->tensors && !status; at = order[i]->begin + order[i]->bytes, i++)
         if (order[i]->begin != at)
-            return bad_tensor(
+            status = bad_tensor(
                 file, order[i]->name,
                 order[i]->begin < at ? "overlaps another one" : "stands behind a hole in the data", err);
-    if (at != data_size) return bad_file(file, "there are bytes behind its last tensor", err);
-    return ONET_OK;
+    free(order);
+    if (!status && at != data_size) status = bad_file(file, "there are bytes behind its last tensor", err);
+    return status;
 }
 
 static onet_status parse_header(safetensors *file, const char *text, size_t length, size_t data_size,
@@ -190,38 +170,40 @@ static onet_status parse_header(safetensors *file, const char *text, size_t leng
 }
 
 static onet_status read_header(safetensors *file, onet_error *err) {
-    struct st_source *from = file->source;
-    onet_status status;
-    if (!input_size(from->in, &from->size) &&
-        (status = input_rest(from->in, &from->memory, &from->size, MAX_STREAM, err)))
-        return status;
+    input *in = file->source->in;
     unsigned char first[8];
     uint64_t length = 0;
-    if (!from->size) return bad_file(file, "it is empty", err);
-    if (from->size < sizeof first) return bad_file(file, "it is too short", err);
-    if ((status = take(from, first, sizeof first, err))) return status;
+    size_t size;
+    onet_status status = input_whole(in, MAX_STREAM, &size, err);
+    if (status) return status;
+    if (!size) return bad_file(file, "it is empty", err);
+    if (size < sizeof first) return bad_file(file, "it is too short", err);
+    if ((status = input_at(in, 0, first, sizeof first, err))) return status;
     for (int i = 7; i >= 0; i--) length = length << 8 | first[i];
     if (length > MAX_HEADER) return bad_file(file, "its header is over 100 MB long", err);
-    if (length > from->size - sizeof first) return bad_file(file, "it ends within its header", err);
+    if (length > size - sizeof first) return bad_file(file, "it ends within its header", err);
+    file->source->data = sizeof first + length;
     char *text = malloc(length + 1);
     if (!text) return fail_memory(err, "a file's header");
-    status = take(from, text, length, err);
+    status = input_at(in, sizeof first, text, length, err);
     if (!status && (!length || text[0] != '{'))
         status = bad_file(file, "its header is not a JSON object", err);
-    if (!status) status = parse_header(file, text, length, from->size - sizeof first - length, err);
+    if (!status) status = parse_header(file, text, length, size - file->source->data, err);
     free(text);
     return status;
 }
 
-onet_status safetensors_open(safetensors **result, const char *path, onet_error *err) {
+static onet_status make(safetensors **result, input *in, bool own_input, onet_error *err) {
     *result = NULL;
     safetensors *file = calloc(1, sizeof *file);
     if (!file || !(file->source = calloc(1, sizeof *file->source))) {
         free(file);
+        if (own_input) input_close(in);
         return fail_memory(err, "reading a file");
     }
-    onet_status status = input_open(&file->source->in, path, err);
-    if (!status) status = read_header(file, err);
+    file->source->in = in;
+    file->source->own_input = own_input;
+    onet_status status = read_header(file, err);
     if (status)
         safetensors_close(file);
     else
@@ -229,11 +211,20 @@ onet_status safetensors_open(safetensors **result, const char *path, onet_error 
     return status;
 }
 
+onet_status safetensors_from(safetensors **result, input *in, onet_error *err) {
+    return make(result, in, false, err);
+}
+
+onet_status safetensors_open(safetensors **result, const char *path, onet_error *err) {
+    input *in;
+    *result = NULL;
+    onet_status status = input_open(&in, path, err);
+    return status ? status : make(result, in, true, err);
+}
+
 void safetensors_close(safetensors *file) {
     if (!file) return;
-    input_close(file->source->in);
-    free(file->source->memory);
-    free(file->source->by_place);
+    if (file->source->own_input) input_close(file->source->in);
     json_decref(file->source->header);
     free(file->source);
     free(file->tensor);
@@ -245,11 +236,7 @@ const char *safetensors_name(const safetensors *file) {
     return input_name(file->source->in);
 }
 
-void safetensors_sha256(const safetensors *file, char hex[65]) {
-    input_sha256(file->source->in, hex);
-}
-
-st_tensor *safetensors_find(const safetensors *file, const char *name) {
+const st_tensor *safetensors_find(const safetensors *file, const char *name) {
     st_tensor wanted = {.name = name};
     return file->tensors ? bsearch(&wanted, file->tensor, file->tensors, sizeof wanted, by_name) : NULL;
 }
@@ -272,8 +259,8 @@ static void describe(char *text, size_t room, st_type type, int dims, const size
 }
 
 onet_status safetensors_expect(const safetensors *file, const char *name, st_type type, int dims,
-                               const size_t *shape, st_tensor **tensor, onet_error *err) {
-    st_tensor *t = safetensors_find(file, name);
+                               const size_t *shape, const st_tensor **tensor, onet_error *err) {
+    const st_tensor *t = safetensors_find(file, name);
     char meant[256], found[256];
     describe(meant, sizeof meant, type, dims, shape);
     if (!t)
@@ -289,13 +276,8 @@ onet_status safetensors_expect(const safetensors *file, const char *name, st_typ
     return ONET_OK;
 }
 
-onet_status safetensors_load(safetensors *file, onet_error *err) {
-    for (size_t i = 0; i < file->tensors; i++) {
-        st_tensor *t = file->source->by_place[i];
-        onet_status status = take(file->source, t->into, t->bytes, err);
-        if (status) return status;
-    }
-    return ONET_OK;
+onet_status safetensors_load(const safetensors *file, const st_tensor *t, void *into, onet_error *err) {
+    return input_at(file->source->in, file->source->data + t->begin, into, t->bytes, err);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------- */

@@ -1,16 +1,15 @@
 /* The safetensors format: 8 bytes header length (little-endian), a JSON header that says for each tensor its
  * type, shape and place, then the tensors' bytes without holes. A file is believed only after every check.
- *
- * Reading goes in two steps, so that no number of the file is held twice and no size is believed that the
- * file is too short for: safetensors_open checks the header; the caller looks at the tensors, sets `into`
- * where it wants one, and calls safetensors_load. */
+ * Reading goes in steps, so that no number of the file is held twice and no size believed that the file is
+ * too short for: safetensors_open checks the header, the caller looks at the tensors and loads those that it
+ * wants. */
 #ifndef DATA_SAFETENSORS_H
 #define DATA_SAFETENSORS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ordernet.h"
+#include "base/file.h"
 
 typedef enum st_type {
     ST_F64,
@@ -40,8 +39,7 @@ typedef struct st_tensor {
     size_t shape[ST_DIMS];
     size_t bytes;     /* of the whole tensor; the writer works it out itself */
     size_t begin;     /* its place behind the header; likewise */
-    const void *data; /* to be written */
-    void *into;       /* set by the reader's caller: [bytes] of memory for safetensors_load to fill */
+    const void *data; /* to be written; not used in reading */
 } st_tensor;
 
 typedef struct st_pair {
@@ -53,23 +51,23 @@ typedef struct safetensors {
     size_t tensors;
     st_pair *metadata; /* [pairs], in the file's order */
     size_t pairs;
-    struct st_source *source;
+    struct st_source *source; /* the reader's own */
 } safetensors;
 
-/* "-" is standard input; compressed files are read too. */
+/* "-" is standard input; compressed files are read too. safetensors_from leaves the input to its owner, who
+ * keeps it open as long as the file. */
 onet_status safetensors_open(safetensors **file, const char *path, onet_error *err);
+onet_status safetensors_from(safetensors **file, input *in, onet_error *err);
 /* The path, or "standard input". */
 const char *safetensors_name(const safetensors *file);
 /* NULL when there is none of that name. */
-st_tensor *safetensors_find(const safetensors *file, const char *name);
+const st_tensor *safetensors_find(const safetensors *file, const char *name);
 const char *safetensors_metadata(const safetensors *file, const char *key);
 /* The tensor of that name, of this type and shape ([dims]; SIZE_MAX stands for any size), or ONET_BAD. */
 onet_status safetensors_expect(const safetensors *file, const char *name, st_type type, int dims,
-                               const size_t *shape, st_tensor **tensor, onet_error *err);
-/* Fills all `into`. May be called once. */
-onet_status safetensors_load(safetensors *file, onet_error *err);
-/* Of the whole file, decompressed; after safetensors_load. */
-void safetensors_sha256(const safetensors *file, char hex[65]);
+                               const size_t *shape, const st_tensor **tensor, onet_error *err);
+/* The tensor's bytes into memory: [tensor->bytes]. */
+onet_status safetensors_load(const safetensors *file, const st_tensor *tensor, void *into, onet_error *err);
 void safetensors_close(safetensors *file);
 
 const char *st_type_name(st_type type);

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "model/shape.h"
 
 /* The public part comes first, so that a pointer to one is a pointer to the other. */
 typedef struct growing {
@@ -24,6 +23,26 @@ onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
     g->sets.start[0] = 0;
     g->sets.width = width;
     *sets = &g->sets;
+    return ONET_OK;
+}
+
+onet_status sets_room(onet_sets **sets, size_t count, size_t total, int width, bool words, bool order,
+                      onet_error *err) {
+    onet_status status = sets_new(sets, width, err);
+    if (status) return status;
+    growing *g = (growing *)*sets;
+    onet_sets *s = *sets;
+    size_t row = (size_t)width * sizeof *s->items;
+    if (!array_reserve(&s->start, &g->start_room, count + 1, sizeof *s->start) ||
+        (words && !array_reserve(&s->word, &g->word_room, total, sizeof *s->word)) ||
+        (!words && !array_reserve(&s->items, &g->item_room, total, row)) ||
+        (order && !array_reserve(&s->order, &g->order_room, total, sizeof *s->order))) {
+        onet_sets_free(s);
+        *sets = NULL;
+        return fail_memory(err, "the sets");
+    }
+    memset(s->start, 0, (count + 1) * sizeof *s->start);
+    s->count = count;
     return ONET_OK;
 }
 

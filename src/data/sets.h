@@ -2,8 +2,12 @@
 #ifndef DATA_SETS_H
 #define DATA_SETS_H
 
+#include <stdbool.h>
+
 #include "ordernet.h"
 #include "words/words.h"
+
+enum { MAX_WIDTH = 65536 }; /* features an item */
 
 /* No sets yet, items of `width` features (0: as the first set appended has). */
 onet_status sets_new(onet_sets **sets, int width, onet_error *err);
@@ -16,6 +20,11 @@ onet_status sets_append(onet_sets *sets, size_t n, int width, const float *items
                         onet_error *err);
 onet_status sets_append_words(onet_sets *sets, size_t n, const int32_t *word, const int32_t *order,
                               onet_error *err);
+
+/* Room for `count` sets, to be filled in by the caller, then checked by sets_check: start is all zero, items
+ * or word (the other is NULL) and order (NULL unless known) are of `total` items. */
+onet_status sets_room(onet_sets **sets, size_t count, size_t total, int width, bool words, bool order,
+                      onet_error *err);
 
 /* Is order [n] a permutation of 0 .. n-1? The sentence names the first place that is wrong. */
 onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err);

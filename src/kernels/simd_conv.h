@@ -70,10 +70,11 @@ static void conv_dpre(const conv_backward *b) {
                 y = vkeep(vgreater(x, vzero()), y);
                 vstore(d, y);
                 all = vadd(all, y);
-                UNROLL for (int l = 0; l < 3; l++) seen[l] = vadd(seen[l], vkeep(vmask_if(e <= l), y));
+                REPEAT (l, 3) seen[l] = vadd(seen[l], vkeep(vmask_if(e <= l), y));
             }
             vstore(b->dstep + (size_t)t * b->ld_step + c, all);
-            UNROLL for (int l = 0; l < 3; l++) if (t >= l) vstore(b->dy[t - l] + l * C + c, seen[l]);
+            REPEAT (l, 3)
+                if (t >= l) vstore(b->dy[t - l] + l * C + c, seen[l]);
         }
 }
 

@@ -6,9 +6,10 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Before a loop whose count is known once it is inlined: unrolled whole, so that arrays become registers. */
+/* REPEAT(i, N): a loop whose count is known once it is inlined, unrolled whole, so that arrays become
+ * registers. */
 #ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
+#define REPEAT(i, N) _Pragma("clang loop unroll(full)") for (int i = 0; i < (N); i++)
 #else
-#define UNROLL _Pragma("GCC unroll 32")
+#define REPEAT(i, N) _Pragma("GCC unroll 32") for (int i = 0; i < (N); i++)
 #endif

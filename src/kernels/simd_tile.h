@@ -21,26 +21,26 @@ static ALWAYS_INLINE void tile(const int R, const int V, const product *p, ptrdi
     real *C = p->C + (size_t)first * p->ldc + column;
     const size_t am = p->am, am3 = 3 * am, ak = p->ak, ldb = p->B.row_stride, ldc = p->ldc;
     if (p->add)
-        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++) acc[r * V + v] =
-            vload(C + (size_t)r * ldc + v * VL);
+        REPEAT (r, R)
+            REPEAT (v, V) acc[r * V + v] = vload(C + (size_t)r * ldc + v * VL);
     else
-        UNROLL for (int r = 0; r < R * V; r++) acc[r] = vzero();
+        REPEAT (r, R * V) acc[r] = vzero();
     for (int part = 0; part < p->parts; part++) {
         /* One pointer for five rows: the strides 1, 2, 3, 4 are then a register (am or 3 am) and a scale. */
-        UNROLL for (int g = 0; g * 5 < R; g++) A[g] = p->A[part] + (first + g * 5) * (ptrdiff_t)am;
+        REPEAT (g, (R + 4) / 5) A[g] = p->A[part] + (first + g * 5) * (ptrdiff_t)am;
         for (int k = 0; k < p->K; k++) {
             vec b[2];
-            UNROLL for (int v = 0; v < V; v++) b[v] = vload(B + v * VL);
-            UNROLL for (int r = 0; r < R; r++) {
+            REPEAT (v, V) b[v] = vload(B + v * VL);
+            REPEAT (r, R) {
                 vec a = vset1(A[r / 5][r % 5 == 3 ? am3 : (size_t)(r % 5) * am]);
-                UNROLL for (int v = 0; v < V; v++) acc[r * V + v] = vfma(a, b[v], acc[r * V + v]);
+                REPEAT (v, V) acc[r * V + v] = vfma(a, b[v], acc[r * V + v]);
             }
-            UNROLL for (int g = 0; g * 5 < R; g++) A[g] += ak;
+            REPEAT (g, (R + 4) / 5) A[g] += ak;
             B += ldb;
         }
     }
-    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
-        vstore(C + (size_t)r * ldc + v * VL, acc[r * V + v]);
+    REPEAT (r, R)
+        REPEAT (v, V) vstore(C + (size_t)r * ldc + v * VL, acc[r * V + v]);
 }
 
 typedef void tile_fn(const product *p, ptrdiff_t first, int column);

@@ -151,7 +151,7 @@ onet_status onet_model_save(const onet_model *m, const char *path, onet_error *e
     const shape *sh = &m->sh;
     size_t count = 0, width = (size_t)sh->s.width;
     pairs p = {0};
-    words_file w = {0};
+    words_tensors w = {0};
     onet_status status = check_numbers(m, path, ONET_FAILED, err);
     if (status) return status;
     st_tensor *list = array_new((size_t)sh->tensors + 4, sizeof *list);
@@ -163,13 +163,14 @@ onet_status onet_model_save(const onet_model *m, const char *path, onet_error *e
     list[count++] =
         (st_tensor){.name = "input.scale", .type = ST_F32, .dims = 1, .shape = {width}, .data = m->scale};
     if (m->words) {
-        status = words_file_make(&w, m->words, true, list + count, err);
-        count += 2;
+        status = words_tensors_make(&w, m->words, true, err);
+        list[count++] = w.tensor[0];
+        list[count++] = w.tensor[1];
     }
     if (!status) status = pairs_make(&p, m, err);
     if (!status) status = safetensors_write(path, list, count, p.pair, p.count, err);
     pairs_free(&p, m->records);
-    words_file_free(&w);
+    words_tensors_free(&w);
     free(list);
     return status;
 }
@@ -208,7 +209,7 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
 
 /* Sees that all tensors are there before memory is taken for any: the file is as long as they are. */
 static onet_status check_tensors(const safetensors *file, const shape *sh, onet_error *err) {
-    st_tensor *found;
+    const st_tensor *found;
     size_t width = (size_t)sh->s.width;
     onet_status status;
     for (int k = 0; k < sh->tensors; k++) {
@@ -232,25 +233,24 @@ static onet_status read_record(const safetensors *file, onet_model *m, onet_erro
     return ONET_OK;
 }
 
-static onet_status read_tensors(safetensors *file, onet_model *m, onet_error *err) {
+static onet_status read_tensors(const safetensors *file, onet_model *m, onet_error *err) {
     const shape *sh = &m->sh;
-    words_file w = {0};
     onet_status status = ONET_OK;
-    for (int k = 0; k < sh->tensors; k++)
-        safetensors_find(file, sh->tensor[k].name)->into = m->theta + sh->tensor[k].offset;
-    safetensors_find(file, "input.mean")->into = m->mean;
-    safetensors_find(file, "input.scale")->into = m->scale;
-    bool words = safetensors_find(file, "words.text") || safetensors_find(file, "words.vectors");
-    if (words) status = words_file_begin(&w, file, err);
-    if (!status) status = safetensors_load(file, err);
-    if (!status && words) status = words_file_end(&w, file, &m->words, err);
-    words_file_free(&w);
-    if (!status && words && m->words->width != sh->s.width)
-        status = fail(err, ONET_BAD,
-                      "%s: words.vectors has %d numbers a word where the net takes %d; make the "
-                      "file again",
-                      safetensors_name(file), m->words->width, sh->s.width);
-    return status;
+    for (int k = 0; k < sh->tensors && !status; k++) {
+        const tensor *t = &sh->tensor[k];
+        status = safetensors_load(file, safetensors_find(file, t->name), m->theta + t->offset, err);
+    }
+    if (status || (status = safetensors_load(file, safetensors_find(file, "input.mean"), m->mean, err)) ||
+        (status = safetensors_load(file, safetensors_find(file, "input.scale"), m->scale, err)))
+        return status;
+    if (!safetensors_find(file, "words.text") && !safetensors_find(file, "words.vectors")) return ONET_OK;
+    if ((status = words_file_read(&m->words, file, err))) return status;
+    if (m->words->width != sh->s.width)
+        return fail(err, ONET_BAD,
+                    "%s: words.vectors has %d numbers a word where the net takes %d; make the "
+                    "file again",
+                    safetensors_name(file), m->words->width, sh->s.width);
+    return ONET_OK;
 }
 
 static onet_status check_sum(const safetensors *file, const onet_model *m, onet_error *err) {
@@ -265,7 +265,7 @@ static onet_status check_sum(const safetensors *file, const onet_model *m, onet_
                 safetensors_name(file));
 }
 
-static onet_status load(safetensors *file, onet_model **model, onet_error *err) {
+static onet_status load(const safetensors *file, onet_model **model, onet_error *err) {
     onet_settings settings;
     onet_status status = read_settings(file, &settings, err);
     if (status) return status;

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ordernet.h"
+#include "data/sets.h"
 
-enum { MAX_BLOCKS = 64, MAX_WIDTH = 65536 };
+enum { MAX_BLOCKS = 64 };
 
 typedef struct tensor {
     char name[48];

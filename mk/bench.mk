@@ -1,0 +1,15 @@
+# Each bench/NAME.c is a program that measures: `make bench-NAME` builds and runs it.
+BENCH_SRC := $(sort $(wildcard bench/*.c))
+BENCH_BIN := $(BENCH_SRC:%.c=$(B)/%)
+BENCH_OBJ := $(filter-out $(B)/src/cli/main.o,$(LIB_OBJ) $(CLI_OBJ))
+
+$(BENCH_BIN): $(B)/bench/%: bench/%.c $(BENCH_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALLCFLAGS) -MMD -MP $< $(BENCH_OBJ) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
+
+-include $(BENCH_BIN:%=%.d)
+
+$(BENCH_SRC:bench/%.c=bench-%): bench-%: $(B)/bench/%
+	$< $(BENCH_ARGS)
+
+.PHONY: $(BENCH_SRC:bench/%.c=bench-%)

@@ -1,0 +1,132 @@
+#include "data/sets_binary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/safetensors.h"
+#include "data/sets.h"
+#include "data/words_file.h"
+
+static const char format[] = "ordernet-sets";
+
+/* ---- Reading ----------------------------------------------------------------------------------------- */
+
+/* start from the sizes: every set has an item at least, and together they have `total`. */
+static onet_status read_sizes(onet_sets *s, const safetensors *file, const st_tensor *sizes, size_t total,
+                              onet_error *err) {
+    int32_t *size = array_new(s->count, sizeof *size);
+    if (!size) return fail_memory(err, "the sets");
+    onet_status status = safetensors_load(file, sizes, size, err);
+    for (size_t k = 0; k < s->count && !status; k++) {
+        if (size[k] < 1 || (size_t)size[k] > total - s->start[k])
+            status = fail(err, ONET_BAD,
+                          "%s: set %zu: its size is %ld, where %zu items are left; make the file again",
+                          safetensors_name(file), k + 1, (long)size[k], total - s->start[k]);
+        else
+            s->start[k + 1] = s->start[k] + (size_t)size[k];
+    }
+    free(size);
+    if (!status && s->start[s->count] != total)
+        status =
+            fail(err, ONET_BAD, "%s: its sizes add up to %zu where there are %zu items; make the file again",
+                 safetensors_name(file), s->start[s->count], total);
+    return status;
+}
+
+static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_error *err) {
+    const size_t any[2] = {SIZE_MAX, SIZE_MAX};
+    const st_tensor *sizes, *items, *order = safetensors_find(file, "order");
+    const char *kind = safetensors_metadata(file, "format"),
+               *version = safetensors_metadata(file, "format_version");
+    if (!kind || strcmp(kind, format))
+        return fail(err, ONET_BAD,
+                    "%s holds no sets (its metadata has no \"format\": \"%s\"); name a file that "
+                    "`ordernet convert` made",
+                    safetensors_name(file), format);
+    if (!version || strcmp(version, "1"))
+        return fail(err, ONET_BAD, "%s: its format_version is %.20s where 1 is meant; use a newer OrderNet",
+                    safetensors_name(file), version ? version : "missing");
+    bool words = safetensors_find(file, "word") != NULL;
+    onet_words *vocabulary = NULL;
+    onet_status status = safetensors_expect(file, "sizes", ST_I32, 1, any, &sizes, err);
+    if (!status)
+        status = safetensors_expect(file, words ? "word" : "items", words ? ST_I32 : ST_F32, words ? 1 : 2,
+                                    any, &items, err);
+    if (status) return status;
+    size_t total = items->shape[0];
+    if (order && (status = safetensors_expect(file, "order", ST_I32, 1, &total, &order, err))) return status;
+    if (!sizes->shape[0] || !total) return fail(err, ONET_BAD, "%s holds no sets", safetensors_name(file));
+    if (!words && (items->shape[1] < 1 || items->shape[1] > MAX_WIDTH))
+        return fail(err, ONET_BAD, "%s: its items have %zu features; from 1 to %d are possible",
+                    safetensors_name(file), items->shape[1], MAX_WIDTH);
+    if (words && (status = words_file_read(&vocabulary, file, err))) return status;
+    status = sets_room(sets, sizes->shape[0], total, words ? vocabulary->width : (int)items->shape[1], words,
+                       order != NULL, err);
+    if (status) {
+        words_free(vocabulary);
+        return status;
+    }
+    onet_sets *s = *sets;
+    s->words = vocabulary;
+    if ((status = read_sizes(s, file, sizes, total, err)) ||
+        (status = safetensors_load(file, items, words ? (void *)s->word : (void *)s->items, err)) ||
+        (order && (status = safetensors_load(file, order, s->order, err))))
+        return status;
+    status = sets_check(s, err);
+    if (status == ONET_BAD) error_prefix(err, "%s", safetensors_name(file));
+    return status;
+}
+
+onet_status sets_binary_read(onet_sets **sets, input *in, onet_error *err) {
+    safetensors *file;
+    *sets = NULL;
+    onet_status status = safetensors_from(&file, in, err);
+    if (status) return status;
+    status = read_sets(sets, file, err);
+    if (status) {
+        onet_sets_free(*sets);
+        *sets = NULL;
+    } else
+        input_sha256(in, (*sets)->hash);
+    safetensors_close(file);
+    return status;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------- */
+
+onet_status sets_binary_write(const onet_sets *s, const char *path, onet_error *err) {
+    const st_pair metadata[] = {{"format", format}, {"format_version", "1"}};
+    size_t total = s->start[s->count], count = 0;
+    st_tensor list[5];
+    words_tensors w = {0};
+    onet_status status = sets_check(s, err);
+    int32_t *size = status ? NULL : array_new(s->count, sizeof *size);
+    if (!status && !size) status = fail_memory(err, "writing sets");
+    if (!status && s->word) status = words_tensors_make(&w, s->words, false, err);
+    if (!status) {
+        for (size_t k = 0; k < s->count; k++) size[k] = (int32_t)sets_size(s, k);
+        list[count++] =
+            (st_tensor){.name = "sizes", .type = ST_I32, .dims = 1, .shape = {s->count}, .data = size};
+        if (s->items)
+            list[count++] = (st_tensor){.name = "items",
+                                        .type = ST_F32,
+                                        .dims = 2,
+                                        .shape = {total, (size_t)s->width},
+                                        .data = s->items};
+        else {
+            list[count++] =
+                (st_tensor){.name = "word", .type = ST_I32, .dims = 1, .shape = {total}, .data = s->word};
+            list[count++] = w.tensor[0];
+            list[count++] = w.tensor[1];
+        }
+        if (s->order)
+            list[count++] =
+                (st_tensor){.name = "order", .type = ST_I32, .dims = 1, .shape = {total}, .data = s->order};
+        status = safetensors_write(path, list, count, metadata, 2, err);
+    }
+    words_tensors_free(&w);
+    free(size);
+    return status;
+}

@@ -1,0 +1,9 @@
+/* The most that this machine can do, as the yardstick of every speed measured in the same run. */
+#ifndef KERNELS_PEAK_H
+#define KERNELS_PEAK_H
+
+/* GFLOP/s (a fused multiply-add counts 2) of float multiply-adds that stay in registers, with the widest
+ * vectors of this processor, on `threads` threads at once for `seconds`; the best stretch of each thread. */
+double peak_gflops(int threads, double seconds);
+
+#endif
