@@ -212,8 +212,7 @@ static onet_status group(csv_table *t, onet_error *err) {
     t->sets = t->names.count;
     t->start = calloc(t->sets + 1, sizeof *t->start);
     t->row_of = malloc(t->rows * sizeof *t->row_of);
-    t->grouped = malloc(t->rows * sizeof *t->grouped);
-    if (!t->start || !t->row_of || !t->grouped) return fail_memory(err, "grouping the rows of a CSV file");
+    if (!t->start || !t->row_of) return fail_memory(err, "grouping the rows of a CSV file");
     for (size_t row = 0; row < t->rows; row++) t->start[t->set_of[row] + 1]++;
     for (size_t s = 0; s < t->sets; s++) {
         if (t->start[s + 1] > INT_MAX)
@@ -222,9 +221,7 @@ static onet_status group(csv_table *t, onet_error *err) {
     }
     /* start[s] runs ahead to the end of set s, and is put back. */
     for (size_t row = 0; row < t->rows; row++) {
-        size_t k = t->start[t->set_of[row]]++;
-        t->row_of[k] = row;
-        t->grouped[row] = k;
+        t->row_of[t->start[t->set_of[row]]++] = row;
     }
     memmove(t->start + 1, t->start, t->sets * sizeof *t->start);
     t->start[0] = 0;
@@ -341,7 +338,6 @@ void csv_free(csv_table *t) {
     free(t->ordered);
     free(t->line);
     free(t->row_of);
-    free(t->grouped);
     free(t->text);
     free(t->text_at);
     free(t->rank);

@@ -23,14 +23,13 @@ struct csv_table {
     char *file;
     size_t rows, sets;
     int width;
-    size_t *start;   /* [sets + 1] */
-    float *items;    /* [rows, width] */
-    int32_t *order;  /* [rows]: within each set, where it is known; else NULL */
-    bool *ordered;   /* [sets]: the set has ranks */
-    long *line;      /* [rows]: in the file */
-    size_t *row_of;  /* [rows]: the row's number in the file, from 0 */
-    size_t *grouped; /* [rows]: the other way round */
-    names names;     /* of the sets */
+    size_t *start;  /* [sets + 1] */
+    float *items;   /* [rows, width] */
+    int32_t *order; /* [rows]: within each set, where it is known; else NULL */
+    bool *ordered;  /* [sets]: the set has ranks */
+    long *line;     /* [rows], in the order of the file: where the row starts */
+    size_t *row_of; /* [rows]: the row's number in the file, from 0 */
+    names names;    /* of the sets */
     csv_column *column;
     size_t columns;
     bool crlf;

@@ -12,7 +12,8 @@
 
 onet_status csv_kept_row(const csv_table *t, size_t k, csv_rows *rows, onet_error *err) {
     size_t row = t->row_of[k] + 1;
-    return csv_split(rows, t->text + t->text_at[row], t->text_at[row + 1] - t->text_at[row], t->line[k], err);
+    return csv_split(rows, t->text + t->text_at[row], t->text_at[row + 1] - t->text_at[row], t->line[row - 1],
+                     err);
 }
 
 /* What the rank and logprob columns hold, in one row; NULL leaves them as they are. */

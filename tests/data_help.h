@@ -1,0 +1,114 @@
+/* For the tests of src/data: files made from strings, and what reading them gives. */
+#ifndef TESTS_DATA_HELP_H
+#define TESTS_DATA_HELP_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/sets_io.h"
+
+/* A file of the test's own folder, which is made on first use and removed with help_clean. */
+static char help_folder[] = "/tmp/ordernet-test-XXXXXX";
+static int help_made;
+
+static inline const char *help_path(const char *name) {
+    static char path[4][200];
+    static int turn;
+    if (!help_made) assert_non_null(mkdtemp(help_folder));
+    help_made = 1;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", help_folder, name);
+    return path[turn];
+}
+
+static inline int help_clean(void **state) {
+    (void)state;
+    char command[300];
+    snprintf(command, sizeof command, "rm -rf %s", help_folder);
+    return help_made ? system(command) : 0;
+}
+
+static inline const char *help_file_of(const char *name, const char *text, size_t length) {
+    const char *path = help_path(name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, length, f), length);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+static inline const char *help_file(const char *name, const char *text) {
+    return help_file_of(name, text, strlen(text));
+}
+
+/* The whole of a file; for the caller to free. */
+static inline char *help_content(const char *path) {
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    size_t room = 1 << 20;
+    char *text = malloc(room);
+    assert_non_null(text);
+    size_t length = fread(text, 1, room - 1, f);
+    text[length] = 0;
+    fclose(f);
+    return text;
+}
+
+/* Reading that text ends with this status and sentence, in which FILE stands for the path. */
+static inline void help_refused_with(const char *name, const char *text, size_t length,
+                                     const onet_read_options *options, const char *sentence) {
+    const char *path = help_file_of(name, text, length);
+    char expected[2000] = "";
+    onet_sets *sets;
+    onet_error err = {""};
+    for (const char *p = sentence; *p; p++) {
+        size_t used = strlen(expected);
+        if (!strncmp(p, "FILE", 4)) {
+            snprintf(expected + used, sizeof expected - used, "%s", path);
+            p += 3;
+        } else {
+            expected[used] = *p;
+            expected[used + 1] = 0;
+        }
+    }
+    onet_status status = onet_sets_read(&sets, path, options, &err);
+    if (status != ONET_BAD) print_error("%s: read, where a refusal was meant: %s\n", text, sentence);
+    assert_int_equal(status, ONET_BAD);
+    assert_null(sets);
+    assert_string_equal(err.text, expected);
+}
+
+static inline void help_refused(const char *name, const char *text, const char *sentence) {
+    help_refused_with(name, text, strlen(text), NULL, sentence);
+}
+
+static inline onet_sets *help_read(const char *name, const char *text, const onet_read_options *options) {
+    onet_sets *sets;
+    onet_error err = {""};
+    onet_status status = onet_sets_read(&sets, help_file(name, text), options, &err);
+    if (status) print_error("%s\n", err.text);
+    assert_int_equal(status, ONET_OK);
+    return sets;
+}
+
+/* Converts text and compares what comes out. */
+static inline void help_converts(const char *from, const char *text, const char *to, const char *expected) {
+    onet_error err = {""};
+    const char *out = help_path(to);
+    onet_status status = sets_convert(help_file(from, text), out, NULL, NULL, &err);
+    if (status) print_error("%s\n", err.text);
+    assert_int_equal(status, ONET_OK);
+    char *got = help_content(out);
+    assert_string_equal(got, expected);
+    free(got);
+}
+
+#endif

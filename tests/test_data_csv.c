@@ -1,0 +1,164 @@
+/* CSV: sets out of rows in any order, RFC 4180's quotes and line ends, what is refused, what comes back. */
+#include "data_help.h"
+
+#include "data/csv.h"
+
+static void reads(void **state) {
+    (void)state;
+    onet_sets *sets = help_read("a.csv",
+                                "set,name,x,rank,y\n"
+                                "a,\"one, \"\"1\"\"\",1,20,0.5\n"
+                                "b,\"two\nlines\", +.5 ,1,2.\n"
+                                "a,three,3,-4,\"1e1\"\n"
+                                "\n"
+                                "\"a\",4,4,5.5,7\n",
+                                NULL);
+    assert_int_equal(sets->count, 2);
+    assert_int_equal(sets->width, 2);
+    const size_t start[] = {0, 3, 4};
+    assert_memory_equal(sets->start, start, sizeof start);
+    const float items[] = {1, 0.5f, 3, 10, 4, 7, 0.5f, 2};
+    assert_memory_equal(sets->items, items, sizeof items);
+    const int32_t order[] = {1, 2, 0, 0}; /* the ranks sort the rows */
+    assert_memory_equal(sets->order, order, sizeof order);
+    onet_sets_free(sets);
+}
+
+static void reads_with_options(void **state) {
+    (void)state;
+    onet_read_options options = {.set_column = "group", .rank_column = "place", .features = "z,x"};
+    onet_sets *sets = help_read("a.csv", "\xEF\xBB\xBFgroup,x,y,z\r\n1,2,3,4\r\n1,5,6,7", &options);
+    assert_int_equal(sets->count, 1);
+    assert_int_equal(sets->width, 2);
+    assert_null(sets->order);
+    const float items[] = {4, 2, 7, 5}; /* in the order in which the features are named */
+    assert_memory_equal(sets->items, items, sizeof items);
+    onet_sets_free(sets);
+}
+
+static void leaves_empty_ranks_open(void **state) {
+    (void)state;
+    onet_sets *sets = help_read("a.csv", "set,x,rank,logprob\n1,2,,-3\n1,5,,-3\n", NULL);
+    assert_null(sets->order);
+    assert_int_equal(sets->width, 1);
+    onet_sets_free(sets);
+}
+
+/* Rows of many sets, dealt out one by one, come together again. */
+static void groups(void **state) {
+    (void)state;
+    enum { SETS = 50, ITEMS = 7 };
+    char *text = malloc(SETS * ITEMS * 40), *p = text + sprintf(text, "x,set,y\n");
+    for (int i = 0; i < ITEMS; i++)
+        for (int s = 0; s < SETS; s++) {
+            int t = i % 2 ? SETS - 1 - s : s;
+            p += sprintf(p, "%d,set%d,%d\n", t, t, i);
+        }
+    onet_sets *sets = help_read("a.csv", text, NULL);
+    assert_int_equal(sets->count, SETS);
+    for (int s = 0; s < SETS; s++)
+        for (int i = 0; i < ITEMS; i++) {
+            const float *item = sets->items + (sets->start[s] + (size_t)i) * 2;
+            assert_true(item[0] == (float)s && item[1] == (float)i);
+        }
+    onet_sets_free(sets);
+    free(text);
+}
+
+static void refuses(void **state) {
+    (void)state;
+#define REFUSED(text, sentence) help_refused("bad.csv", text, "FILE" sentence)
+    REFUSED("", ": the file is empty; a header and at least one row are meant");
+    REFUSED("set,x\n", ": a header and no rows; give at least one set");
+    REFUSED("group,x\n1,2\n",
+            ":1: there is no column `set` to tell the sets apart; name the column that does "
+            "(--set-column)");
+    REFUSED("set,x,x\n1,2,3\n", ":1: column `x` stands in the header twice; rename one of them");
+    REFUSED("set,name\n1,a\n", ": no column of numbers; give every item at least one feature");
+    REFUSED("set,x,y\n1,2,3\n1,2\n", ":3: 2 fields where the header has 3; give every row as many");
+    REFUSED("set,x\n1,2\n1,nan\n",
+            ":3: column `x`: \"nan\" is not a finite number; give a number or leave the set out");
+    REFUSED("set,x\n1,-inf\n",
+            ":2: column `x`: \"-inf\" is not a finite number; give a number or leave the set out");
+    REFUSED("set,x\n1,2\n1,two\n",
+            ":3: column `x`: \"two\" is not a number; correct it, or name the features (--features)");
+    REFUSED("set,x\n1,2\n1,\n", ":3: column `x`: \"\" is empty where a number is meant; fill it in");
+    REFUSED("set,x,y\n1,2,\n1,2,3\n",
+            ":3: column `y`: a number here and nothing in line 2; fill it in everywhere, or name the "
+            "features (--features)");
+    REFUSED("set,x\n1,1e39\n",
+            ":2: column `x`: \"1e39\" is out of range; features are 32-bit, at most 3.4e38 in size");
+    REFUSED("set,x\n,1\n", ":2: column `set`: \"\" is empty; every row names its set");
+    REFUSED("set,x,rank\n1,2,first\n", ":2: column `rank`: \"first\" is not a number; correct it");
+    REFUSED("set,x,rank\n1,2,0\n2,2,0\n1,3,0\n",
+            ":4: column `rank`: the same rank as line 2 of the same set; give each row its own");
+    REFUSED("set,x,rank\n1,2,0\n1,3,\n",
+            ":3: column `rank`: empty, but line 2 of the same set has a rank; fill it in");
+    REFUSED("set,x,rank\n1,2,0\n2,3,\n",
+            ":3: the set has no ranks, but that of line 2 has; give all sets ranks or none");
+    REFUSED("set,x\n1,2\n1,\"3\n1,4\n", ":3: the row has a quote without a second one that closes it");
+    REFUSED("set,n,x\n1,a\"b\",4\n",
+            ":2: field 2: a quote in the middle; put quotes around the field and double those inside");
+    REFUSED("set,n,x\n1,\"a\nb\"c,4\n",
+            ":3: field 2: a quote in the middle; put quotes around the field and double those inside");
+    REFUSED("set,n,x\n1,\"a\n\xC3(\",4\n", ":3: a byte (0xc3) that is not UTF-8; convert the file to UTF-8");
+#undef REFUSED
+    onet_read_options missing = {.features = "x,z"}, twice = {.features = "x,x"}, own = {.features = "x,set"};
+    const char *text = "set,x\n1,2\n";
+    help_refused_with("bad.csv", text, strlen(text), &missing,
+                      "FILE:1: there is no column `z`, which is named as a feature");
+    help_refused_with("bad.csv", text, strlen(text), &twice,
+                      "FILE:1: column `x` is named as a feature twice, or is the set's or the rank's");
+    help_refused_with("bad.csv", text, strlen(text), &own,
+                      "FILE:1: column `set` is named as a feature twice, or is the set's or the rank's");
+}
+
+/* Reads, gives each set the order n-1 .. 0 and the log-probability of minus its size, and compares. */
+static void answers(const char *text, bool logprob, const char *expected) {
+    reader *in;
+    writer *w;
+    record r = {0};
+    bool end;
+    onet_error err = {""};
+    writer_options options = {.format = ONET_FORMAT_CSV, .parts.logprob = logprob};
+    const char *path = help_path("answer.csv");
+    assert_int_equal(reader_open(&in, help_file("a.csv", text), NULL, &err), ONET_OK);
+    assert_int_equal(writer_open(&w, path, &options, &err), ONET_OK);
+    assert_int_equal(writer_begin(w, in, &err), ONET_OK);
+    while (!reader_next(in, &r, &end, &err) && !end) {
+        int32_t order[10];
+        double value = -r.n;
+        for (int t = 0; t < r.n; t++) order[t] = r.n - 1 - t;
+        onet_answer answer = {.found = 1, .order = order, .logprob = &value};
+        assert_int_equal(writer_put(w, &r, &answer, &err), ONET_OK);
+    }
+    assert_true(end);
+    assert_int_equal(writer_end(w, &err), ONET_OK);
+    assert_int_equal(writer_commit(w, &err), ONET_OK);
+    reader_close(in);
+    record_free(&r);
+    char *got = help_content(path);
+    assert_string_equal(got, expected);
+    free(got);
+}
+
+static void writes_answers(void **state) {
+    (void)state;
+    answers("set,x,note\na,1,\"q \"\"x\"\"\"\nb,2,\"l\n2\"\na,3,\n", false,
+            "set,x,note,rank\na,1,\"q \"\"x\"\"\",1\nb,2,\"l\n2\",0\na,3,,0\n");
+    answers("set,rank,x\r\na,,1\r\na,,2", false, "set,rank,x\r\na,1,1\r\na,0,2\r\n");
+    answers("logprob,set,rank,x\n,a,7,1\n,a,3,2\n", true, "logprob,set,rank,x\n-2,a,1,1\n-2,a,0,2\n");
+    answers("set,x\n1,1\n1,2\n", true, "set,x,rank,logprob\n1,1,1,-2\n1,2,0,-2\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads),
+        cmocka_unit_test(reads_with_options),
+        cmocka_unit_test(leaves_empty_ranks_open),
+        cmocka_unit_test(groups),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(writes_answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, help_clean);
+}
