@@ -9,7 +9,7 @@
 
 /* ---- Input (input.c) --------------------------------------------------------------------------------- */
 
-/* The longest line that input_line gives, in bytes. */
+/* The longest line that input_line gives, in bytes, unless input_line_limit says otherwise. */
 #define MAX_LINE ((size_t)1 << 30)
 
 typedef struct input input;
@@ -21,6 +21,7 @@ onet_status input_read(input *in, void *buffer, size_t size, size_t *got, onet_e
 /* The next line without its newline (and carriage return), NUL-terminated, the input's own until the next
  * call; *line == NULL at the end. number counts from 1. length and number may be NULL. */
 onet_status input_line(input *in, char **line, size_t *length, long *number, onet_error *err);
+void input_line_limit(input *in, size_t bytes);
 /* The first bytes of what comes next, without taking them: at least `want`, fewer where the input or its
  * first line ends before. Valid until the next call. */
 onet_status input_peek(input *in, size_t want, const char **data, size_t *got, onet_error *err);

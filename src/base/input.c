@@ -41,6 +41,7 @@ struct input {
     char *data; /* decoded bytes; from .. to are still to be given out, from .. scanned hold no newline */
     size_t from, scanned, to, capacity;
     long line;
+    size_t line_limit;
     sha256 sum;
 
     onet_status status; /* the first failure stays */
@@ -65,6 +66,7 @@ onet_status input_open(input **in, const char *path, onet_error *err) {
         new->raw = malloc(CHUNK);
         new->disk_from = lseek(fd, 0, SEEK_CUR);
         new->on_disk = S_ISREG(about.st_mode) && new->disk_from >= 0;
+        new->line_limit = MAX_LINE;
         sha256_start(&new->sum);
     }
     if (!new || !new->name || !new->raw) {
@@ -277,14 +279,18 @@ static bool find_newline(input *in) {
     return end != NULL;
 }
 
+void input_line_limit(input *in, size_t bytes) {
+    in->line_limit = bytes;
+}
+
 onet_status input_line(input *in, char **line, size_t *length, long *number, onet_error *err) {
     *line = NULL;
     bool newline;
     while (!(newline = find_newline(in)) && !in->ended) {
-        if (in->to - in->from > MAX_LINE)
-            stop(in,
-                 fail(&in->error, ONET_BAD, "%s:%ld: the line is longer than 1 GiB; one set a line is meant",
-                      in->name, in->line + 1));
+        if (in->to - in->from > in->line_limit)
+            stop(in, fail(&in->error, ONET_BAD,
+                          "%s:%ld: the line is longer than %zu bytes; one set a line is meant", in->name,
+                          in->line + 1, in->line_limit));
         else
             fill(in);
         if (in->status) return give(in, err);
@@ -359,7 +365,7 @@ void input_sha256(input *in, char hex[65]) {
 }
 
 bool input_waits(input *in) {
-    while (!find_newline(in) && !in->ended && in->to - in->from <= MAX_LINE) {
+    while (!find_newline(in) && !in->ended && in->to - in->from <= in->line_limit) {
         struct pollfd now = {.fd = in->fd, .events = POLLIN};
         if (in->raw_from == in->raw_to && !in->raw_ended && poll(&now, 1, 0) == 0) return true;
         fill(in);

@@ -7,7 +7,9 @@
 #include "base/file.h"
 #include "data/csv.h"
 #include "data/jsonl.h"
+#include "data/npz.h"
 #include "data/pointer.h"
+#include "data/sets_binary.h"
 #include "data/sets_io.h"
 #include "data/text.h"
 #include "model/shape.h"
@@ -112,6 +114,7 @@ static onet_status next_line(reader *in, record *r, bool *end, onet_error *err) 
     size_t length;
     long number;
     onet_status status;
+    input_line_limit(in->in, in->limit);
     do {
         if ((status = input_line(in->in, &line, &length, &number, err))) return status;
         if (!line) {
@@ -150,8 +153,7 @@ static onet_status next_row_set(reader *in, record *r, bool *end, onet_error *er
 }
 
 static onet_status read_binary(reader *in, onet_sets **sets, onet_error *err) {
-    *sets = NULL;
-    return fail(err, ONET_FAILED, "%s: %s cannot be read yet", input_name(in->in), format_name(in->format));
+    return in->format == ONET_FORMAT_NPZ ? npz_read(sets, in->in, err) : sets_binary_read(sets, in->in, err);
 }
 
 static onet_status next_binary(reader *in, record *r, bool *end, onet_error *err) {

@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/npz.h"
 #include "data/sets.h"
+#include "data/sets_binary.h"
 #include "words/words.h"
 
 /* ---- Records and sets -------------------------------------------------------------------------------- */
@@ -131,8 +133,9 @@ onet_status onet_sets_write(const onet_sets *sets, const char *path, onet_format
     if (status) return status;
     switch (format) {
     case ONET_FORMAT_NPZ:
+        return npz_write(sets, path, err);
     case ONET_FORMAT_SAFETENSORS:
-        return fail(err, ONET_FAILED, "%s: %s cannot be written yet", path, format_name(format));
+        return sets_binary_write(sets, path, err);
     default:
         return write_records(sets, path, format, err);
     }
