@@ -16,6 +16,7 @@
  * when it rounds up to it. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "tsp/degenerate.h"
 #include "tsp/solvers.h"
 
 #include <math.h>
@@ -495,36 +496,75 @@ static bool new_search(search *s, const tsp_instance *t) {
     return true;
 }
 
+static onet_status branch_and_bound(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,
+                                    onet_error *err) {
+    onet_status status = tsp_nearest(t, 0, tour, err);
+    if (!status) status = tsp_local(t, (long)t->n * t->n / 20, seconds / 4, 1, tour, err);
+    if (status) return status;
+    search s;
+    if (!new_search(&s, t)) {
+        free_search(&s);
+        return fail_memory(err, "the exact solver");
+    }
+    s.best = tour;
+    s.end = seconds > 0 ? now() + seconds * 3 / 4 : 0;
+    set_best(&s, tsp_length(t, tour));
+    explore(&s, 0, 0);
+    proof->proven = !s.stopped;
+    proof->bound = t->whole ? ceil(s.open_bound - 1e-6) : s.open_bound;
+    proof->nodes = s.nodes;
+    bool no_memory = s.no_memory;
+    free_search(&s);
+    return no_memory ? fail_memory(err, "the exact solver's search tree") : ONET_OK;
+}
+
+/* An instance without coincident cities. */
+static onet_status solve_distinct(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,
+                                  onet_error *err) {
+    *proof = (tsp_proof){.proven = true};
+    for (int i = 0; i < t->n; i++) tour[i] = i;
+    if (t->n <= 3 || degenerate_line(t, tour)) return ONET_OK;
+    return branch_and_bound(t, seconds, tour, proof, err);
+}
+
+/* Solves the instance of the `count` cities that stand for themselves in first [n]; the others follow the
+ * one that they coincide with. */
+static onet_status solve_merged(const tsp_instance *t, const int32_t *first, int count, double seconds,
+                                int32_t *tour, tsp_proof *proof, onet_error *err) {
+    tsp_instance small;
+    int32_t *kept = array_new((size_t)count * 2, sizeof *kept), *order = kept + count;
+    if (!kept) return fail_memory(err, "the exact solver");
+    onet_status status = tsp_blank(&small, count, false, err);
+    for (int i = 0, k = 0; i < t->n; i++)
+        if (first[i] == i) kept[k++] = i;
+    if (!status) {
+        small.whole = t->whole;
+        for (int a = 0; a < count; a++)
+            for (int b = 0; b < count; b++)
+                small.dist[(size_t)a * (size_t)count + (size_t)b] = tsp_distance(t, kept[a], kept[b]);
+        status = solve_distinct(&small, seconds, order, proof, err);
+    }
+    for (int k = 0, place = 0; k < count && !status; k++)
+        for (int i = 0; i < t->n; i++)
+            if (first[i] == kept[order[k]]) tour[place++] = i;
+    tsp_free(&small);
+    free(kept);
+    return status;
+}
+
 onet_status tsp_exact(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,
                       onet_error *err) {
-    int n = t->n;
-    tsp_proof found = {.proven = true};
-    if (n <= 3) {
-        for (int i = 0; i < n; i++) tour[i] = i;
-    } else {
-        onet_status status = tsp_nearest(t, 0, tour, err);
-        if (!status) status = tsp_local(t, (long)n * n / 20, seconds / 4, 1, tour, err);
-        if (status) return status;
-        search s;
-        if (!new_search(&s, t)) {
-            free_search(&s);
-            return fail_memory(err, "the exact solver");
-        }
-        s.best = tour;
-        s.end = seconds > 0 ? now() + seconds * 3 / 4 : 0;
-        set_best(&s, tsp_length(t, tour));
-        explore(&s, 0, 0);
-        found.proven = !s.stopped;
-        found.bound = s.open_bound;
-        found.nodes = s.nodes;
-        bool no_memory = s.no_memory;
-        free_search(&s);
-        if (no_memory) return fail_memory(err, "the exact solver's search tree");
-    }
+    tsp_proof found;
+    int32_t *first = array_new((size_t)t->n, sizeof *first);
+    if (!first) return fail_memory(err, "the exact solver");
+    int count = degenerate_merge(t, first);
+    onet_status status = count == t->n ? solve_distinct(t, seconds, tour, &found, err)
+                                       : solve_merged(t, first, count, seconds, tour, &found, err);
+    free(first);
+    if (status) return status;
     tsp_canonical(t, tour);
     found.length = tsp_length(t, tour);
     if (found.proven) found.bound = found.length;
-    if (t->whole && !found.proven) found.bound = ceil(found.bound - 1e-6);
     if (proof) *proof = found;
     return ONET_OK;
 }

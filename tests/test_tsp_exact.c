@@ -1,0 +1,205 @@
+/* The exact solver against the dynamic program, and on inputs made to break it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "data/sets.h"
+#include "tsp/generate.h"
+
+static double near_same(double a, double b) {
+    return fabs(a - b) <= 1e-9 * (1 + fabs(a));
+}
+
+static void equals_held_karp(void **state) {
+    (void)state;
+    enum { EACH = 220 };
+    int checked = 0;
+    for (int n = 4; n <= 13; n++) {
+        tsp_plan plan = {.size = &n, .sizes = 1, .seed = 11};
+        for (size_t i = 0; i < EACH; i++) {
+            float xy[2 * 13];
+            tsp_draw(&plan, i, xy);
+            tsp_instance t;
+            int32_t exact[13], oracle[13];
+            tsp_proof proof;
+            assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
+            assert_int_equal(tsp_exact(&t, 0, exact, &proof, NULL), ONET_OK);
+            assert_int_equal(tsp_held_karp(&t, oracle, NULL), ONET_OK);
+            assert_true(proof.proven && tsp_is_tour(n, exact) && tsp_is_tour(n, oracle));
+            assert_true(near_same(proof.length, tsp_length(&t, oracle)));
+            assert_true(proof.bound == proof.length && proof.length == tsp_length(&t, exact));
+            tsp_free(&t);
+            checked++;
+        }
+    }
+    print_message("%d instances\n", checked);
+    assert_true(checked >= 2000);
+}
+
+/* Whole-number distances without geometry: bounds are rounded up there. */
+static void equals_held_karp_on_matrices(void **state) {
+    (void)state;
+    rng r;
+    rng_seed(&r, 5, 0);
+    for (int round = 0; round < 200; round++) {
+        int n = 4 + round % 7;
+        tsp_instance t;
+        assert_int_equal(tsp_blank(&t, n, false, NULL), ONET_OK);
+        t.whole = true;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < i; j++)
+                t.dist[i * n + j] = t.dist[j * n + i] = (double)rng_below(&r, round % 2 ? 4 : 100);
+        int32_t exact[16], oracle[16];
+        assert_int_equal(tsp_exact(&t, 0, exact, NULL, NULL), ONET_OK);
+        assert_int_equal(tsp_held_karp(&t, oracle, NULL), ONET_OK);
+        assert_true(tsp_length(&t, exact) == tsp_length(&t, oracle));
+        assert_int_equal(exact[0], 0);
+        assert_true(exact[1] < exact[n - 1]);
+        tsp_free(&t);
+    }
+}
+
+/* Every solver on one instance; `optimum` < 0 when it is not known. */
+static void all_solvers(int n, const double *xy, double optimum) {
+    tsp_instance t;
+    int32_t tour[64];
+    tsp_proof proof;
+    assert_true(n <= 64);
+    assert_int_equal(tsp_points(&t, n, xy, NULL), ONET_OK);
+    assert_int_equal(tsp_exact(&t, 60, tour, &proof, NULL), ONET_OK);
+    assert_true(tsp_is_tour(n, tour) && proof.proven);
+    if (optimum >= 0) assert_true(near_same(proof.length, optimum));
+    if (n <= 13) {
+        assert_int_equal(tsp_held_karp(&t, tour, NULL), ONET_OK);
+        assert_true(tsp_is_tour(n, tour) && near_same(tsp_length(&t, tour), proof.length));
+    }
+    assert_int_equal(tsp_farthest(&t, tour, NULL), ONET_OK);
+    assert_true(tsp_is_tour(n, tour) && tsp_length(&t, tour) >= proof.length * (1 - 1e-9));
+    assert_int_equal(tsp_nearest(&t, n - 1, tour, NULL), ONET_OK);
+    assert_true(tsp_is_tour(n, tour) && tour[0] == n - 1);
+    double before = tsp_length(&t, tour);
+    assert_int_equal(tsp_local(&t, 50, 0, 1, tour, NULL), ONET_OK);
+    assert_true(tsp_is_tour(n, tour) && tsp_length(&t, tour) <= before * (1 + 1e-9));
+    assert_int_equal(tsp_christofides(&t, tour, NULL), ONET_OK);
+    assert_true(tsp_is_tour(n, tour) && tsp_length(&t, tour) <= 1.5 * proof.length * (1 + 1e-9));
+    tsp_free(&t);
+}
+
+static void degenerate_inputs(void **state) {
+    (void)state;
+    double xy[128];
+    for (int n = 1; n <= 30; n++) {
+        for (int i = 0; i < 2 * n; i++) xy[i] = 0.3;
+        all_solvers(n, xy, 0); /* all the same */
+        for (int i = 0; i < n; i++) xy[2 * i] = (i * 7 % n) * 0.1, xy[2 * i + 1] = 0.2 + (i * 7 % n) * 0.05;
+        if (n % 7) all_solvers(n, xy, 2 * (n - 1) * hypot(0.1, 0.05)); /* on a line */
+        for (int i = 0; i < n; i++) xy[2 * i] = 5, xy[2 * i + 1] = i % 3;
+        all_solvers(n, xy, n == 1 ? 0 : n == 2 ? 2 : 4); /* three places, many times each */
+        for (int i = 0; i < n; i++)
+            xy[2 * i] = 1e6 + cos(6.28318530717958 * i / n),
+                   xy[2 * i + 1] = -1e6 + sin(6.28318530717958 * i / n);
+        all_solvers(n, xy, -1); /* a circle, far away */
+    }
+    for (int side = 2; side <= 6; side++) {
+        for (int i = 0; i < side * side; i++) xy[2 * i] = i % side, xy[2 * i + 1] = i / side;
+        all_solvers(side * side, xy, side * side + (side % 2 ? sqrt(2) - 1 : 0)); /* a grid */
+    }
+}
+
+static void canonical_form(void **state) {
+    (void)state;
+    double xy[] = {1, 1, 0, 1, 1, 0, 0, 0};
+    tsp_instance t;
+    assert_int_equal(tsp_points(&t, 4, xy, NULL), ONET_OK);
+    int32_t want[] = {3, 2, 0, 1};
+    int32_t given[][4] = {{0, 1, 3, 2}, {2, 3, 1, 0}, {3, 1, 0, 2}, {3, 2, 0, 1}, {1, 0, 2, 3}};
+    for (int i = 0; i < 5; i++) {
+        tsp_canonical(&t, given[i]);
+        assert_memory_equal(given[i], want, sizeof want);
+    }
+    tsp_free(&t);
+    int n = 12;
+    tsp_plan plan = {.size = &n, .sizes = 1, .seed = 3};
+    for (size_t k = 0; k < 50; k++) {
+        float points[24];
+        int32_t tour[12];
+        tsp_draw(&plan, k, points);
+        assert_int_equal(tsp_floats(&t, n, points, NULL), ONET_OK);
+        assert_int_equal(tsp_exact(&t, 0, tour, NULL, NULL), ONET_OK);
+        double area = 0;
+        for (int i = 0; i < n; i++) {
+            const double *a = t.xy + 2 * tour[i], *b = t.xy + 2 * tour[(i + 1) % n];
+            area += a[0] * b[1] - a[1] * b[0];
+            assert_true(a[0] + a[1] >= t.xy[2 * tour[0]] + t.xy[2 * tour[0] + 1]);
+        }
+        assert_true(area > 0);
+        tsp_free(&t);
+    }
+}
+
+static void same_for_any_number_of_threads(void **state) {
+    (void)state;
+    int sizes[] = {5, 9, 20, 14};
+    tsp_plan plan = {.size = sizes, .sizes = 4, .seed = 77};
+    onet_sets *sets[3];
+    for (int i = 0; i < 3; i++) {
+        pool *threads = pool_new(i + 1);
+        assert_non_null(threads);
+        assert_int_equal(sets_new(&sets[i], 2, NULL), ONET_OK);
+        assert_int_equal(tsp_generate(sets[i], &plan, 0, 301, threads, NULL), ONET_OK);
+        pool_free(threads);
+        assert_int_equal(sets[i]->count, 301);
+        size_t items = sets[0]->start[301];
+        assert_memory_equal(sets[i]->start, sets[0]->start, 302 * sizeof(size_t));
+        assert_memory_equal(sets[i]->items, sets[0]->items, items * 2 * sizeof(float));
+        assert_memory_equal(sets[i]->order, sets[0]->order, items * sizeof(int32_t));
+    }
+    for (size_t s = 0; s < 301; s++) assert_int_equal(sets_size(sets[0], s), sizes[s % 4]);
+    for (int i = 0; i < 3; i++) onet_sets_free(sets[i]);
+}
+
+static void time_limit_gives_a_bound(void **state) {
+    (void)state;
+    int n = 200;
+    tsp_plan plan = {.size = &n, .sizes = 1, .seed = 1};
+    float xy[400];
+    int32_t tour[200];
+    tsp_instance t;
+    tsp_proof proof;
+    tsp_draw(&plan, 0, xy);
+    assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
+    assert_int_equal(tsp_exact(&t, 0.05, tour, &proof, NULL), ONET_OK);
+    assert_true(tsp_is_tour(n, tour));
+    assert_true(proof.bound <= proof.length && proof.bound > 0.5 * proof.length);
+    tsp_free(&t);
+}
+
+static void hostile_points(void **state) {
+    (void)state;
+    tsp_instance t;
+    onet_error err;
+    double bad[][4] = {{0, NAN, 1, 1}, {0, INFINITY, 1, 1}, {-1e308, -1e308, 1e308, 1e308}};
+    for (int i = 0; i < 3; i++) assert_int_equal(tsp_points(&t, 2, bad[i], &err), ONET_BAD);
+    assert_int_equal(tsp_blank(&t, 0, true, &err), ONET_BAD);
+    assert_int_equal(tsp_blank(&t, TSP_MAX_CITIES + 1, true, &err), ONET_BAD);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equals_held_karp),
+        cmocka_unit_test(equals_held_karp_on_matrices),
+        cmocka_unit_test(degenerate_inputs),
+        cmocka_unit_test(canonical_form),
+        cmocka_unit_test(same_for_any_number_of_threads),
+        cmocka_unit_test(time_limit_gives_a_bound),
+        cmocka_unit_test(hostile_points),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
