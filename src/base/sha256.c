@@ -28,16 +28,18 @@ static void blocks_add(uint32_t h[8], const uint8_t *p, size_t blocks) {
                    (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
         }
         memcpy(v, h, sizeof v);
-        for (int i = 0; i < 64; i++) {
-            uint32_t a = v[0], e = v[4];
-            uint32_t t1 = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & v[5]) ^ (~e & v[6])) +
-                          K[i] + w[i];
-            uint32_t t2 =
-                (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-            memmove(v + 1, v, 7 * sizeof *v);
-            v[4] += t1;
-            v[0] = t1 + t2;
-        }
+        /* The eight variables change places each round; after eight rounds they are back. */
+        for (int i = 0; i < 64; i += 8)
+#pragma GCC unroll 8
+            for (int j = 0; j < 8; j++) {
+                uint32_t a = v[(8 - j) & 7], e = v[(12 - j) & 7], *last = &v[(15 - j) & 7];
+                uint32_t b = v[(9 - j) & 7], c = v[(10 - j) & 7], f = v[(13 - j) & 7], g = v[(14 - j) & 7];
+                uint32_t t1 = *last + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) +
+                              K[i + j] + w[i + j];
+                uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+                v[(11 - j) & 7] += t1;
+                *last = t1 + t2;
+            }
         for (int i = 0; i < 8; i++) h[i] += v[i];
     }
 }
