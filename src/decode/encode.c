@@ -1,0 +1,124 @@
+#include "decode/encode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static bool get(real **p, size_t count) {
+    return (*p = array_new(count, sizeof(real))) != NULL;
+}
+
+void encoded_free(encoded *e) {
+    free(e->x);
+    free(e->ac);
+    free(e->best);
+    free(e->q);
+    free(e->logit);
+    *e = (encoded){0};
+}
+
+bool encoded_reserve(encoded *e, const frozen *f, int n) {
+    if (n <= e->room) return true;
+    encoded_free(e);
+    size_t rows = (size_t)n;
+    if (!get(&e->x, rows * f->w.D) || !get(&e->ac, rows * 2 * f->w.H) || !get(&e->best, rows * f->w.O) ||
+        !get(&e->q, rows * f->w.Q) || !get(&e->logit, rows)) {
+        encoded_free(e);
+        return false;
+    }
+    e->room = n;
+    return true;
+}
+
+enum { ROWS = 48 }; /* rows a task */
+
+typedef struct job {
+    encoded *e;
+    const frozen *f;
+    const float *const *items;
+    int n, block;
+} job;
+
+static int end_of(const job *j, int task) {
+    return (task + 1) * ROWS < j->n ? (task + 1) * ROWS : j->n;
+}
+
+static void take_rows(void *arg, int task, int thread) {
+    (void)thread;
+    job *j = arg;
+    const onet_model *model = j->f->model;
+    int d = model->sh.s.width;
+    for (int i = task * ROWS; i < end_of(j, task); i++) {
+        real *x = j->e->x + (size_t)i * j->f->w.D;
+        for (int c = 0; c < d; c++) x[c] = (j->items[i][c] - model->mean[c]) * model->scale[c];
+    }
+}
+
+static void first_rows(void *arg, int task, int thread) {
+    (void)thread;
+    job *j = arg;
+    const frozen *f = j->f;
+    int H = f->w.H, in = f->model->sh.enc[j->block].in, row = task * ROWS, rows = end_of(j, task) - row;
+    real *ac = j->e->ac + (size_t)row * 2 * H;
+    for (int r = 0; r < rows; r++)
+        memcpy(ac + (size_t)r * 2 * H, f->w.enc[j->block].bias1, 2 * (size_t)H * sizeof(real));
+    f->k->gemm(rows, 2 * H, in, j->e->x + (size_t)row * f->w.D, (size_t)f->w.D, 1,
+               packed(f->w.enc[j->block].first, in), ac, 2 * (size_t)H, 1);
+}
+
+static void pair_rows(void *arg, int task, int thread) {
+    (void)thread;
+    job *j = arg;
+    const frozen *f = j->f;
+    const norm *b = &f->enc_norm[j->block];
+    int n = j->n, H = f->w.H, O = f->model->sh.s.encoder_out, mean = f->model->sh.s.pool == ONET_POOL_MEAN;
+    int first = task * ROWS, last = end_of(j, task);
+    f->k->pair_forward(&(pair_forward){.n = n,
+                                       .H = H,
+                                       .O = f->w.O,
+                                       .i0 = first,
+                                       .i1 = last,
+                                       .a = j->e->ac,
+                                       .c = j->e->ac + H,
+                                       .ld = 2 * (size_t)H,
+                                       .w = f->enc_w[j->block],
+                                       .b = f->enc_b[j->block],
+                                       .mean = mean,
+                                       .sign = f->w.enc[j->block].sign,
+                                       .best = j->e->best});
+    for (int i = first; i < last; i++) {
+        const real *best = j->e->best + (size_t)i * f->w.O;
+        real *x = j->e->x + (size_t)i * f->w.D + f->model->sh.enc[j->block].in;
+        for (int o = 0; o < O; o++) {
+            real y =
+                mean ? (b->g[o] * best[o] + (real)(n - 1) * b->e[o]) / (real)n : b->g[o] * best[o] + b->e[o];
+            x[o] = mean ? y : n > 1 && y > 0 ? y : 0;
+        }
+    }
+}
+
+static void decoder_rows(void *arg, int task, int thread) {
+    (void)thread;
+    job *j = arg;
+    const frozen *f = j->f;
+    int row = task * ROWS, rows = end_of(j, task) - row;
+    f->k->gemm(rows, f->w.Q, f->model->sh.D, j->e->x + (size_t)row * f->w.D, (size_t)f->w.D, 1,
+               packed(f->w.rows, f->model->sh.D), j->e->q + (size_t)row * f->w.Q, (size_t)f->w.Q, 0);
+    for (int i = row; i < row + rows; i++) {
+        real sum = 0;
+        for (int c = 0; c < f->model->sh.D; c++) sum += f->w.head_x[c] * j->e->x[(size_t)i * f->w.D + c];
+        j->e->logit[i] = sum;
+    }
+}
+
+void encode(encoded *e, const frozen *f, const float *const *items, int n, pool *threads) {
+    job j = {e, f, items, n, 0};
+    int tasks = (n + ROWS - 1) / ROWS;
+    pool_run(threads, tasks, take_rows, &j);
+    for (j.block = 0; j.block < f->model->sh.s.encoder_blocks; j.block++) {
+        pool_run(threads, tasks, first_rows, &j);
+        pool_run(threads, tasks, pair_rows, &j);
+    }
+    pool_run(threads, tasks, decoder_rows, &j);
+}

@@ -1,0 +1,177 @@
+/* Ordering through the public API: many sets in parallel, one thread a set; sets too large for that one after
+ * the other, the encoder spread over the threads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/pool.h"
+#include "data/sets.h"
+#include "decode/search.h"
+#include "words/words.h"
+
+enum { LARGE = 400 }; /* items from which on a set gets all threads */
+
+typedef struct worker {
+    encoded e;
+    search s;
+    const float **items; /* [room] */
+    size_t room;
+} worker;
+
+struct onet_orderer {
+    frozen f;
+    onet_order_options options;
+    int beams, top;
+    pool *pool;
+    worker *worker;  /* [threads] */
+    uint64_t served; /* sets answered so far: each draws its own random numbers */
+};
+
+onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
+                             const onet_order_options *options, onet_error *err) {
+    onet_order_options o = options ? *options : (onet_order_options){0};
+    if (o.beam < 0 || o.top < 0) return fail(err, ONET_USAGE, "beam and top must not be negative");
+    if (o.beam > 1000000 || o.top > 1000000) return fail(err, ONET_USAGE, "beam and top are at most 1000000");
+    const kernels *k = kernels_pick(o.kernels);
+    if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this processor", o.kernels);
+    onet_orderer *r = calloc(1, sizeof *r);
+    if (!r) return fail_memory(err, "ordering");
+    r->options = o;
+    r->top = o.top ? o.top : 1;
+    r->beams = o.decode == ONET_BEAM ? (o.beam ? o.beam : 5) : 1;
+    if (o.decode == ONET_BEAM && r->beams < r->top) r->beams = r->top;
+    if (!frozen_new(&r->f, model, k) || !(r->pool = pool_new(o.threads)) ||
+        !(r->worker = calloc((size_t)pool_threads(r->pool), sizeof *r->worker))) {
+        onet_orderer_free(r);
+        return fail_memory(err, "ordering");
+    }
+    *orderer = r;
+    return ONET_OK;
+}
+
+void onet_orderer_free(onet_orderer *r) {
+    if (!r) return;
+    if (r->worker)
+        for (int t = 0; t < pool_threads(r->pool); t++) {
+            encoded_free(&r->worker[t].e);
+            search_free(&r->worker[t].s);
+            free(r->worker[t].items);
+        }
+    free(r->worker);
+    pool_free(r->pool);
+    frozen_free(&r->f);
+    free(r);
+}
+
+/* n! or `most`, whichever is less: no more beams than that can be alive. */
+static int orders(int n, int most) {
+    long count = 1;
+    for (int i = 2; i <= n && count < most; i++) count *= i;
+    return count < most ? (int)count : most;
+}
+
+typedef struct job {
+    onet_orderer *r;
+    const onet_sets *sets;
+    onet_answer *answers; /* or NULL: score the sets' own order */
+    double *logprob;
+} job;
+
+static void one_set(job *j, size_t set, worker *w, pool *threads) {
+    const frozen *f = &j->r->f;
+    size_t first = j->sets->start[set];
+    int n = (int)sets_size(j->sets, set);
+    for (int i = 0; i < n; i++) w->items[i] = sets_item(j->sets, first + (size_t)i);
+    encode(&w->e, f, w->items, n, threads);
+    if (!j->answers) {
+        search_run(&w->s, f, &w->e, n, 1, NULL, j->sets->order + first);
+        j->logprob[set] = w->s.now[0].logprob;
+        return;
+    }
+    onet_answer *a = &j->answers[set];
+    int draws = j->r->options.decode == ONET_SAMPLE, rounds = draws ? j->r->top : 1;
+    rng r;
+    if (draws) rng_seed(&r, j->r->options.seed, j->r->served + set);
+    a->found = 0;
+    for (int round = 0; round < rounds; round++) {
+        int found = search_run(&w->s, f, &w->e, n, orders(n, j->r->beams), draws ? &r : NULL, NULL);
+        for (int b = 0; b < found && a->found < j->r->top; b++, a->found++) {
+            const beam *from = &w->s.now[b];
+            memcpy(a->order + (size_t)a->found * n, from->order, (size_t)n * sizeof *a->order);
+            if (a->logprob) a->logprob[a->found] = from->logprob;
+            if (a->step) memcpy(a->step + (size_t)a->found * n, from->step_p, (size_t)n * sizeof *a->step);
+        }
+    }
+}
+
+static void set_task(void *arg, int task, int thread) {
+    job *j = arg;
+    if (sets_size(j->sets, (size_t)task) < LARGE) one_set(j, (size_t)task, &j->r->worker[thread], NULL);
+}
+
+/* All memory is taken here, before the first set, so that no task can fail. */
+static onet_status reserve(onet_orderer *r, const onet_sets *sets, int beams, onet_error *err) {
+    int n[2] = {0, 0};
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t size = sets_size(sets, s);
+        if (size < 1) return fail(err, ONET_BAD, "set %zu has no items", s);
+        if (size > 1 << 24)
+            return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s, size);
+        int large = size >= LARGE;
+        if ((int)size > n[large]) n[large] = (int)size;
+    }
+    for (int t = 0; t < pool_threads(r->pool); t++) {
+        worker *w = &r->worker[t];
+        int need = t == 0 && n[1] ? n[1] : n[0];
+        if (!need) continue;
+        if (!encoded_reserve(&w->e, &r->f, need) ||
+            !search_reserve(&w->s, &r->f, orders(need, beams), need) ||
+            !array_reserve(&w->items, &w->room, (size_t)need, sizeof *w->items))
+            return fail(err, ONET_MEMORY,
+                        "not enough memory to order a set of %d items with %d beams: try a narrower beam",
+                        need, beams);
+    }
+    return ONET_OK;
+}
+
+static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
+                       onet_error *err) {
+    int width = r->f.model->sh.s.width;
+    if (sets->width != width)
+        return fail(err, ONET_BAD, "the sets have %d features an item, but the model was trained on %d",
+                    sets->width, width);
+    if (sets->count > INT32_MAX) return fail(err, ONET_USAGE, "more than 2147483647 sets in one call");
+    onet_status status = reserve(r, sets, answers ? r->beams : 1, err);
+    if (status) return status;
+    job j = {r, sets, answers, logprob};
+    pool_run(r->pool, (int)sets->count, set_task, &j);
+    for (size_t s = 0; s < sets->count; s++)
+        if (sets_size(sets, s) >= LARGE) one_set(&j, s, &r->worker[0], r->pool);
+    r->served += sets->count;
+    return ONET_OK;
+}
+
+onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, onet_error *err) {
+    return run(r, sets, answers, NULL, err);
+}
+
+onet_status onet_orderer_score(onet_orderer *r, const onet_sets *sets, double *logprob, onet_error *err) {
+    if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to score");
+    return run(r, sets, NULL, logprob, err);
+}
+
+onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order, double *logprob,
+                       onet_error *err) {
+    onet_orderer *r = NULL;
+    onet_sets *sets = NULL;
+    double p;
+    onet_status status = onet_orderer_new(&r, model, &(onet_order_options){.threads = 1}, err);
+    if (!status) status = onet_sets_from(&sets, 1, n, model->sh.s.width, items, NULL, err);
+    if (!status)
+        status =
+            onet_orderer_run(r, sets, &(onet_answer){.order = order, .logprob = logprob ? logprob : &p}, err);
+    onet_sets_free(sets);
+    onet_orderer_free(r);
+    return status;
+}

@@ -1,0 +1,249 @@
+#include "decode/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { WINDOW = 6 }; /* steps that the planes hold before the last two are moved to the front */
+
+static void beam_free(beam *b) {
+    free(b->plane);
+    free(b->p);
+    free(b->pos);
+    free(b->order);
+    free(b->step_p);
+    free(b->logp);
+}
+
+void search_free(search *s) {
+    for (int b = 0; b < s->beams; b++) {
+        if (s->now) beam_free(&s->now[b]);
+        if (s->spare) beam_free(&s->spare[b]);
+    }
+    free(s->now);
+    free(s->spare);
+    free(s->logit);
+    free(s->step);
+    free(s->best);
+    free(s->first_child);
+    *s = (search){0};
+}
+
+static bool beam_new(beam *b, const frozen *f, int n) {
+    size_t N = (size_t)f->model->sh.s.decoder_blocks, C = (size_t)f->w.C;
+    return (b->plane = array_new(N * (WINDOW + 2) * (size_t)n * C, sizeof *b->plane)) &&
+           (b->p = array_new((WINDOW + 2) * N * C, sizeof *b->p)) &&
+           (b->pos = array_new((size_t)n, sizeof *b->pos)) &&
+           (b->order = array_new((size_t)n, sizeof *b->order)) &&
+           (b->step_p = array_new((size_t)n, sizeof *b->step_p)) &&
+           (b->logp = array_new((size_t)n, sizeof *b->logp));
+}
+
+bool search_reserve(search *s, const frozen *f, int beams, int n) {
+    if (beams <= s->beams && n <= s->n) return true;
+    if (beams < s->beams) beams = s->beams;
+    if (n < s->n) n = s->n;
+    search_free(s);
+    s->now = array_new((size_t)beams, sizeof *s->now);
+    s->spare = array_new((size_t)beams, sizeof *s->spare);
+    s->beams = beams;
+    bool ok = s->now && s->spare && (s->logit = array_new((size_t)n, sizeof *s->logit)) &&
+              (s->step = array_new((size_t)f->w.C, sizeof *s->step)) &&
+              (s->best = array_new((size_t)beams, sizeof *s->best)) &&
+              (s->first_child = array_new((size_t)beams, sizeof *s->first_child));
+    for (int b = 0; b < beams && ok; b++)
+        ok = beam_new(&s->now[b], f, n) &&
+             (beams == 1 || beam_new(&s->spare[b], f, n)); /* one beam is never copied */
+    if (!ok) {
+        search_free(s);
+        return false;
+    }
+    s->n = n;
+    return true;
+}
+
+/* The plane of block m at place `at` of the window; n is the set's, which may be less than there is room for.
+ */
+static real *plane(const beam *b, const frozen *f, int m, int n, int at) {
+    return b->plane + ((size_t)m * (WINDOW + 2) + (size_t)at) * (size_t)n * (size_t)f->w.C;
+}
+
+static void beam_start(beam *b, const frozen *f, int n) {
+    int N = f->model->sh.s.decoder_blocks;
+    for (int m = 0; m < N; m++) memset(plane(b, f, m, n, 0), 0, 2 * (size_t)n * f->w.C * sizeof(real));
+    memset(b->p, 0, 2 * (size_t)N * f->w.C * sizeof(real));
+    for (int i = 0; i < n; i++) b->pos[i] = INT32_MAX;
+    b->logprob = 0;
+    b->at = 2;
+}
+
+/* What y'_t gives by the weights of block m. */
+static const real *y_terms(const frozen *f, const encoded *e, const beam *b, int t, int m) {
+    const real *q = t ? e->q + (size_t)b->order[t - 1] * f->w.Q : f->start_q;
+    return q + (size_t)(m * 6 + 3) * f->w.C;
+}
+
+/* Step t of one beam: log-probabilities of the items still unplaced into b->logp. */
+static void beam_step(search *s, beam *b, const frozen *f, const encoded *e, int n, int t) {
+    int N = f->model->sh.s.decoder_blocks, C = f->w.C, width = N * C;
+    real *p = b->p + (size_t)b->at * width;
+    memcpy(s->logit, e->logit, (size_t)n * sizeof(real));
+    for (int m = 0; m < N; m++) {
+        memcpy(s->step, f->dec_bias[m] + (t < 2 ? t : 2) * C, (size_t)C * sizeof(real));
+        for (int l = 0; l < 3 && l <= t && m; l++)
+            f->k->gemm(1, C, m * C, p - (ptrdiff_t)l * width, (size_t)width, 1,
+                       row_major(f->w.dec[m].p + (size_t)l * m * C * C, (size_t)C), s->step, (size_t)C, 1);
+        const real *in[MAX_BLOCKS], *y[3] = {NULL, NULL, NULL}; /* y[2 - l]: step t - l */
+        for (int l = 0; l < 3 && l <= t; l++) y[2 - l] = y_terms(f, e, b, t - l, m);
+        for (int k = 0; k < m; k++) in[k] = plane(b, f, k, n, b->at);
+        f->k->conv_forward(&(conv_forward){.n = n,
+                                           .C = C,
+                                           .blocks = m,
+                                           .t0 = t,
+                                           .t1 = t + 1,
+                                           .pos = b->pos,
+                                           .x = e->q + (size_t)m * 6 * C,
+                                           .ldx = (size_t)f->w.Q,
+                                           .y = y + 2,
+                                           .step = s->step,
+                                           .ld_step = (size_t)C,
+                                           .in = in,
+                                           .w = f->dec_w[m],
+                                           .out = plane(b, f, m, n, b->at),
+                                           .sign = f->w.dec[m].sign,
+                                           .best = p + (size_t)m * C,
+                                           .ld_best = (size_t)C});
+        const norm *nm = &f->dec_norm[m];
+        for (int c = 0; c < C; c++) p[m * C + c] = nm->g[c] * p[m * C + c] + nm->e[c];
+        f->k->cell_dot(n, C, plane(b, f, m, n, b->at), f->head_v + (size_t)m * C, s->logit);
+    }
+    real top = -INFINITY;
+    for (int i = 0; i < n; i++)
+        if (b->pos[i] >= t && s->logit[i] > top) top = s->logit[i];
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        if (b->pos[i] >= t) sum += exp((double)(s->logit[i] - top));
+    double shift = (double)top + log(sum);
+    for (int i = 0; i < n; i++) b->logp[i] = b->pos[i] >= t ? (double)s->logit[i] - shift : -INFINITY;
+}
+
+/* Places an item and makes room for the next step. */
+static void beam_place(beam *b, const frozen *f, int n, int t, const candidate *c) {
+    b->pos[c->item] = t;
+    b->order[t] = c->item;
+    b->step_p[t] = (float)exp(c->step);
+    b->logprob = c->logprob;
+    if (++b->at < WINDOW + 2) return;
+    int N = f->model->sh.s.decoder_blocks;
+    size_t column = (size_t)n * f->w.C, width = (size_t)N * f->w.C;
+    for (int m = 0; m < N; m++)
+        memcpy(plane(b, f, m, n, 0), plane(b, f, m, n, WINDOW), 2 * column * sizeof(real));
+    memcpy(b->p, b->p + WINDOW * width, 2 * width * sizeof(real));
+    b->at = 2;
+}
+
+/* A second child of a beam gets a copy of what later steps look at: the order so far, and two steps. */
+static void beam_copy(beam *to, const beam *from, const frozen *f, int n, int t) {
+    int N = f->model->sh.s.decoder_blocks;
+    size_t column = (size_t)n * f->w.C, width = (size_t)N * f->w.C;
+    for (int m = 0; m < N; m++)
+        memcpy(plane(to, f, m, n, 0), plane(from, f, m, n, from->at - 1), 2 * column * sizeof(real));
+    memcpy(to->p, from->p + (size_t)(from->at - 1) * width, 2 * width * sizeof(real));
+    memcpy(to->pos, from->pos, (size_t)n * sizeof *to->pos);
+    memcpy(to->order, from->order, (size_t)t * sizeof *to->order);
+    memcpy(to->step_p, from->step_p, (size_t)t * sizeof *to->step_p);
+    to->at = 1; /* beam_place moves on to 2 */
+}
+
+static bool better(const candidate *a, const candidate *b) {
+    if (a->logprob != b->logprob) return a->logprob > b->logprob;
+    return a->beam != b->beam ? a->beam < b->beam : a->item < b->item;
+}
+
+/* Keeps the `room` best of all candidates seen so far, the worst at the root of a heap. */
+static int keep(candidate *heap, int held, int room, candidate c) {
+    int at;
+    if (held < room) {
+        for (at = held++; at && better(&heap[(at - 1) / 2], &c); at = (at - 1) / 2)
+            heap[at] = heap[(at - 1) / 2];
+    } else {
+        if (!better(&c, &heap[0])) return held;
+        for (at = 0;;) {
+            int child = 2 * at + 1;
+            if (child >= held) break;
+            if (child + 1 < held && better(&heap[child], &heap[child + 1])) child++;
+            if (!better(&c, &heap[child])) break;
+            heap[at] = heap[child];
+            at = child;
+        }
+    }
+    heap[at] = c;
+    return held;
+}
+
+static int compare(const void *a, const void *b) {
+    return better(a, b) ? -1 : 1;
+}
+
+static candidate draw(const beam *b, int n, rng *r) {
+    double left = rng_uniform(r);
+    int last = -1;
+    for (int i = 0; i < n; i++) {
+        if (b->logp[i] == -INFINITY) continue;
+        last = i;
+        left -= exp(b->logp[i]);
+        if (left < 0) break;
+    }
+    return (candidate){b->logprob + b->logp[last], b->logp[last], 0, last};
+}
+
+int search_run(search *s, const frozen *f, const encoded *e, int n, int beams, rng *r, const int32_t *given) {
+    int alive = 1;
+    beam_start(&s->now[0], f, n);
+    for (int t = 0; t < n; t++) {
+        int held = 0;
+        for (int b = 0; b < alive; b++) {
+            beam *now = &s->now[b];
+            beam_step(s, now, f, e, n, t);
+            if (given || r) {
+                s->best[0] =
+                    given ? (candidate){now->logprob + now->logp[given[t]], now->logp[given[t]], 0, given[t]}
+                          : draw(now, n, r);
+                held = 1;
+                continue;
+            }
+            for (int i = 0; i < n; i++)
+                if (now->pos[i] >= t)
+                    held = keep(s->best, held, beams,
+                                (candidate){now->logprob + now->logp[i], now->logp[i], b, i});
+        }
+        qsort(s->best, (size_t)held, sizeof *s->best, compare);
+        /* A beam's first child takes its place; further ones are copies. Copies are made before any beam
+         * moves on. */
+        for (int b = 0; b < alive; b++) s->first_child[b] = -1;
+        for (int c = 0; c < held; c++) {
+            int *first = &s->first_child[s->best[c].beam];
+            if (*first < 0)
+                *first = c;
+            else
+                beam_copy(&s->spare[c], &s->now[s->best[c].beam], f, n, t);
+        }
+        for (int c = 0; c < held; c++) {
+            int parent = s->best[c].beam;
+            if (s->first_child[parent] != c) continue;
+            beam swap = s->spare[c];
+            s->spare[c] = s->now[parent];
+            s->now[parent] = swap;
+        }
+        for (int c = 0; c < held; c++) {
+            beam swap = s->now[c];
+            s->now[c] = s->spare[c];
+            s->spare[c] = swap;
+            beam_place(&s->now[c], f, n, t, &s->best[c]);
+        }
+        alive = held;
+    }
+    return alive; /* best first: the last step sorted them */
+}

@@ -1,0 +1,42 @@
+/* Finding an order step by step: greedy, beam, a random draw, or the score of a given order. */
+#ifndef DECODE_SEARCH_H
+#define DECODE_SEARCH_H
+
+#include "base/rng.h"
+#include "decode/encode.h"
+
+/* One order under way. Its planes hold the last few steps; a step looks back at the two before it. */
+typedef struct beam {
+    real *plane;    /* [N, WINDOW + 2, n, C] */
+    real *p;        /* [WINDOW + 2, N, C]: pools, normed */
+    int32_t *pos;   /* [n]: step at which an item was placed; INT32_MAX when it was not */
+    int32_t *order; /* [n] */
+    float *step_p;  /* [n]: probability of each choice */
+    double *logp;   /* [n]: log-probabilities of this step */
+    double logprob;
+    int at; /* place of the current step in the planes */
+} beam;
+
+typedef struct candidate {
+    double logprob, step;
+    int beam, item;
+} candidate;
+
+typedef struct search {
+    int beams, n;      /* that there is memory for */
+    beam *now, *spare; /* [beams] */
+    real *logit;       /* [n] */
+    real *step;        /* [C] */
+    candidate *best;   /* [beams] */
+    int *first_child;  /* [beams] */
+} search;
+
+bool search_reserve(search *s, const frozen *f, int beams, int n);
+void search_free(search *s);
+
+/* Finds up to `beams` orders of an encoded set, best first; how many is given back. They stand in s->now.
+ * beams = 1 is the greedy search. With r, each step is drawn at random (beams = 1). With `given`, that order
+ * is followed and scored (beams = 1). */
+int search_run(search *s, const frozen *f, const encoded *e, int n, int beams, rng *r, const int32_t *given);
+
+#endif
