@@ -379,7 +379,7 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm_ou
     double sum = 0;
     for (int i = 0; i < slices; i++) sum += s->norm_part[i];
     double size = sqrt(sum);
-    *norm_out = size;
+    if (norm_out) *norm_out = size;
     adam_job j = {s, *step};
     if (clip > 0 && size > clip) j.step.scale *= clip / size;
     pool_run(s->pool, slices, adam_slice, &j);
@@ -425,6 +425,7 @@ onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threa
     s->base.ops = &cpu_ops;
     s->base.sh = sh;
     s->base.update = 1;
+    s->base.loss_every = 1;
     s->k = k;
     s->pool = pool_new(threads);
     if (!s->pool || !weights_new(&s->w, sh, true) || !fixed_memory(s)) {

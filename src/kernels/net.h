@@ -53,9 +53,10 @@ typedef struct block_ops {
 struct net {
     const block_ops *ops;
     const shape *sh;
-    int B, n;   /* this batch: sets here, items a set */
-    int all;    /* sets in the batch over all processes */
-    int update; /* 1: running statistics move with this batch */
+    int B, n;       /* this batch: sets here, items a set */
+    int all;        /* sets in the batch over all processes */
+    int loss_every; /* steps between two looks at the loss: it costs a wait where the device is another */
+    int update;     /* 1: running statistics move with this batch */
     /* Sums over all processes, in place; NULL when there is one. */
     void (*sum)(void *context, double *values, size_t count);
     void *sum_context;

@@ -1,0 +1,135 @@
+#include "train/state.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/safetensors.h"
+
+onet_status state_new(train_state *s, size_t params, size_t vectors, int average, onet_error *err) {
+    memset(s, 0, sizeof *s);
+    s->best_exact = -1;
+    s->valid_exact = NAN;
+    s->params = params;
+    s->vectors = vectors;
+    float **block[] = {&s->theta, &s->m, &s->v, &s->average, &s->vec, &s->vec_m, &s->vec_v, &s->vec_average};
+    for (int i = 0; i < 8; i++) {
+        if ((i % 4 == 3 && !average) || (i >= 4 && !vectors)) continue;
+        if (!(*block[i] = array_new(i < 4 ? params : vectors, sizeof(float)))) {
+            state_free(s);
+            return fail_memory(err, "the state of the training");
+        }
+    }
+    return ONET_OK;
+}
+
+void state_free(train_state *s) {
+    float *all[] = {s->theta, s->m, s->v, s->average, s->vec, s->vec_m, s->vec_v, s->vec_average};
+    for (int i = 0; i < 8; i++) free(all[i]);
+    memset(s, 0, sizeof *s);
+}
+
+/* The state's blocks by name; those that are not there are left out. */
+static size_t blocks(const train_state *s, st_tensor *t) {
+    static const char *const name[] = {"theta",   "adam.m",         "adam.v",         "average",
+                                       "vectors", "vectors.adam.m", "vectors.adam.v", "vectors.average"};
+    float *const data[] = {s->theta, s->m, s->v, s->average, s->vec, s->vec_m, s->vec_v, s->vec_average};
+    size_t count = 0;
+    for (int i = 0; i < 8; i++) {
+        if (!data[i]) continue;
+        t[count++] = (st_tensor){.name = name[i],
+                                 .type = ST_F32,
+                                 .dims = 1,
+                                 .shape = {i < 4 ? s->params : s->vectors},
+                                 .data = data[i],
+                                 .into = data[i]};
+    }
+    return count;
+}
+
+onet_status checkpoint_write(const train_state *s, const char *settings, const char *path, onet_error *err) {
+    st_tensor t[8];
+    char step[32], log[32], loss[40], weight[40], best[40], valid[40], seconds[40];
+    size_t count = blocks(s, t);
+    snprintf(step, sizeof step, "%" PRIu64, s->step);
+    snprintf(log, sizeof log, "%" PRIu64, s->log_bytes);
+    snprintf(loss, sizeof loss, "%a", s->loss);
+    snprintf(weight, sizeof weight, "%a", s->loss_weight);
+    snprintf(best, sizeof best, "%a", s->best_exact);
+    snprintf(valid, sizeof valid, "%a", s->valid_exact);
+    snprintf(seconds, sizeof seconds, "%a", s->seconds);
+    st_pair pairs[] = {{"format", "ordernet-checkpoint"},
+                       {"settings", settings},
+                       {"step", step},
+                       {"loss", loss},
+                       {"loss_weight", weight},
+                       {"best_exact", best},
+                       {"valid_exact", valid},
+                       {"log_bytes", log},
+                       {"seconds", seconds}};
+    return safetensors_write(path, t, count, pairs, sizeof pairs / sizeof *pairs, err);
+}
+
+static onet_status number(const safetensors *file, const char *key, double *value, onet_error *err) {
+    const char *text = safetensors_metadata(file, key);
+    char *end;
+    if (text) *value = strtod(text, &end);
+    if (!text || end == text || *end)
+        return fail(err, ONET_BAD, "%s: `%s` is missing or not a number: this is no checkpoint of ordernet",
+                    safetensors_name(file), key);
+    return ONET_OK;
+}
+
+onet_status checkpoint_read(train_state *s, const char *settings, const char *path, int *found,
+                            onet_error *err) {
+    safetensors *file = NULL;
+    *found = 0;
+    if (access(path, F_OK) != 0) return ONET_OK;
+    onet_status status = safetensors_open(&file, path, err);
+    if (status) return status;
+    const char *format = safetensors_metadata(file, "format"),
+               *theirs = safetensors_metadata(file, "settings");
+    if (!format || strcmp(format, "ordernet-checkpoint") || !theirs)
+        status = fail(err, ONET_BAD,
+                      "%s is not a checkpoint of ordernet: remove it, or train without --resume", path);
+    else if (strcmp(theirs, settings))
+        status =
+            fail(err, ONET_BAD,
+                 "%s belongs to a run with other data or settings (%s; now: %s): resume with those, or train "
+                 "without --resume",
+                 path, theirs, settings);
+    double step = 0, loss = 0, weight = 0, best = 0, valid = 0, log = 0, seconds = 0;
+    if (!status) status = number(file, "step", &step, err);
+    if (!status) status = number(file, "loss", &loss, err);
+    if (!status) status = number(file, "loss_weight", &weight, err);
+    if (!status) status = number(file, "best_exact", &best, err);
+    if (!status) status = number(file, "valid_exact", &valid, err);
+    if (!status) status = number(file, "log_bytes", &log, err);
+    if (!status) status = number(file, "seconds", &seconds, err);
+    if (!status && !(step >= 0 && step < 9e15 && log >= 0 && log < 9e15))
+        status = fail(err, ONET_BAD, "%s: a count is out of range: the checkpoint is corrupt", path);
+    st_tensor want[8];
+    size_t count = blocks(s, want);
+    for (size_t i = 0; i < count && !status; i++) {
+        st_tensor *t;
+        status = safetensors_expect(file, want[i].name, ST_F32, 1, want[i].shape, &t, err);
+        if (!status) t->into = want[i].into;
+    }
+    if (!status) status = safetensors_load(file, err);
+    safetensors_close(file);
+    if (status) return status;
+    s->step = (uint64_t)step;
+    s->log_bytes = (uint64_t)log;
+    s->loss = loss;
+    s->loss_weight = weight;
+    s->best_exact = best;
+    s->valid_exact = valid;
+    s->seconds = seconds;
+    *found = 1;
+    return ONET_OK;
+}
