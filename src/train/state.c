@@ -46,8 +46,7 @@ static size_t blocks(const train_state *s, st_tensor *t) {
                                  .type = ST_F32,
                                  .dims = 1,
                                  .shape = {i < 4 ? s->params : s->vectors},
-                                 .data = data[i],
-                                 .into = data[i]};
+                                 .data = data[i]};
     }
     return count;
 }
@@ -116,11 +115,10 @@ onet_status checkpoint_read(train_state *s, const char *settings, const char *pa
     st_tensor want[8];
     size_t count = blocks(s, want);
     for (size_t i = 0; i < count && !status; i++) {
-        st_tensor *t;
+        const st_tensor *t;
         status = safetensors_expect(file, want[i].name, ST_F32, 1, want[i].shape, &t, err);
-        if (!status) t->into = want[i].into;
+        if (!status) status = safetensors_load(file, t, (void *)want[i].data, err);
     }
-    if (!status) status = safetensors_load(file, err);
     safetensors_close(file);
     if (status) return status;
     s->step = (uint64_t)step;
