@@ -1,0 +1,20 @@
+/* TSPLIB files: symmetric instances in, tours out.
+ *
+ * Read are EUC_2D, CEIL_2D, ATT and GEO with NODE_COORD_SECTION, and EXPLICIT matrices in every full, upper
+ * and lower form; a DISPLAY_DATA_SECTION gives an EXPLICIT instance coordinates to draw. Distances are
+ * rounded as the type asks. A GEO instance's x is its longitude and y its latitude, in degrees. */
+#ifndef TSP_TSPLIB_H
+#define TSP_TSPLIB_H
+
+#include "tsp/instance.h"
+
+/* Free the instance with tsp_free. */
+onet_status tsplib_read(tsp_instance *t, const char *path, onet_error *err);
+
+/* Whether the file looks like one: by its name, or by its first word. false also where it cannot be read. */
+bool tsplib_is(const char *path);
+
+/* Writes tour [n] as a .tour file; city 0 is TSPLIB's node 1. */
+onet_status tsplib_write_tour(const tsp_instance *t, const int32_t *tour, const char *path, onet_error *err);
+
+#endif
