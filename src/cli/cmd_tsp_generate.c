@@ -3,10 +3,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/number.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "data/jsonl.h"
 #include "data/sets.h"
+#include "data/sets_io.h"
 #include "tsp/generate.h"
 
 enum { CHUNK = 4096 }; /* instances solved between two writes */
@@ -26,28 +27,15 @@ static void defaults(void *values) {
     v->out = "-";
 }
 
-static bool is_jsonl(const char *path) {
-    size_t length = strlen(path);
-    if (length > 3 && !strcmp(path + length - 3, ".gz")) length -= 3;
-    return !strcmp(path, "-") || (length > 6 && !strncmp(path + length - 6, ".jsonl", 6));
-}
-
 static onet_status write_lines(output *out, const onet_sets *sets, onet_error *err) {
+    static const answer_parts parts = {0};
+    record r = {0};
     onet_status status = ONET_OK;
     for (size_t s = 0; s < sets->count && !status; s++) {
-        size_t from = sets->start[s], n = sets_size(sets, s);
-        status = output_printf(out, err, "{\"items\": [");
-        for (size_t i = 0; i < n && !status; i++) {
-            const float *xy = sets->items + (from + i) * 2;
-            char x[NUMBER_TEXT], y[NUMBER_TEXT];
-            number_text_float(x, xy[0]);
-            number_text_float(y, xy[1]);
-            status = output_printf(out, err, "%s[%s, %s]", i ? ", " : "", x, y);
-        }
-        for (size_t i = 0; i < n && !status; i++)
-            status = output_printf(out, err, "%s%d", i ? ", " : "], \"order\": [", sets->order[from + i]);
-        if (!status) status = output_printf(out, err, "]}\n");
+        status = sets_record(sets, s, ONET_FORMAT_SAFETENSORS, &r, err);
+        if (!status) status = jsonl_write(out, &r, NULL, &parts, err);
     }
+    record_free(&r);
     return status;
 }
 
@@ -78,17 +66,22 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     (void)count;
     (void)operands;
     const generate_values *v = values;
+    if (strcmp(v->out, "-") && !format_of_name(v->out))
+        return fail(err, ONET_USAGE,
+                    "the name '%s' does not tell a format; end it in .jsonl, .safetensors, .npz or .csv",
+                    v->out);
     pool *threads = pool_new(v->threads);
     if (!threads) return fail_memory(err, "threads");
     output *lines = NULL;
     onet_sets *sets = NULL;
-    onet_status status = is_jsonl(v->out) ? output_open(&lines, v->out, err) : ONET_OK;
+    bool jsonl = !strcmp(v->out, "-") || format_of_name(v->out) == ONET_FORMAT_JSONL;
+    onet_status status = jsonl ? output_open(&lines, v->out, err) : ONET_OK;
     if (!status) status = generate(v, threads, lines, &sets, err);
     if (!status && lines) {
         status = output_commit(lines, err);
         lines = NULL;
     } else if (!status) {
-        status = fail(err, ONET_USAGE, "'%s' is not a .jsonl file", v->out);
+        status = onet_sets_write(sets, v->out, ONET_FORMAT_AUTO, err);
     }
     output_abort(lines);
     onet_sets_free(sets);

@@ -124,8 +124,8 @@ static onet_status read_coordinates(source *s, const char *section, onet_error *
     return status;
 }
 
-static size_t matrix_size(layout layout, size_t n) {
-    switch (layout) {
+static size_t matrix_size(layout l, size_t n) {
+    switch (l) {
     case FULL:
         return n * n;
     case UPPER:
@@ -238,10 +238,10 @@ static double radians(double degrees) {
     return 3.141592 * (whole + 5.0 * (degrees - whole) / 3.0) / 180.0;
 }
 
-static double planar(weight weight, double x, double y) {
+static double planar(weight w, double x, double y) {
     double d = sqrt(x * x + y * y);
-    if (weight == CEIL_2D) return ceil(d);
-    if (weight == EUC_2D) return floor(d + 0.5);
+    if (w == CEIL_2D) return ceil(d);
+    if (w == EUC_2D) return floor(d + 0.5);
     d = sqrt((x * x + y * y) / 10.0); /* ATT */
     double rounded = floor(d + 0.5);
     return rounded < d ? rounded + 1 : rounded;
