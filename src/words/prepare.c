@@ -85,7 +85,7 @@ static void find_stand_ins(stand_in *found, const onet_words *distinct, const on
         found[w].row = words_find_known(words, word, length, &known);
         if (length == 5 && !memcmp(word, "<unk>", 5))
             found[w].how = UNK;
-        else if (is_special(word, length))
+        else if (known && is_special(word, length))
             found[w].how = SPECIAL;
         else if (!known)
             found[w].how = KIND;
