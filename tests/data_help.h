@@ -20,11 +20,11 @@ static char help_folder[] = "/tmp/ordernet-test-XXXXXX";
 static int help_made;
 
 static inline const char *help_path(const char *name) {
-    static char path[4][200];
+    static char path[16][200];
     static int turn;
     if (!help_made) assert_non_null(mkdtemp(help_folder));
     help_made = 1;
-    turn = (turn + 1) % 4;
+    turn = (turn + 1) % 16;
     snprintf(path[turn], sizeof path[turn], "%s/%s", help_folder, name);
     return path[turn];
 }

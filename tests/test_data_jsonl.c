@@ -2,7 +2,6 @@
  * is JSON. */
 #include "data_help.h"
 
-#include <float.h>
 #include <jansson.h>
 #include <math.h>
 
@@ -156,12 +155,12 @@ static int judge(const char *line, size_t length, json_t **set) {
         json_t *item = json_array_get(items, i);
         if (json_typeof(item) != json_typeof(first)) return 0;
         if (json_is_string(item) && !json_string_length(item)) return 0;
-        if (json_is_real(item) && fabs(json_real_value(item)) > (double)FLT_MAX) return 0;
+        if (json_is_real(item) && fabs(json_real_value(item)) >= 0x1.ffffffp127) return 0;
         if (!json_is_array(item) && !json_is_string(item) && !json_is_real(item)) return 0;
         if (json_is_array(item) && (!width || json_array_size(item) != width)) return 0;
         for (size_t j = 0; j < json_array_size(item); j++)
             if (!json_is_real(json_array_get(item, j)) ||
-                fabs(json_real_value(json_array_get(item, j))) > (double)FLT_MAX)
+                fabs(json_real_value(json_array_get(item, j))) >= 0x1.ffffffp127)
                 return 0;
     }
     json_t *order = json_object_get(*set, "order");
@@ -224,7 +223,7 @@ static void agrees_with_jansson(void **state) {
         "{\"items\": [\"is\", \"an\", \"\\\"quoted\\\"\", \"caf\xC3\xA9\"], \"x\": [true, false, null, "
         "{\"y\": {}}]}",
         "{\"items\": [[1], [2], [3]], \"order\": [2, 0, 1]}",
-        "{\"a\":[],\"items\":[[16777217],[3.4028235e38],[1e-46]],\"order\":null}",
+        "{\"a\":[],\"items\":[[16777217],[3.4028235e38],[3.4028235677973366e38],[1e-46]],\"order\":null}",
     };
     static const char letters[] = "{}[]\",:0123456789.eE+-\\/u ntrfalse\xC3\xA9\x01\t";
     rng r;

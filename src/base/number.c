@@ -1,6 +1,7 @@
 #include "base/number.h"
 
 #include <locale.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -107,6 +108,12 @@ const char *number_scan(const char *text, const char *end, number_grammar gramma
         v = slow_value(mantissa, after, exponent);
     *value = negative ? -v : v;
     return p;
+}
+
+bool number_to_float(double value, float *result) {
+    if (!(fabs(value) < 0x1.ffffffp127)) return false; /* half a step beyond FLT_MAX */
+    *result = (float)value;
+    return true;
 }
 
 size_t number_not_finite(const char *text, const char *end) {

@@ -14,6 +14,9 @@ typedef enum number_grammar {
  * where no number starts. *value is the nearest double, infinite where the number is out of range. */
 const char *number_scan(const char *text, const char *end, number_grammar grammar, double *value);
 
+/* The nearest float; false where that is infinite, or value is no number. */
+bool number_to_float(double value, float *result);
+
 /* Whether text is one of the names of what is not a finite number: nan, inf, infinity, with or without a
  * sign, in any case; gives its length, or 0. */
 size_t number_not_finite(const char *text, const char *end);

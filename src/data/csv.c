@@ -1,6 +1,5 @@
 #include "data/csv.h"
 
-#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -100,7 +99,7 @@ static onet_status find_kind(csv_table *t, const csv_rows *rows, size_t k, const
 }
 
 static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
-                          double limit, double *value, onet_error *err) {
+                          double *value, onet_error *err) {
     if (!length)
         return bad_value(t, rows, k, text, length, "is empty where a number is meant; fill it in", err);
     if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length)
@@ -111,7 +110,8 @@ static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, co
                              ? "is not a number; correct it, or name the features (--features)"
                              : "is not a number; correct it",
                          err);
-    if (!(fabs(*value) <= limit))
+    float nearest;
+    if (t->column[k].kind == CSV_FEATURE ? !number_to_float(*value, &nearest) : isinf(*value))
         return bad_value(t, rows, k, text, length,
                          "is out of range; features are 32-bit, at most 3.4e38 in size", err);
     return ONET_OK;
@@ -154,9 +154,9 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
             if (!names_add(&t->names, text, length, &t->set_of[row]))
                 return fail_memory(err, "the names of the sets");
         } else if (kind == CSV_RANK && length) {
-            if ((status = number(t, rows, k, text, length, DBL_MAX, &t->rank[row], err))) return status;
+            if ((status = number(t, rows, k, text, length, &t->rank[row], err))) return status;
         } else if (kind == CSV_FEATURE) {
-            if ((status = number(t, rows, k, text, length, (double)FLT_MAX, &value, err))) return status;
+            if ((status = number(t, rows, k, text, length, &value, err))) return status;
             size_t at = row * (size_t)t->width + (size_t)t->column[k].feature;
             if (!array_reserve(&t->items, &t->item_room, at + 1, sizeof *t->items))
                 return fail_memory(err, "the features of a CSV file");

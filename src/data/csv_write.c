@@ -230,9 +230,7 @@ static onet_status make_row(output *out, const csv_maker *m, const record *r, si
 
 onet_status csv_make(output *out, csv_maker *m, const record *r, const int32_t *order, const double *logprob,
                      onet_error *err) {
-    if (!r->items)
-        return fail(err, ONET_BAD,
-                    "set %ld is of words, which CSV cannot hold; use jsonl, text or safetensors", r->line);
+    if (!r->items) return fail(err, ONET_BAD, "CSV cannot hold words; use jsonl, text or safetensors");
     size_t name;
     onet_status status = ONET_OK;
     if (!m->started) status = start(out, m, r, order != NULL, err);

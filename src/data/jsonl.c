@@ -1,8 +1,6 @@
 #include "data/jsonl.h"
 
-#include <float.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -239,12 +237,13 @@ static onet_status feature(scan *s, long i, long j) {
     double value;
     const char *after = number_scan(s->at, s->end, NUMBER_JSON, &value);
     if (after == s->at) return not_a_number(s, "items", i, j);
-    if (!(fabs(value) <= (double)FLT_MAX))
+    float nearest;
+    if (!number_to_float(value, &nearest))
         return field(s, "items", i, j, "out of range; features are 32-bit, at most 3.4e38 in size");
     size_t at = j < 0 ? (size_t)i : (size_t)i * (size_t)r->width + (size_t)j;
     if (!array_reserve(&r->item_store, &r->item_room, at + 1, sizeof *r->item_store))
         return fail_memory(s->err, "a set's items");
-    r->item_store[at] = (float)value;
+    r->item_store[at] = nearest;
     s->at = after;
     return ONET_OK;
 }

@@ -1,8 +1,6 @@
 #include "data/pointer.h"
 
-#include <float.h>
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -33,6 +31,8 @@ static onet_status coordinates(record *r, const char **at, const char *end, cons
     for (; p < end; p = skip_space(p, end)) {
         const char *after = token_end(p, end);
         if (after - p == 6 && !memcmp(p, "output", 6)) break;
+        if (!array_reserve(&r->item_store, &r->item_room, *count + 1, sizeof *r->item_store))
+            return fail_memory(err, "a set's items");
         double value;
         if (number_scan(p, after, NUMBER_LOOSE, &value) != after)
             return bad_token(r, name, "items", *count, p, after,
@@ -40,12 +40,10 @@ static onet_status coordinates(record *r, const char **at, const char *end, cons
                                  ? "is not a finite number; give a number or leave the set out"
                                  : "is not a number; the format is x1 y1 x2 y2 ... output 1 2 ...",
                              err);
-        if (!(fabs(value) <= (double)FLT_MAX))
+        if (!number_to_float(value, &r->item_store[*count]))
             return bad_token(r, name, "items", *count, p, after,
                              "is out of range; features are 32-bit, at most 3.4e38 in size", err);
-        if (!array_reserve(&r->item_store, &r->item_room, *count + 1, sizeof *r->item_store))
-            return fail_memory(err, "a set's items");
-        r->item_store[(*count)++] = (float)value;
+        ++*count;
         p = after;
     }
     *at = p;

@@ -1,0 +1,152 @@
+/* Numbers as text: against the C library, and the same in every locale. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/rng.h"
+#include "base/utf8.h"
+
+static void same(const char *text) {
+    double value;
+    const char *end = text + strlen(text);
+    assert_ptr_equal(number_scan(text, end, NUMBER_JSON, &value), end);
+    double expected = strtod(text, NULL);
+    if (memcmp(&value, &expected, sizeof value)) print_error("%s: %.17g and %.17g\n", text, value, expected);
+    assert_memory_equal(&value, &expected, sizeof value);
+}
+
+static void reads_as_strtod(void **state) {
+    (void)state;
+    static const char *const hard[] = {"0",
+                                       "-0",
+                                       "1e0",
+                                       "9007199254740993",
+                                       "9007199254740992.999",
+                                       "1e22",
+                                       "1e23",
+                                       "8.5e-5",
+                                       "123456789012345678901",
+                                       "2.2250738585072011e-308",
+                                       "4.9406564584124654e-324",
+                                       "2.4703282292062327e-324",
+                                       "1.7976931348623157e308",
+                                       "1.7976931348623159e308",
+                                       "1e400",
+                                       "-1e-400",
+                                       "0.000000000000000000000000000000000000000000001e45",
+                                       "179769313486231580793728971405301e276",
+                                       "0e999999999999999999999",
+                                       "1e-99999999999999999999"};
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) same(hard[i]);
+    rng r;
+    rng_seed(&r, 3, 0);
+    for (int i = 0; i < 200000; i++) {
+        char text[64];
+        double exponent = rng_uniform(&r) * 60 - 30;
+        snprintf(text, sizeof text, "%.*g", 1 + (int)rng_below(&r, 20), rng_normal(&r) * pow(10, exponent));
+        same(text);
+    }
+    /* Thousands of digits, of which the last decides. */
+    char *text = malloc(5000);
+    memset(text, '0', 4000);
+    memcpy(text, "9007199254740993.", 17);
+    text[3999] = '1';
+    text[4000] = 0;
+    same(text);
+    text[3999] = '0';
+    same(text);
+    free(text);
+}
+
+static void keeps_to_the_grammar(void **state) {
+    (void)state;
+    static const char *const bad[] = {"", "-", "+1", ".5", "1.", "01", "1e", "1e+", "-.5", "a", " 1"};
+    static const char *const loose[] = {"+1", ".5", "1.", "01", "-.5", "007.50e+01"};
+    double value;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_ptr_equal(number_scan(bad[i], bad[i] + strlen(bad[i]), NUMBER_JSON, &value), bad[i]);
+    for (size_t i = 0; i < sizeof loose / sizeof *loose; i++) {
+        const char *end = loose[i] + strlen(loose[i]);
+        assert_ptr_equal(number_scan(loose[i], end, NUMBER_LOOSE, &value), end);
+        assert_true(value == strtod(loose[i], NULL));
+    }
+    static const char *const none[] = {"", "-", ".", "+.", "e5", "nan", "0x10" /* reads the 0 alone */};
+    for (size_t i = 0; i < 6; i++)
+        assert_ptr_equal(number_scan(none[i], none[i] + strlen(none[i]), NUMBER_LOOSE, &value), none[i]);
+    assert_ptr_equal(number_scan(none[6], none[6] + 4, NUMBER_LOOSE, &value), none[6] + 1);
+    assert_int_equal(number_not_finite("-Infinity", strchr("-Infinity", 0)), 9);
+}
+
+static void writes_back(void **state) {
+    (void)state;
+    rng r;
+    rng_seed(&r, 4, 0);
+    char text[NUMBER_TEXT];
+    for (int i = 0; i < 100000; i++) {
+        uint32_t bits = (uint32_t)rng_u64(&r);
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value)) continue;
+        number_text_float(text, value);
+        assert_true(strtof(text, NULL) == value);
+    }
+    number_text_float(text, 0.1f);
+    assert_string_equal(text, "0.1");
+    number_text_double(text, -0.0);
+    assert_string_equal(text, "0");
+}
+
+/* A decimal comma in the user's locale changes nothing. */
+static void ignores_the_locale(void **state) {
+    (void)state;
+    static const char *const comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "pl_PL.UTF-8"};
+    size_t i = 0;
+    while (i < 4 && !setlocale(LC_ALL, comma[i])) i++;
+    if (i == 4) {
+        print_message("no locale with a decimal comma is installed here\n");
+        skip();
+    }
+    char text[NUMBER_TEXT];
+    double value;
+    number_text_float(text, 0.5f);
+    assert_string_equal(text, "0.5");
+    number_scan("0.12345678901234567890123", strchr("0.12345678901234567890123", 0), NUMBER_JSON, &value);
+    assert_true(value == 0x1.f9add3746f65fp-4);
+    setlocale(LC_ALL, "C");
+}
+
+static void knows_utf8(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t valid;
+    } cases[] = {{"plain text, longer than eight bytes", 35},
+                 {"caf\xC3\xA9", 5},
+                 {"12345678\xF0\x9F\x98\x80", 12},
+                 {"a\xC3", 1},
+                 {"a\xC0\x80", 1},
+                 {"12345678\xED\xA0\x80", 8},
+                 {"\x80", 0},
+                 {"\xF4\x90\x80\x80", 0},
+                 {"1234567\xE2\x82\xAC", 10}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(utf8_valid(cases[i].text, strlen(cases[i].text)), cases[i].valid);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_as_strtod), cmocka_unit_test(keeps_to_the_grammar),
+        cmocka_unit_test(writes_back),     cmocka_unit_test(ignores_the_locale),
+        cmocka_unit_test(knows_utf8),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
