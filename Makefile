@@ -6,6 +6,8 @@ PREFIX    ?= /usr/local
 DESTDIR   ?=
 CC        ?= cc
 B         ?= build
+# The program; a build for a test (sanitizers) puts its own elsewhere.
+PROGRAM   ?= ordernet
 
 OPT       ?= -O2
 WARN      := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wno-unknown-warning-option -Wno-format-truncation
@@ -27,7 +29,7 @@ CLI_SRC   := $(foreach d,$(CLI_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)
 CLI_OBJ   := $(CLI_SRC:%.c=$(B)/%.o)
 
-all: ordernet libordernet.a libordernet.so ordernet.pc
+all: $(PROGRAM) libordernet.a libordernet.so ordernet.pc
 
 include mk/*.mk
 
@@ -39,7 +41,7 @@ $(B)/%.o: %.c
 $(B)/src/kernels/avx2.o: KFLAGS := -O3 -mavx2 -mfma
 $(B)/src/kernels/avx512.o: KFLAGS := -O3 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
 
-ordernet: $(LIB_OBJ) $(CLI_OBJ)
+$(PROGRAM): $(LIB_OBJ) $(CLI_OBJ)
 	$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
 
 libordernet.so.$(VERSION): $(LIB_OBJ)

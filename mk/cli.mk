@@ -1,5 +1,5 @@
 CHECKS    += check-cli
-check-cli: ordernet
-	@tests/cli/run.sh
+check-cli: $(PROGRAM)
+	@ORDERNET=$(PROGRAM) tests/cli/run.sh
 
 .PHONY: check-cli
