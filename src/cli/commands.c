@@ -11,12 +11,18 @@
 extern const command
     cmd_completion,
     cmd_convert,
+    cmd_eval,
     cmd_help,
     cmd_inspect,
+    cmd_order,
+    cmd_train,
     cmd_tsp_generate,
     cmd_words_prepare;
 
 const command *const commands[] = {
+    &cmd_train,
+    &cmd_order,
+    &cmd_eval,
     &cmd_inspect,
     &cmd_convert,
     &cmd_tsp_generate,

@@ -1,0 +1,217 @@
+/* ordernet order: sets in, answers out, as they come. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/ordering.h"
+#include "data/sets.h"
+#include "data/sets_io.h"
+
+typedef struct order_values {
+    const char *model;
+    onet_read_options read;
+    onet_order_options order;
+    int steps, text;
+} order_values;
+
+static void defaults(void *values) {
+    order_values *v = values;
+    v->order.beam = 5;
+    v->order.top = 1;
+    v->order.seed = 1;
+}
+
+/* A batch is as many sets as there are at hand, up to these: enough for all threads, and little memory. */
+enum { BATCH_SETS = 1024, BATCH_ITEMS = 1 << 16 };
+
+typedef struct ordering {
+    const order_values *v;
+    const onet_model *model;
+    onet_orderer *orderer;
+    writer *out;
+    record records[BATCH_SETS];
+    int count; /* records at hand */
+    size_t items;
+    answer_room room;
+} ordering;
+
+static onet_status fits_model(const ordering *o, const record *r, const char *name, onet_error *err) {
+    const onet_words *words = onet_model_words(o->model);
+    int width = onet_model_settings(o->model)->width;
+    if (!words && !r->items)
+        return fail(err, ONET_BAD, "%s:%ld: the items are words, but %s orders items of %d numbers", name,
+                    r->line, o->v->model, width);
+    if (words && !r->word)
+        return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words", name, r->line,
+                    o->v->model);
+    if (!words && r->width != width)
+        return fail(err, ONET_BAD, "%s:%ld: an item has %d feature%s, but %s orders items of %d", name,
+                    r->line, r->width, r->width == 1 ? "" : "s", o->v->model, width);
+    return ONET_OK;
+}
+
+/* The records as sets; an order that they came with is not looked at. */
+static onet_status gather(const ordering *o, onet_sets **sets, const char *name, onet_error *err) {
+    const onet_words *words = onet_model_words(o->model);
+    onet_status status = sets_new(sets, onet_model_settings(o->model)->width, err);
+    for (int i = 0; i < o->count && !status; i++) {
+        record unordered = o->records[i];
+        unordered.order = NULL;
+        status = sets_append_record(*sets, &unordered, words, err);
+        if (status == ONET_BAD) error_prefix(err, "%s:%ld", name, unordered.line);
+    }
+    return status;
+}
+
+static onet_status answer(ordering *o, const char *name, onet_error *err) {
+    if (!o->count) return ONET_OK;
+    onet_sets *sets = NULL;
+    onet_status status = gather(o, &sets, name, err);
+    if (!status) {
+        /* Lent for the time of the call: the model owns its words. */
+        sets->words = (onet_words *)(uintptr_t)onet_model_words(o->model);
+        status = answer_room_make(&o->room, sets, o->v->order.top, o->v->steps, err);
+        if (!status) status = onet_orderer_run(o->orderer, sets, o->room.answers, err);
+        sets->words = NULL;
+    }
+    onet_sets_free(sets);
+    for (int i = 0; i < o->count && !status; i++)
+        status = writer_put(o->out, &o->records[i], &o->room.answers[i], err);
+    o->count = 0;
+    o->items = 0;
+    return status;
+}
+
+static onet_status order_sets(ordering *o, reader *in, onet_error *err) {
+    for (;;) {
+        /* Nothing that could be answered now is kept back while the input is silent. */
+        if (o->count == BATCH_SETS || o->items >= BATCH_ITEMS || reader_waits(in)) {
+            onet_status status = answer(o, reader_name(in), err);
+            if (!status) status = writer_flush(o->out, err);
+            if (status) return status;
+        }
+        record *r = &o->records[o->count];
+        bool end;
+        onet_error bad;
+        onet_status status = reader_next(in, r, &end, &bad);
+        if (!status && !end) status = fits_model(o, r, reader_name(in), &bad);
+        if (status || end) {
+            /* The sets before a bad one get their answers. */
+            onet_status answered = answer(o, reader_name(in), err);
+            if (answered || !status) return answered;
+            *err = bad;
+            return status;
+        }
+        o->count++;
+        o->items += (size_t)r->n;
+    }
+}
+
+static onet_status order_file(ordering *o, const char *path, onet_error *err) {
+    onet_read_options read = o->v->read;
+    if (o->v->text) read.format = ONET_FORMAT_TEXT;
+    read.words = onet_model_words(o->model);
+    reader *in = NULL;
+    onet_status status = reader_open(&in, path, &read, err);
+    if (!status) status = writer_begin(o->out, in, err);
+    if (!status) status = order_sets(o, in, err);
+    if (!status) status = writer_end(o->out, err);
+    reader_close(in);
+    return status;
+}
+
+static onet_status order_all(ordering *o, int count, char **paths, onet_error *err) {
+    const order_values *v = o->v;
+    writer_options writing = {.set_column = v->read.set_column,
+                              .rank_column = v->read.rank_column,
+                              .parts = {.logprob = true, .steps = v->steps, .top = v->order.top}};
+    onet_status status = onet_orderer_new(&o->orderer, o->model, &v->order, err);
+    if (!status) status = writer_open(&o->out, "-", &writing, err);
+    if (!status && !count) status = order_file(o, "-", err);
+    for (int i = 0; i < count && !status; i++) status = order_file(o, paths[i], err);
+    if (o->out) {
+        /* After a bad set too: the answers before it are good. */
+        onet_error late;
+        onet_status closed = writer_commit(o->out, status ? &late : err);
+        if (!status) status = closed;
+    }
+    onet_orderer_free(o->orderer);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    const order_values *v = values;
+    if (v->order.decode == ONET_BEAM && v->order.top > v->order.beam)
+        return fail(err, ONET_USAGE, "--top %d is more than the beam of %d can find; set --beam %d",
+                    v->order.top, v->order.beam, v->order.top);
+    onet_model *model = NULL;
+    ordering *o = calloc(1, sizeof *o);
+    if (!o) return fail_memory(err, "the sets");
+    onet_status status = onet_model_load(&model, v->model, err);
+    if (!status) {
+        o->v = v;
+        o->model = model;
+        status = order_all(o, count, operands, err);
+    }
+    for (int i = 0; i < BATCH_SETS; i++) record_free(&o->records[i]);
+    answer_room_free(&o->room);
+    free(o);
+    onet_model_free(model);
+    return status;
+}
+
+#define AT(field) offsetof(order_values, field)
+
+static const option options[] = {
+    {.name = "model",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .required = true,
+     .field = AT(model),
+     .help = "The model, as 'ordernet train' wrote it."},
+
+    {.group = "Search"},
+    OPTIONS_SEARCH(AT(order)),
+
+    {.group = "Answer"},
+    {.name = "top",
+     .kind = OPTION_INT,
+     .argument = "K",
+     .low = 1,
+     .high = 100000,
+     .field = AT(order.top),
+     .help = "Give the K best orders of each set with their log-probabilities."},
+    {.name = "steps", .kind = OPTION_FLAG, .field = AT(steps), .help = "Add the probability of each step."},
+
+    {.group = "Data format"},
+    {.name = "text",
+     .kind = OPTION_FLAG,
+     .field = AT(text),
+     .help = "Words: one bag of words a line in, the ordered line out; the same as --format text."},
+    OPTIONS_READ(AT(read)),
+
+    {.group = "Machine"},
+    OPTIONS_ORDER_MACHINE(AT(order)),
+    {0},
+};
+
+const command cmd_order = {
+    .name = "order",
+    .summary = "Put sets in order",
+    .operands = "[FILE ...]",
+    .most = -1,
+    .about =
+        "Reads sets from the files, or from standard input where there are none or a file is -, and writes "
+        "one answer a set to standard output, in input order and in the input's format. In JSON Lines an "
+        "answer is the set's own object with 'order' filled in and 'logprob' added. Answers to sets that "
+        "come "
+        "through a pipe appear without waiting for its end.",
+    .examples = "ordernet order --model sets.safetensors new.jsonl > ordered.jsonl\n"
+                "echo '{\"items\": [[3], [1], [2]]}' | ordernet order --model sort.safetensors --top 3",
+    .options = options,
+    .size = sizeof(order_values),
+    .defaults = defaults,
+    .run = run,
+};

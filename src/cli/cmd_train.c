@@ -1,0 +1,320 @@
+/* ordernet train: from sets with their right order to a model. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "words/prepare.h"
+#include "words/vectors.h"
+
+typedef struct train_values {
+    const char *data, *valid, *vectors, *preset;
+    onet_read_options read;
+    onet_settings settings; /* 0, for the pool -1: as the preset says */
+    onet_train_options options;
+    int quiet;
+} train_values;
+
+static void defaults(void *values) {
+    train_values *v = values;
+    v->preset = "default";
+    onet_train_defaults(&v->options);
+    v->settings.pool = (onet_pool)-1;
+}
+
+/* The preset, with what the options say instead. */
+static onet_status choose_settings(train_values *v, onet_error *err) {
+    onet_settings *s = &v->options.settings;
+    onet_status status = onet_settings_preset(s, v->preset, err);
+    if (status) return status;
+    s->width = 0;
+    if (v->settings.encoder_blocks) s->encoder_blocks = v->settings.encoder_blocks;
+    if (v->settings.hidden) s->hidden = v->settings.hidden;
+    if (v->settings.encoder_out) s->encoder_out = v->settings.encoder_out;
+    if ((int)v->settings.pool >= 0) s->pool = v->settings.pool;
+    if (v->settings.decoder_blocks) s->decoder_blocks = v->settings.decoder_blocks;
+    if (v->settings.decoder_out) s->decoder_out = v->settings.decoder_out;
+    return ONET_OK;
+}
+
+/* Hours of training are not to end with a place that could never be written. */
+static onet_status check_place(const char *path, onet_error *err) {
+    if (!strcmp(path, "-"))
+        return fail(err, ONET_USAGE, "the model needs a file; standard output will not do");
+    output *out;
+    onet_status status = output_open(&out, path, err);
+    if (!status) output_abort(out);
+    return status;
+}
+
+typedef struct training {
+    progress line;
+    onet_progress last;
+} training;
+
+static int show(void *context, const onet_progress *now) {
+    training *t = context;
+    t->last = *now;
+    if (progress_due(&t->line)) {
+        char text[256], left[32], valid[48] = "";
+        if (!isnan(now->valid_exact)) snprintf(valid, sizeof valid, ", valid %.2f%%", 100 * now->valid_exact);
+        snprintf(text, sizeof text, "epoch %d/%d, step %llu/%llu, loss %.4f%s, %.0f sets/s, %s left",
+                 now->epoch, now->epochs, (unsigned long long)now->step, (unsigned long long)now->steps,
+                 now->loss, valid, now->examples_per_second, duration_text(now->seconds_left, left));
+        progress_draw(&t->line, text);
+    }
+    return interrupted();
+}
+
+static void summarise(const training *t, const onet_train_options *o, const onet_model *model) {
+    const onet_progress *p = &t->last;
+    char time[32];
+    printf("%s: %zu parameters, %llu steps, loss %.4f", o->model_path, onet_model_parameters(model, 1),
+           (unsigned long long)p->step, p->loss);
+    if (!isnan(p->valid_exact)) printf(", valid %.2f%%", 100 * p->valid_exact);
+    printf(", %.0f sets/s, %s\n", p->examples_per_second, duration_text(progress_seconds(&t->line), time));
+}
+
+static onet_status train(train_values *v, const onet_sets *data, const onet_sets *valid, onet_error *err) {
+    training t = {.last = {.valid_exact = NAN}};
+    onet_model *model = NULL;
+    v->options.progress = show;
+    v->options.context = &t;
+    interrupt_catch();
+    progress_start(&t.line, v->quiet);
+    onet_status status = onet_train(&model, data, valid, &v->options, err);
+    progress_end(&t.line);
+    if (!status && !v->quiet) summarise(&t, &v->options, model);
+    if (status == ONET_INTERRUPTED)
+        fail(err, status,
+             "interrupted at step %llu of %llu; the same command with --resume goes on from there",
+             (unsigned long long)t.last.step, (unsigned long long)t.last.steps);
+    onet_model_free(model);
+    return status;
+}
+
+/* The vocabulary for data whose items are words: every word of the file, and rows for words that it lacks. */
+static onet_status read_vectors(onet_words **words, const char *path, onet_error *err) {
+    prepare_options choice;
+    onet_words *vectors = NULL;
+    uint64_t *times = NULL;
+    size_t repeated;
+    prepare_defaults(&choice);
+    onet_status status = vectors_read(&vectors, path, &repeated, err);
+    if (!status && !(times = array_new((size_t)vectors->count, sizeof *times)))
+        status = fail_memory(err, "the vocabulary");
+    if (!status) {
+        /* Without a text to count in, each word counts once. */
+        for (int w = 0; w < vectors->count; w++) times[w] = 1;
+        status = vocabulary_make(words, vectors, vectors, times, &choice.vocabulary, err);
+    }
+    free(times);
+    words_free(vectors);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    (void)count;
+    (void)operands;
+    train_values *v = values;
+    onet_sets *data = NULL, *valid = NULL;
+    onet_words *words = NULL;
+    onet_status status = choose_settings(v, err);
+    if (!status) status = check_place(v->options.model_path, err);
+    if (!status && v->vectors) status = read_vectors(&words, v->vectors, err);
+    v->read.words = words;
+    if (!status) status = onet_sets_read(&data, v->data, &v->read, err);
+    if (!status && v->valid) {
+        onet_read_options read = v->read;
+        if (data->words) read.words = data->words;
+        status = onet_sets_read(&valid, v->valid, &read, err);
+    }
+    if (!status) status = train(v, data, valid, err);
+    onet_sets_free(valid);
+    onet_sets_free(data);
+    words_free(words);
+    return status;
+}
+
+#define AT(field)      offsetof(train_values, field)
+#define PRESET         .default_text = "as the preset says"
+#define WIDTH(most)    .kind = OPTION_INT, .argument = "N", .low = 1, .high = (most), PRESET
+#define NUMBER(lo, hi) .kind = OPTION_DOUBLE, .argument = "X", .low = (lo), .high = (hi)
+
+static const option options[] = {
+    {.group = "Files"},
+    {.name = "data",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .required = true,
+     .field = AT(data),
+     .help = "Sets with their right order; - for standard input."},
+    {.name = "model",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .required = true,
+     .field = AT(options.model_path),
+     .help = "Where the model is written. The checkpoint, the CSV log and the best model by validation stand "
+             "beside it."},
+    {.name = "valid",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(valid),
+     .help = "Sets to measure the model with after each epoch."},
+    {.name = "valid-limit",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 0,
+     .high = INT_MAX,
+     .field = AT(options.valid_limit),
+     .help = "Look at no more than the first N of them; 0 takes all."},
+    {.name = "checkpoint-seconds",
+     NUMBER(0, 1e9),
+     .field = AT(options.checkpoint_seconds),
+     .help = "Time between two checkpoints; 0 writes one at the end and on interruption only."},
+    {.name = "resume",
+     .kind = OPTION_FLAG,
+     .field = AT(options.resume),
+     .help =
+         "Go on from the checkpoint beside the model, or from the start where there is none. The result is "
+         "that of an unbroken run, byte for byte."},
+    OPTION_QUIET(AT(quiet)),
+
+    {.group = "Data format"},
+    OPTIONS_READ(AT(read)),
+    {.name = "no-standardise",
+     .kind = OPTION_OFF,
+     .field = AT(options.standardise),
+     .help =
+         "Take the features as they are. Otherwise they are shifted and scaled to mean 0 and variance 1, by "
+         "numbers that are kept in the model."},
+
+    {.name = "vectors",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(vectors),
+     .help = "Words: their vectors, as text in GloVe's format, for data that does not bring its own."},
+
+    {.group = "Net"},
+    {.name = "preset",
+     .kind = OPTION_NAME,
+     .argument = "NAME",
+     .choices = "default|tsp|words",
+     .field = AT(preset),
+     .help = "Widths and depths to start from: tsp and words are the two nets of the paper."},
+    {.name = "encoder-blocks",
+     WIDTH(64),
+     .field = AT(settings.encoder_blocks),
+     .help = "Blocks of the encoder."},
+    {.name = "hidden",
+     WIDTH(8192),
+     .field = AT(settings.hidden),
+     .help = "Channels inside an encoder block (H)."},
+    {.name = "encoder-out",
+     WIDTH(4096),
+     .field = AT(settings.encoder_out),
+     .help = "Channels that an encoder block adds (O)."},
+    {.name = "pool",
+     .kind = OPTION_CHOICE,
+     .argument = "POOL",
+     .choices = "max|mean",
+     .field = AT(settings.pool),
+     PRESET,
+     .help = "How an item's pairs are pooled."},
+    {.name = "decoder-blocks",
+     WIDTH(64),
+     .field = AT(settings.decoder_blocks),
+     .help = "Blocks of the decoder."},
+    {.name = "decoder-out",
+     WIDTH(4096),
+     .field = AT(settings.decoder_out),
+     .help = "Channels that a decoder block adds, twice: itself and its pool (C)."},
+    {.name = "train-vectors",
+     .kind = OPTION_FLAG,
+     .field = AT(options.train_vectors),
+     .help = "Words: train the words' vectors too."},
+
+    {.group = "Training"},
+    {.name = "epochs",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 1,
+     .high = 1e6,
+     .field = AT(options.epochs),
+     .help = "Passes over the data."},
+    {.name = "max-steps",
+     .kind = OPTION_U64,
+     .argument = "N",
+     .field = AT(options.max_steps),
+     .default_text = "as the epochs say",
+     .help = "Stop after this many steps."},
+    {.name = "batch",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 1,
+     .high = 65536,
+     .field = AT(options.batch),
+     .help = "Sets a step; all sets of a step have one size."},
+    {.name = "learning-rate", NUMBER(1e-12, 100), .field = AT(options.learning_rate), .help = "Adam's step."},
+    {.name = "schedule",
+     .kind = OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = "constant|cosine",
+     .field = AT(options.schedule),
+     .help = "How the learning rate goes on after the warm-up."},
+    {.name = "warmup",
+     NUMBER(0, 1),
+     .field = AT(options.warmup),
+     .help = "Share of all steps over which the learning rate rises from 0."},
+    {.name = "beta1", NUMBER(0, 0.999999), .field = AT(options.beta1), .help = "Adam's decay of the mean."},
+    {.name = "beta2",
+     NUMBER(0, 0.99999999),
+     .field = AT(options.beta2),
+     .help = "Adam's decay of the square."},
+    {.name = "epsilon", NUMBER(1e-30, 1), .field = AT(options.epsilon), .help = "Adam's epsilon."},
+    {.name = "weight-decay",
+     NUMBER(0, 1),
+     .field = AT(options.weight_decay),
+     .help = "Share by which the weights shrink a step, times the learning rate."},
+    {.name = "clip",
+     NUMBER(0, 1e9),
+     .field = AT(options.clip),
+     .help = "Largest norm of the gradient; 0 sets no limit."},
+    {.name = "average",
+     NUMBER(0, 0.9999999),
+     .field = AT(options.average),
+     .help = "Decay of the running average of the weights that becomes the model; 0 takes the last weights."},
+    {.name = "seed",
+     .kind = OPTION_U64,
+     .argument = "N",
+     .field = AT(options.seed),
+     .help = "First weights and the order of the data follow from it."},
+
+    {.group = "Machine"},
+    OPTION_THREADS(AT(options.threads)),
+    OPTION_KERNELS(AT(options.kernels)),
+    OPTION_DEVICE(AT(options.device)),
+    {0},
+};
+
+const command cmd_train = {
+    .name = "train",
+    .summary = "Learn an order from examples",
+    .about = "Learns from sets of items and their right order, and writes a model that 'ordernet order' puts "
+             "other sets "
+             "in order with. Sets may be of any size and of mixed sizes; sets of one item teach nothing.\n\n"
+             "Ctrl-C ends the training with a checkpoint and exit status 130; the same command with --resume "
+             "goes on.",
+    .examples = "ordernet train --data sets.jsonl --valid held-out.jsonl --model sets.safetensors\n"
+                "ordernet train --data tours.txt --preset tsp --model tsp.safetensors --schedule cosine",
+    .options = options,
+    .size = sizeof(train_values),
+    .defaults = defaults,
+    .run = run,
+};

@@ -1,0 +1,10 @@
+/* Ctrl-C and SIGTERM as a flag, so that work can end in good order. A second one ends the program at once. */
+#ifndef CLI_INTERRUPT_H
+#define CLI_INTERRUPT_H
+
+#include <stdbool.h>
+
+void interrupt_catch(void);
+bool interrupted(void);
+
+#endif

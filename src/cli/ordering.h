@@ -1,0 +1,45 @@
+/* What the commands that put sets in order share: the options of the search, and the model. */
+#ifndef CLI_ORDERING_H
+#define CLI_ORDERING_H
+
+#include "cli/options.h"
+
+/* The fields of the onet_order_options that stand at offset `at`. */
+#define OPTIONS_SEARCH(at)                                                                                   \
+    {.name = "decode",                                                                                       \
+     .kind = OPTION_CHOICE,                                                                                  \
+     .argument = "HOW",                                                                                      \
+     .choices = "beam|greedy|sample",                                                                        \
+     .field = (at) + offsetof(onet_order_options, decode),                                                   \
+     .help = "How the order is looked for: with a beam, item by item, or drawn by its probability."},        \
+        {.name = "beam",                                                                                     \
+         .kind = OPTION_INT,                                                                                 \
+         .argument = "K",                                                                                    \
+         .field = (at) + offsetof(onet_order_options, beam),                                                 \
+         .low = 1,                                                                                           \
+         .high = 100000,                                                                                     \
+         .help = "Orders kept at each step of the beam."},                                                   \
+    {                                                                                                        \
+        .name = "seed", .kind = OPTION_U64, .argument = "N",                                                 \
+        .field = (at) + offsetof(onet_order_options, seed), .help = "For --decode sample."                   \
+    }
+#define OPTIONS_ORDER_MACHINE(at)                                                                            \
+    OPTION_THREADS((at) + offsetof(onet_order_options, threads)),                                            \
+        OPTION_KERNELS((at) + offsetof(onet_order_options, kernels)),                                        \
+        OPTION_DEVICE((at) + offsetof(onet_order_options, device))
+
+/* Arrays for the answers to many sets, in one block an array. */
+typedef struct answer_room {
+    onet_answer *answers;
+    int32_t *order;
+    double *logprob;
+    float *step;
+    size_t room, order_room, logprob_room, step_room;
+} answer_room;
+
+/* Makes room for answers of `top` orders to the sets, with the steps' probabilities where asked for. Keeps
+ * what it has for the next call. */
+onet_status answer_room_make(answer_room *room, const onet_sets *sets, int top, bool steps, onet_error *err);
+void answer_room_free(answer_room *room);
+
+#endif
