@@ -23,14 +23,18 @@ typedef __m256 vmask;
 #define vmax(x, y)        _mm256_max_ps(x, y)
 #define vfma(x, y, z)     _mm256_fmadd_ps(x, y, z)  /* z + x*y */
 #define vfnma(x, y, z)    _mm256_fnmadd_ps(x, y, z) /* z - x*y */
-#define vgreater(x, y)    _mm256_cmp_ps(x, y, _CMP_GT_OQ)
-#define vselect(m, x, y)  _mm256_blendv_ps(y, x, m) /* m ? x : y */
 #define vkeep(m, x)       _mm256_and_ps(m, x)       /* m ? x : 0 */
 #define vmask_if(b)       _mm256_castsi256_ps(_mm256_set1_epi32(-(b)))
 #define ivload(p)         _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define ivstore(p, x)     _mm256_storeu_si256((__m256i *)(void *)(p), x)
 #define ivset1(x)         _mm256_set1_epi32(x)
 #define ivequal(x, y)     _mm256_castsi256_ps(_mm256_cmpeq_epi32(x, y))
+#define ivmax(x, y)       _mm256_max_epi32(x, y)
+#define ivxor(x, y)       _mm256_xor_si256(x, y)
+#define ivgreater(x, y)   _mm256_castsi256_ps(_mm256_cmpgt_epi32(x, y))
+#define ivbits(x)         _mm256_castps_si256(x)
+#define ivfloat(x)        _mm256_castsi256_ps(x)
+#define ivsign(x)         _mm256_srai_epi32(_mm256_castps_si256(x), 31) /* all bits of the sign */
 #define ivselect(m, x, y) _mm256_blendv_epi8(y, x, _mm256_castps_si256(m))
 
 static inline float vsum(vec x) {
@@ -46,10 +50,17 @@ static inline void vadd_double(double *p, vec x) {
     _mm256_storeu_pd(p + 4, _mm256_add_pd(_mm256_loadu_pd(p + 4), high));
 }
 
-/* Register tiles of up to 6 rows x 2 vectors; widths are even numbers of vectors. */
-#define TILE_ONE     1
+/* The most rows of a register tile that is 1, 2 or 4 vectors wide, and the lists of them all; widths are even
+ * numbers of vectors here. */
+#define TILE_ONE     3
 #define TILE_TWO     6
-#define TILES_TWO(X) X(1, 2) X(2, 2) X(3, 2) X(4, 2) X(5, 2) X(6, 2)
-#define TILES_ONE(X) X(1, 1)
+#define TILE_FOUR    3
+#define ROWS_FOUR(X) X(1) X(2) X(3)
+#define ROWS_TWO(X)  ROWS_FOUR(X) X(4) X(5) X(6)
+#define ROWS_ONE(X)  ROWS_FOUR(X)
+
+/* The tile of the encoder's weight gradient: outputs x vectors of hidden channels. */
+#define PAIR_VECTORS 2
+#define PAIR_ROWS    ROWS_TWO
 
 #include "kernels/simd.h"

@@ -23,14 +23,18 @@ typedef __mmask16 vmask;
 #define vmax(x, y)        _mm512_max_ps(x, y)
 #define vfma(x, y, z)     _mm512_fmadd_ps(x, y, z)  /* z + x*y */
 #define vfnma(x, y, z)    _mm512_fnmadd_ps(x, y, z) /* z - x*y */
-#define vgreater(x, y)    _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ)
-#define vselect(m, x, y)  _mm512_mask_blend_ps(m, y, x) /* m ? x : y */
-#define vkeep(m, x)       _mm512_maskz_mov_ps(m, x)     /* m ? x : 0 */
+#define vkeep(m, x)       _mm512_maskz_mov_ps(m, x) /* m ? x : 0 */
 #define vmask_if(b)       ((vmask) - (b))
 #define ivload(p)         _mm512_loadu_si512(p)
 #define ivstore(p, x)     _mm512_storeu_si512(p, x)
 #define ivset1(x)         _mm512_set1_epi32(x)
 #define ivequal(x, y)     _mm512_cmpeq_epi32_mask(x, y)
+#define ivmax(x, y)       _mm512_max_epi32(x, y)
+#define ivxor(x, y)       _mm512_xor_si512(x, y)
+#define ivgreater(x, y)   _mm512_cmpgt_epi32_mask(x, y)
+#define ivbits(x)         _mm512_castps_si512(x)
+#define ivfloat(x)        _mm512_castsi512_ps(x)
+#define ivsign(x)         _mm512_srai_epi32(_mm512_castps_si512(x), 31) /* all bits of the sign */
 #define ivselect(m, x, y) _mm512_mask_blend_epi32(m, y, x)
 #define vsum(x)           _mm512_reduce_add_ps(x)
 
@@ -41,18 +45,17 @@ static inline void vadd_double(double *p, vec x) {
     _mm512_storeu_pd(p + 8, _mm512_add_pd(_mm512_loadu_pd(p + 8), high));
 }
 
-/* Register tiles of up to 28 rows x 1 vector, or 14 rows x 2. */
-#define TILE_ONE 28
-#define TILE_TWO 14
-#define TILES_TWO(X)                                                                                         \
-    X(1, 2)                                                                                                  \
-    X(2, 2)                                                                                                  \
-    X(3, 2) X(4, 2) X(5, 2) X(6, 2) X(7, 2) X(8, 2) X(9, 2) X(10, 2) X(11, 2) X(12, 2) X(13, 2) X(14, 2)
-#define TILES_ONE(X)                                                                                         \
-    X(1, 1)                                                                                                  \
-    X(2, 1)                                                                                                  \
-    X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(7, 1) X(8, 1) X(9, 1) X(10, 1) X(11, 1) X(12, 1) X(13, 1) X(14, 1)     \
-        X(15, 1) X(16, 1) X(17, 1) X(18, 1) X(19, 1) X(20, 1) X(21, 1) X(22, 1) X(23, 1) X(24, 1) X(25, 1)   \
-            X(26, 1) X(27, 1) X(28, 1)
+/* The most rows of a register tile that is 1, 2 or 4 vectors wide, and the lists of them all. */
+#define TILE_ONE     28
+#define TILE_TWO     14
+#define TILE_FOUR    7
+#define ROWS_FOUR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define ROWS_TWO(X)  ROWS_FOUR(X) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#define ROWS_ONE(X)                                                                                          \
+    ROWS_TWO(X) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28)
+
+/* The tile of the encoder's weight gradient: outputs x vectors of hidden channels. */
+#define PAIR_VECTORS 1
+#define PAIR_ROWS    ROWS_ONE
 
 #include "kernels/simd.h"

@@ -215,7 +215,7 @@ static void first_weights(void *arg, int task, int thread) {
     }
 }
 
-/* From G = sum h du and gb = sum du: the gradients of W2 and b2, and the sums that norm1's way back needs. */
+/* From G [O, H] = sum du h and gb = sum du: the gradients of W2 and b2, and the sums that norm1's way back needs. */
 static void second_weights(cpu *s, int block) {
     const encoder_at *at = &s->base.sh->enc[block];
     encoder_state *e = &s->enc[block];
@@ -229,7 +229,7 @@ static void second_weights(cpu *s, int block) {
         double sum = 0, sum_xhat = 0;
         for (int o = 0; o < O; o++) {
             double w = (double)s->theta[at->weight2 + (size_t)o * H + h], b = (double)gb[o];
-            double centred = ((double)G[(size_t)h * s->w.O + o] - b * mu) * inv;
+            double centred = ((double)G[(size_t)o * s->w.H + h] - b * mu) * inv;
             s->grad[at->weight2 + (size_t)o * H + h] = (real)(gamma * centred + beta * b);
             sum += w * b;
             sum_xhat += w * centred;

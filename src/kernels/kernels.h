@@ -52,7 +52,7 @@ typedef struct pair_backward {
     const real *gd;      /* [n, O] */
     const int32_t *arg;  /* [n, O] */
     const real *k0, *k1; /* [O] */
-    real *gw;            /* [H, O] += h du */
+    real *gw;            /* [O, H] += du h */
     real *gb;            /* [O] += du */
     const real *wt;      /* [O, H], the first norm folded in */
     const real *c0, *c1; /* [H] */

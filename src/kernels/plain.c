@@ -82,7 +82,7 @@ static void pair_backward_weights(const pair_backward *b) {
             }
             for (int k = 0; k < H; k++) {
                 real h = relu(a[k] + c[k]);
-                for (int o = 0; o < O; o++) b->gw[(size_t)k * O + o] += h * u[o];
+                for (int o = 0; o < O; o++) b->gw[(size_t)o * H + k] += h * u[o];
             }
         }
 }

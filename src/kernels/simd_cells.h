@@ -4,19 +4,28 @@
 enum { SUM_CELLS = 256 };
 
 static void pair_stats(int n, int H, const real *a, const real *c, size_t ld, double *sum, double *square) {
-    for (int k = 0; k < H; k += VL)
+    for (int k = 0; k < H; k += VL) {
+        vec s = vzero(), q = vzero(), one = vset1(1);
+        int cells = 0;
         for (int i = 0; i < n; i++) {
             vec ai = vload(a + (size_t)i * ld + k);
-            for (int j0 = 0; j0 < n; j0 += SUM_CELLS) {
-                vec s = vzero(), q = vzero();
-                for (int j = j0; j < n && j < j0 + SUM_CELLS; j++) {
+            for (int j = 0; j < n;) {
+                int end = least(n, j + SUM_CELLS - cells);
+                cells += end - j;
+                for (; j < end; j++) {
                     vec h = vmax(vadd(ai, vload(c + (size_t)j * ld + k)), vzero());
-                    s = vadd(s, h);
+                    s = vfma(h, one, s); /* an addition, where the adders are busy and the multipliers idle */
                     q = vfma(h, h, q);
                 }
-                add_sums(sum + k, square + k, s, q);
+                if (cells == SUM_CELLS) {
+                    add_sums(sum + k, square + k, s, q);
+                    s = q = vzero();
+                    cells = 0;
+                }
             }
         }
+        add_sums(sum + k, square + k, s, q);
+    }
 }
 
 static void cell_sums(int cells, int C, const real *d, const real *r, double *s0, double *s1) {

@@ -2,22 +2,28 @@
 
 enum { CONV_CELLS = TILE_ONE > 24 ? TILE_ONE : 24, CONV_BLOCKS = 64 };
 
-/* out (t, i) for `cells` cells from (t, i) on = step + what the cell sees of its item and of the output. */
-static void conv_start(const conv_forward *f, int t, int i, int cells, real *out) {
-    int C = f->C;
+/* out (t, i), for the cells from (t, i) on = step_t + what the cell sees of its item and of the order so far,
+ * at least `low`. A cell that is e = t - pos_i steps past its item's place sees the lags from e on. */
+static void conv_start(const conv_forward *f, int t, int i, int cells, real low, real *out) {
+    int n = f->n, C = f->C;
     for (; cells > 0; t++, i = 0) {
-        int end = least(f->n, i + cells), lags = least(t, 2) + 1;
-        cells -= end - i;
-        for (; i < end; i++, out += C) {
-            int e = t - f->pos[i];
-            for (int c = 0; c < C; c += VL) {
-                vec s = vload(f->step + (size_t)(t - f->t0) * f->ld_step + c);
-                for (int l = e > 0 ? e : 0; l < lags; l++)
-                    s = vadd(s, vadd(vload(f->x + (size_t)i * f->ldx + (size_t)l * C + c),
-                                     vload(f->y[t - f->t0 - l] + l * C + c)));
-                vstore(out + c, s);
+        int end = least(n, i + cells), lags = least(t, 2) + 1;
+        for (int c = 0; c < C; c += VL) {
+            const real *x = f->x + (size_t)i * f->ldx + c;
+            real *o = out + c;
+            vec seen[4]; /* by e: step_t and the sum of y over the lags that are seen */
+            seen[3] = vload(f->step + (size_t)(t - f->t0) * f->ld_step + c);
+            for (int l = 2; l >= 0; l--)
+                seen[l] = l < lags ? vadd(seen[l + 1], vload(f->y[t - f->t0 - l] + l * C + c)) : seen[l + 1];
+            for (int k = i; k < end; k++, x += f->ldx, o += C) {
+                int e = t - f->pos[k];
+                vec s = seen[e < 0 ? 0 : least(e, 3)];
+                for (int l = 0; l < lags; l++) s = vadd(s, vkeep(vmask_if(e <= l), vload(x + (size_t)l * C)));
+                vstore(o, vmax(s, vset1(low)));
             }
         }
+        out += (size_t)(end - i) * C;
+        cells -= end - i;
     }
 }
 
@@ -32,6 +38,7 @@ static void conv_forward_simd(const conv_forward *f) {
                  .C = f->out,
                  .ldc = (size_t)C,
                  .add = 1,
+                 .relu = 1,
                  .B = {f->w, (size_t)C, PANEL}};
     pool_cells pool = {.n = n,
                        .sign = f->sign,
@@ -41,16 +48,20 @@ static void conv_forward_simd(const conv_forward *f) {
                        .ld_arg = (size_t)C,
                        .sum = f->sum,
                        .square = f->square};
-    for (int b = 0; b < f->blocks; b++)
-        for (int l = 0; l < 3; l++) A[b * 3 + l] = f->in[b] - (ptrdiff_t)l * n * C;
-    int left = (f->t1 - f->t0) * n, q = 0;
-    for (int blocks = (left + CONV_CELLS - 1) / CONV_CELLS; blocks > 0; blocks--) {
-        int cells = (left + blocks - 1) / blocks;
-        conv_start(f, f->t0 + q / n, q % n, cells, f->out + (size_t)q * C);
-        if (f->blocks > 0) multiply(&p, q, cells, C);
-        finish_cells(&pool, cells, q / n, q % n, f->out + (size_t)q * C, (size_t)C, 0, C);
-        q += cells;
-        left -= cells;
+    for (int t = f->t0, end; t < f->t1; t = end) {
+        end = t < 2 ? t + 1 : f->t1; /* the first two steps have fewer steps behind them */
+        for (int b = 0; b < f->blocks; b++)
+            for (int l = 0; l < 3; l++) A[b * 3 + l] = l <= t ? f->in[b] - (ptrdiff_t)l * n * C : NULL;
+        ptrdiff_t q = (ptrdiff_t)(t - f->t0) * n, left = (ptrdiff_t)(end - t) * n;
+        for (ptrdiff_t blocks = (left + CONV_CELLS - 1) / CONV_CELLS; blocks > 0; blocks--) {
+            int cells = (int)((left + blocks - 1) / blocks), group = (int)(q / n), item = (int)(q % n);
+            real *out = f->out + q * C;
+            conv_start(f, f->t0 + group, item, cells, f->blocks ? -INFINITY : 0, out);
+            if (f->blocks) multiply(&p, q, cells, C);
+            pool_block(&pool, cells, group, item, out, (size_t)C, 0, C);
+            q += cells;
+            left -= cells;
+        }
     }
 }
 
@@ -67,7 +78,7 @@ static void conv_dpre(const conv_backward *b) {
             for (int i = 0; i < n; i++, r += C, d += C) {
                 vec x = vload(r), y = vfnma(k1, x, vsub(vmul(g, vload(d)), k0));
                 int e = t - b->pos[i];
-                y = vkeep(vgreater(x, vzero()), y);
+                y = vkeep(vpositive(x), y);
                 vstore(d, y);
                 all = vadd(all, y);
                 REPEAT (l, 3) seen[l] = vadd(seen[l], vkeep(vmask_if(e <= l), y));

@@ -13,3 +13,7 @@
 #else
 #define REPEAT(i, N) _Pragma("GCC unroll 32") for (int i = 0; i < (N); i++)
 #endif
+
+static inline int least(int x, int y) {
+    return x < y ? x : y;
+}

@@ -7,10 +7,9 @@ enum {
     PAIR_STRIDE = PAIR_WIDTH + LANES            /* rows of h start in different cache sets */
 };
 
-/* h [cells, width] for the cells from q on, hidden channels from k0 on. */
-static void pair_hidden(int n, int q, int cells, const real *a, const real *c, size_t ld, int k0, int width,
-                        real *h) {
-    int i = q / n, j = q % n;
+/* h [cells, width] for the cells from (i, j) on, hidden channels from k0 on. */
+static void pair_hidden(int n, int i, int j, int cells, const real *a, const real *c, size_t ld, int k0,
+                        int width, real *h) {
     for (int cell = 0; cell < cells; cell++, h += PAIR_STRIDE) {
         const real *ai = a + (size_t)i * ld + k0, *cj = c + (size_t)j * ld + k0;
         for (int k = 0; k < width; k += VL) vstore(h + k, vmax(vadd(vload(ai + k), vload(cj + k)), vzero()));
@@ -19,10 +18,6 @@ static void pair_hidden(int n, int q, int cells, const real *a, const real *c, s
             i++;
         }
     }
-}
-
-static inline int least(int x, int y) {
-    return x < y ? x : y;
 }
 
 static void pair_forward_simd(const pair_forward *f) {
@@ -39,24 +34,23 @@ static void pair_forward_simd(const pair_forward *f) {
                        .ld_arg = (size_t)O,
                        .sum = f->sum,
                        .square = f->square};
-    int left = (f->i1 - f->i0) * n, q = f->i0 * n;
-    for (int blocks = (left + PAIR_CELLS - 1) / PAIR_CELLS; blocks > 0; blocks--) {
-        int cells = (left + blocks - 1) / blocks;
+    ptrdiff_t left = (ptrdiff_t)(f->i1 - f->i0) * n, q = (ptrdiff_t)f->i0 * n;
+    for (ptrdiff_t blocks = (left + PAIR_CELLS - 1) / PAIR_CELLS; blocks > 0; blocks--) {
+        int cells = (int)((left + blocks - 1) / blocks), i = (int)(q / n), j = (int)(q % n);
         for (int o = 0; o < O; o += PANEL) {
             int width = least(PANEL, O - o);
-            product p = {.parts = 1, .A = &A, .am = PAIR_STRIDE, .ak = 1, .add = 1};
+            product p = {.parts = 1, .A = &A, .am = PAIR_STRIDE, .ak = 1, .start = f->b + o};
             p.C = f->u ? f->u + (size_t)q * O + o : scratch;
             p.ldc = f->u ? (size_t)O : PANEL;
-            for (int cell = 0; cell < cells; cell++)
-                for (int c = 0; c < width; c += VL)
-                    vstore(p.C + (size_t)cell * p.ldc + c, vload(f->b + o + c));
             for (int k = 0; k < H; k += PAIR_WIDTH) {
                 p.K = least(PAIR_WIDTH, H - k);
                 p.B = (matrix){f->w + (size_t)k * O + o, (size_t)O, PANEL};
-                if (o == 0 || H > PAIR_WIDTH) pair_hidden(n, q, cells, f->a, f->c, f->ld, k, p.K, h);
+                if (o == 0 || H > PAIR_WIDTH) pair_hidden(n, i, j, cells, f->a, f->c, f->ld, k, p.K, h);
+                p.add = k > 0;
+                p.relu = k + p.K == H;
                 multiply(&p, 0, cells, width);
             }
-            finish_cells(&pool, cells, q / n, q % n, p.C, p.ldc, o, width);
+            pool_block(&pool, cells, i, j, p.C, p.ldc, o, width);
         }
         q += cells;
         left -= cells;
@@ -76,7 +70,7 @@ static void pair_du(const pair_backward *b) {
                 vec x = vload(u);
                 vmask hit = b->mean ? vmask_if(i != j) : ivequal(arg, ivset1(j));
                 vec d = vfnma(k1, x, vsub(vkeep(hit, gd), k0));
-                d = vkeep(vgreater(x, vzero()), d);
+                d = vkeep(vpositive(x), d);
                 vstore(u, d);
                 gb = vadd(gb, d);
             }
@@ -85,54 +79,130 @@ static void pair_du(const pair_backward *b) {
     }
 }
 
-static void pair_backward_weights(const pair_backward *b) {
-    _Alignas(64) real h[PAIR_CELLS * PAIR_STRIDE];
-    const real *A = h;
-    int n = b->n, H = b->H, O = b->O, left = n * n, q = 0;
-    pair_du(b);
-    for (int blocks = (left + PAIR_CELLS - 1) / PAIR_CELLS; blocks > 0; blocks--) {
-        int cells = (left + blocks - 1) / blocks;
-        for (int k = 0; k < H; k += PAIR_WIDTH) {
-            int width = least(PAIR_WIDTH, H - k);
-            pair_hidden(n, q, cells, b->a, b->c, b->ld, k, width, h);
-            product p = {.parts = 1, .K = cells, .A = &A, .am = 1, .ak = PAIR_STRIDE, .add = 1};
-            p.B = (matrix){b->u + (size_t)q * O, (size_t)O, PANEL};
-            p.C = b->gw + (size_t)k * O;
-            p.ldc = (size_t)O;
-            multiply(&p, 0, width, O);
+/* gw [O, H] += du^T h for the outputs o .. o+R-1 and V vectors of hidden channels from k on: one pass over
+ * all cells, h made in registers. */
+static ALWAYS_INLINE void pair_weights(const int R, const int V, const pair_backward *b, int o, int k) {
+    vec acc[TILE_VECTORS];
+    real *gw = b->gw + (size_t)o * b->H + k;
+    const real *du = b->u + o;
+    REPEAT (r, R)
+        REPEAT (v, V) acc[r * V + v] = vload(gw + (size_t)r * b->H + v * VL);
+    for (int i = 0; i < b->n; i++) {
+        const real *c = b->c + k;
+        vec a[2], h[2];
+        REPEAT (v, V) a[v] = vload(b->a + (size_t)i * b->ld + k + v * VL);
+        for (int j = 0; j < b->n; j++, c += b->ld, du += b->O) {
+            REPEAT (v, V) h[v] = vmax(vadd(a[v], vload(c + v * VL)), vzero());
+            REPEAT (r, R) {
+                vec d = vset1(du[r]);
+                REPEAT (v, V) acc[r * V + v] = vfma(d, h[v], acc[r * V + v]);
+            }
         }
-        q += cells;
-        left -= cells;
+    }
+    REPEAT (r, R)
+        REPEAT (v, V) vstore(gw + (size_t)r * b->H + v * VL, acc[r * V + v]);
+}
+
+typedef void pair_weights_fn(const pair_backward *b, int o, int k);
+
+#define PAIR_WEIGHTS(R)                                                                                      \
+    static void pair_weights_##R(const pair_backward *b, int o, int k) {                                     \
+        pair_weights(R, PAIR_VECTORS, b, o, k);                                                              \
+    }
+#define PAIR_WEIGHTS_NAME(R) pair_weights_##R,
+PAIR_ROWS(PAIR_WEIGHTS)
+static pair_weights_fn *const pair_weights_of[] = {PAIR_ROWS(PAIR_WEIGHTS_NAME)};
+
+static void pair_backward_weights(const pair_backward *b) {
+    enum { MOST = sizeof pair_weights_of / sizeof *pair_weights_of };
+    pair_du(b);
+    for (int k = 0; k < b->H; k += PAIR_VECTORS * VL)
+        for (int o = 0, left = b->O, take; left > 0; o += take, left -= take) {
+            int tiles = (left + MOST - 1) / MOST;
+            take = (left + tiles - 1) / tiles;
+            pair_weights_of[take - 1](b, o, k);
+        }
+}
+
+/* da, dc for the cells (i .. i+I-1, j .. j+J-1) and V vectors of hidden channels from k on. */
+static ALWAYS_INLINE void pair_inputs(const int I, const int J, const int V, const pair_backward *b, int i,
+                                      int j, int k) {
+    vec acc[TILE_VECTORS];
+    const size_t O = (size_t)b->O, O3 = 3 * O;
+    const real *du[2 * (TILE_TWO / 5 + 1)], *w = b->wt + k; /* one pointer for five cells, as in tile() */
+    enum { GROUPS = TILE_TWO / 5 + 1 };
+    REPEAT (y, I)
+        REPEAT (g, (J + 4) / 5) du[y * GROUPS + g] = b->u + ((size_t)(i + y) * b->n + j + g * 5) * O;
+    REPEAT (x, I * J)
+        REPEAT (v, V) acc[x * V + v] = vsub(vzero(), vload(b->c0 + k + v * VL));
+    for (int o = 0; o < b->O; o++, w += b->H) {
+        vec wo[2];
+        REPEAT (v, V) wo[v] = vload(w + v * VL);
+        REPEAT (y, I)
+            REPEAT (x, J) {
+                vec d = vset1(du[y * GROUPS + x / 5][x % 5 == 3 ? O3 : (size_t)(x % 5) * O]);
+                REPEAT (v, V) acc[(y * J + x) * V + v] = vfma(wo[v], d, acc[(y * J + x) * V + v]);
+            }
+        REPEAT (y, I)
+            REPEAT (g, (J + 4) / 5) du[y * GROUPS + g]++;
+    }
+    REPEAT (v, V) {
+        vec c1 = vload(b->c1 + k + v * VL);
+        REPEAT (y, I) {
+            real *da = b->da + (size_t)(i + y) * b->ldd + k + v * VL;
+            vec a = vload(b->a + (size_t)(i + y) * b->ld + k + v * VL), sum = j ? vload(da) : vzero();
+            REPEAT (x, J) {
+                vec h = vadd(a, vload(b->c + (size_t)(j + x) * b->ld + k + v * VL));
+                vec d = vkeep(vpositive(h), vfnma(c1, h, acc[(y * J + x) * V + v]));
+                sum = vadd(sum, d);
+                acc[(y * J + x) * V + v] = d;
+            }
+            vstore(da, sum);
+        }
+        REPEAT (x, J) {
+            real *dc = b->dc + (size_t)(j + x) * b->ldd + k + v * VL;
+            vec sum = i ? vload(dc) : vzero();
+            REPEAT (y, I) sum = vadd(sum, acc[(y * J + x) * V + v]);
+            vstore(dc, sum);
+        }
     }
 }
 
-static void pair_backward_inputs(const pair_backward *b) {
-    _Alignas(64) real dh[PAIR_CELLS * PANEL];
-    int n = b->n, H = b->H, O = b->O;
-    for (int i = 0; i < n; i++) {
-        memset(b->da + (size_t)i * b->ldd, 0, (size_t)H * sizeof(real));
-        memset(b->dc + (size_t)i * b->ldd, 0, (size_t)H * sizeof(real));
+typedef void pair_inputs_fn(const pair_backward *b, int i, int j, int k);
+
+#define PAIR_INPUTS(I, J, V)                                                                                 \
+    static void pair_inputs_##I##x##J##x##V(const pair_backward *b, int i, int j, int k) {                   \
+        pair_inputs(I, J, V, b, i, j, k);                                                                    \
     }
-    for (int k = 0; k < H; k += PANEL)
-        for (int i = 0; i < n; i++)
-            for (int j0 = 0; j0 < n; j0 += PAIR_CELLS) {
-                int width = least(PANEL, H - k), cells = least(PAIR_CELLS, n - j0);
-                const real *A = b->u + ((size_t)i * n + j0) * O;
-                product p = {.parts = 1, .K = O, .A = &A, .am = (size_t)O, .ak = 1, .C = dh, .ldc = PANEL};
-                p.B = (matrix){b->wt + k, (size_t)H, PANEL};
-                multiply(&p, 0, cells, width);
-                for (int v = 0; v < width; v += VL) {
-                    vec a = vload(b->a + (size_t)i * b->ld + k + v), c0 = vload(b->c0 + k + v);
-                    vec c1 = vload(b->c1 + k + v), da = vload(b->da + (size_t)i * b->ldd + k + v);
-                    for (int j = 0; j < cells; j++) {
-                        real *dc = b->dc + (size_t)(j0 + j) * b->ldd + k + v;
-                        vec h = vadd(a, vload(b->c + (size_t)(j0 + j) * b->ld + k + v));
-                        vec d = vfnma(c1, h, vsub(vload(dh + j * PANEL + v), c0));
-                        d = vkeep(vgreater(h, vzero()), d);
-                        da = vadd(da, d);
-                        vstore(dc, vadd(vload(dc), d));
-                    }
-                    vstore(b->da + (size_t)i * b->ldd + k + v, da);
-                }
+#define PAIR_INPUTS_A(J)      PAIR_INPUTS(2, J, 2)
+#define PAIR_INPUTS_B(J)      PAIR_INPUTS(1, J, 2)
+#define PAIR_INPUTS_C(J)      PAIR_INPUTS(1, J, 1)
+#define PAIR_INPUTS_A_NAME(J) pair_inputs_2x##J##x2,
+#define PAIR_INPUTS_B_NAME(J) pair_inputs_1x##J##x2,
+#define PAIR_INPUTS_C_NAME(J) pair_inputs_1x##J##x1,
+ROWS_FOUR(PAIR_INPUTS_A)
+ROWS_TWO(PAIR_INPUTS_B)
+ROWS_TWO(PAIR_INPUTS_C)
+/* [J - 1]: two items at once halve the stores to dc */
+static pair_inputs_fn *const pair_inputs_two[] = {ROWS_FOUR(PAIR_INPUTS_A_NAME)};
+static pair_inputs_fn *const pair_inputs_one[] = {ROWS_TWO(PAIR_INPUTS_B_NAME)};
+static pair_inputs_fn *const pair_inputs_narrow[] = {ROWS_TWO(PAIR_INPUTS_C_NAME)};
+
+static void pair_backward_inputs(const pair_backward *b) {
+    int n = b->n, wide = 2 * VL;
+    for (int k = 0; k < b->H; k += wide) {
+        if (k + wide > b->H) wide = VL;
+        for (int i = 0, rows; i < n; i += rows) {
+            rows = wide > VL && i + 1 < n ? 2 : 1;
+            pair_inputs_fn *const *table = rows == 2   ? pair_inputs_two
+                                           : wide > VL ? pair_inputs_one
+                                                       : pair_inputs_narrow;
+            int most = rows == 2 ? TILE_FOUR : TILE_TWO;
+            for (int j = 0, take; j < n; j += take) {
+                int tiles = (n - j + most - 1) / most;
+                take = (n - j + tiles - 1) / tiles;
+                table[take - 1](b, i, j, k);
             }
+        }
+    }
 }

@@ -1,5 +1,5 @@
-/* What follows a product, cell by cell: ReLU, the sums for the batch norm, and the pool over the cells of one
- * item (encoder) or step (decoder). */
+/* What follows a product, cell by cell: the sums for the batch norm, and the pool over the cells of one item
+ * (encoder) or step (decoder). */
 
 /* sum, square [VL] += s, q */
 static ALWAYS_INLINE void add_sums(double *sum, double *square, vec s, vec q) {
@@ -19,43 +19,40 @@ typedef struct pool_cells {
     double *sum, *square; /* may be NULL */
 } pool_cells;
 
-/* Finishes `cells` rows of u, `ld` apart, from cell `item` of `group` on, for the VL channels from `c`. */
-static ALWAYS_INLINE void finish_lanes(const pool_cells *p, int cells, int group, int item, real *u,
-                                       size_t ld, int c, const int mean) {
-    vec sign = mean ? vset1(1) : vload(p->sign + c);
-    vec best = vzero(), s = vzero(), q = vzero();
-    ivec arg = ivset1(-1);
+/* Pools `cells` rows of u = relu(..), `ld` apart, from cell `item` of `group` on, for the VL channels from c.
+ * Numbers that are not negative are ordered as the integers of their bits; all bits inverted, backwards. */
+static ALWAYS_INLINE void pool_lanes(const pool_cells *p, int cells, int group, int item, const real *u,
+                                     size_t ld, int c, const int mean) {
+    ivec turn = mean ? ivset1(0) : ivsign(vload(p->sign + c)), best = ivset1(0), arg = ivset1(-1);
+    vec total = vzero(), s = vzero(), q = vzero();
     if (item > 0) {
-        best = vmul(sign, vload(p->best + (size_t)group * p->ld_best + c));
+        total = vload(p->best + (size_t)group * p->ld_best + c);
+        best = ivxor(turn, ivbits(total));
         if (p->arg) arg = ivload(p->arg + (size_t)group * p->ld_arg + c);
     }
     while (cells > 0) {
         int end = p->n - item < cells ? p->n : item + cells;
         if (item == 0) {
-            best = mean ? vzero() : vset1(-INFINITY);
-            arg = ivset1(p->diagonal && group == 0);
+            total = vzero();
+            best = ivset1(INT32_MIN);
+            arg = ivset1(-1);
         }
         cells -= end - item;
         for (; item < end; item++, u += ld) {
-            vec x = vmax(vload(u), vzero());
-            vstore(u, x);
+            vec x = vload(u);
             s = vadd(s, x);
             q = vfma(x, x, q);
             if (p->diagonal && item == group) continue;
             if (mean)
-                best = vadd(best, x);
+                total = vadd(total, x);
             else {
-                x = vmul(sign, x);
-                vmask better = vgreater(x, best);
-                best = vselect(better, x, best);
-                arg = ivselect(better, ivset1(item), arg);
+                ivec key = ivxor(turn, ivbits(x));
+                arg = ivselect(ivgreater(key, best), ivset1(item), arg);
+                best = ivmax(key, best);
             }
         }
-        if (p->diagonal && p->n == 1) {
-            best = vzero();
-            arg = ivset1(-1);
-        }
-        vstore(p->best + (size_t)group * p->ld_best + c, vmul(sign, best));
+        if (!mean) total = p->n > p->diagonal ? ivfloat(ivxor(turn, best)) : vzero();
+        vstore(p->best + (size_t)group * p->ld_best + c, total);
         if (p->arg) ivstore(p->arg + (size_t)group * p->ld_arg + c, arg);
         if (item == p->n) {
             item = 0;
@@ -67,12 +64,12 @@ static ALWAYS_INLINE void finish_lanes(const pool_cells *p, int cells, int group
 
 /* The same for channels c0 .. c0+width-1, u at c0. At most a few hundred cells a call: the sums of one call
  * are float. */
-static void finish_cells(const pool_cells *p, int cells, int group, int item, real *u, size_t ld, int c0,
-                         int width) {
+static void pool_block(const pool_cells *p, int cells, int group, int item, const real *u, size_t ld, int c0,
+                       int width) {
     for (int c = 0; c < width; c += VL) {
         if (p->mean)
-            finish_lanes(p, cells, group, item, u + c, ld, c0 + c, 1);
+            pool_lanes(p, cells, group, item, u + c, ld, c0 + c, 1);
         else
-            finish_lanes(p, cells, group, item, u + c, ld, c0 + c, 0);
+            pool_lanes(p, cells, group, item, u + c, ld, c0 + c, 0);
     }
 }

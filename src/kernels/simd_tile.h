@@ -6,17 +6,30 @@
 /* A in `parts` pieces of K columns each, which follow one another in the sum (and in B's rows). */
 typedef struct product {
     int parts, K;
-    const real *const *A; /* [parts]: element (m, k) at A[part][m*am + k*ak] */
+    const real *const *A; /* [parts]: element (m, k) at A[part][m*am + k*ak]; NULL: a part of zeros */
     size_t am, ak;
     matrix B; /* [parts * K, N] */
     real *C;
     size_t ldc;
-    int add; /* 0: C is written; 1: added to */
+    int add;           /* 1: the product is added to C */
+    const real *start; /* [N]: else the sums start from this row, or from 0 when it is NULL */
+    int relu;          /* 1: what is stored is max(C, 0) */
 } product;
 
+enum {
+    TILE_VECTORS = TILE_ONE > 2 * TILE_TWO ? TILE_ONE : 2 * TILE_TWO,
+    TILE_ROWS = TILE_ONE > TILE_TWO ? TILE_ONE : TILE_TWO
+};
+
+/* x > 0, bit by bit as an integer: on Zen 4 a comparison of floats takes the place of a multiply-add, this
+ * does not. */
+static ALWAYS_INLINE vmask vpositive(vec x) {
+    return ivgreater(ivbits(x), ivset1(0));
+}
+
 static ALWAYS_INLINE void tile(const int R, const int V, const product *p, ptrdiff_t first, int column) {
-    vec acc[TILE_ONE > 2 * TILE_TWO ? TILE_ONE : 2 * TILE_TWO];
-    const real *A[(TILE_ONE > TILE_TWO ? TILE_ONE : TILE_TWO) / 5 + 1];
+    vec acc[TILE_VECTORS];
+    const real *A[TILE_ROWS / 5 + 1];
     const real *B = p->B.data + (size_t)(column / PANEL) * p->B.panel_stride + column % PANEL;
     real *C = p->C + (size_t)first * p->ldc + column;
     const size_t am = p->am, am3 = 3 * am, ak = p->ak, ldb = p->B.row_stride, ldc = p->ldc;
@@ -24,8 +37,13 @@ static ALWAYS_INLINE void tile(const int R, const int V, const product *p, ptrdi
         REPEAT (r, R)
             REPEAT (v, V) acc[r * V + v] = vload(C + (size_t)r * ldc + v * VL);
     else
-        REPEAT (r, R * V) acc[r] = vzero();
+        REPEAT (r, R)
+            REPEAT (v, V) acc[r * V + v] = p->start ? vload(p->start + column + v * VL) : vzero();
     for (int part = 0; part < p->parts; part++) {
+        if (!p->A[part]) {
+            B += (size_t)p->K * ldb;
+            continue;
+        }
         /* One pointer for five rows: the strides 1, 2, 3, 4 are then a register (am or 3 am) and a scale. */
         REPEAT (g, (R + 4) / 5) A[g] = p->A[part] + (first + g * 5) * (ptrdiff_t)am;
         for (int k = 0; k < p->K; k++) {
@@ -39,21 +57,26 @@ static ALWAYS_INLINE void tile(const int R, const int V, const product *p, ptrdi
             B += ldb;
         }
     }
+    if (p->relu)
+        REPEAT (r, R * V) acc[r] = vmax(acc[r], vzero());
     REPEAT (r, R)
         REPEAT (v, V) vstore(C + (size_t)r * ldc + v * VL, acc[r * V + v]);
 }
 
 typedef void tile_fn(const product *p, ptrdiff_t first, int column);
 
-#define TILE(R, V)                                                                                           \
+#define TILE_OF(R, V)                                                                                        \
     static void tile_##R##x##V(const product *p, ptrdiff_t first, int column) {                              \
         tile(R, V, p, first, column);                                                                        \
     }
-#define TILE_NAME(R, V) tile_##R##x##V,
-TILES_ONE(TILE)
-TILES_TWO(TILE)
-static tile_fn *const tiles_one[] = {TILES_ONE(TILE_NAME)}; /* [rows - 1], one vector wide */
-static tile_fn *const tiles_two[] = {TILES_TWO(TILE_NAME)}; /* two vectors */
+#define TILE_ONE_OF(R)   TILE_OF(R, 1)
+#define TILE_TWO_OF(R)   TILE_OF(R, 2)
+#define TILE_ONE_NAME(R) tile_##R##x1,
+#define TILE_TWO_NAME(R) tile_##R##x2,
+ROWS_ONE(TILE_ONE_OF)
+ROWS_TWO(TILE_TWO_OF)
+static tile_fn *const tiles_one[] = {ROWS_ONE(TILE_ONE_NAME)}; /* [rows - 1] */
+static tile_fn *const tiles_two[] = {ROWS_TWO(TILE_TWO_NAME)};
 
 /* rows x N of C, from row `first` of A and C. Rows are shared out evenly, since a tile of few rows is slow.
  */
