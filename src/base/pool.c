@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A worker spins this many rounds for the next run before it goes to sleep: the phases of a training step
- * follow each other within microseconds, an idle program must not burn a core. */
-enum { SPIN_ROUNDS = 20000 };
+/* The phases of a training step follow each other within microseconds, so whoever waits looks again for a
+ * short while before it gives way, and gives way a few times before it goes to sleep: an idle program must
+ * not burn a core, nor a busy machine's threads wait for one that waits. */
+enum { SPINS = 500, YIELDS = 50 };
 
 struct pool {
     int threads;
@@ -52,8 +53,11 @@ static void *work(void *arg) {
     for (;;) {
         int spins = 0;
         while (atomic_load_explicit(&p->run, memory_order_acquire) == seen) {
-            if (++spins < SPIN_ROUNDS) {
-                pause_cpu();
+            if (++spins < SPINS + YIELDS) {
+                if (spins < SPINS)
+                    pause_cpu();
+                else
+                    sched_yield();
                 continue;
             }
             pthread_mutex_lock(&p->mutex);
@@ -134,7 +138,7 @@ void pool_run(pool *p, int tasks, pool_task *fn, void *arg) {
     announce(p);
     do_tasks(p, 0);
     for (int spins = 0; atomic_load_explicit(&p->working, memory_order_acquire); spins++)
-        if (spins < SPIN_ROUNDS)
+        if (spins < SPINS)
             pause_cpu();
         else
             sched_yield();
