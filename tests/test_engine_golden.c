@@ -1,0 +1,248 @@
+/* The engine in float32, with every kernel set that this processor runs, against the PyTorch twin's golden
+ * files: log-probabilities, loss, every gradient, running statistics, ten steps of Adam, greedy orders. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "golden_file.h"
+#include "kernels/net.h"
+#include "model/generated.h"
+#include "model/model.h"
+
+enum { SLACK = 8 }; /* how much further off than the twin's own float32 the engine may be */
+
+/* Sets of one item have one cell each, and next to no variance: the norm multiplies rounding by up to 316,
+ * the root of 1/epsilon. (Training leaves them out.) */
+static double floor_of(const golden *g) {
+    return g->n == 1 ? 3e-4 : 1e-6;
+}
+
+typedef struct bench {
+    golden g;
+    shape sh;
+    net *t;
+    onet_sets *sets; /* GOLDEN_STEPS batches, one after the other */
+    uint32_t *index;
+    float *theta, *out;
+    double *wide;
+} bench;
+
+static void *need(void *p) {
+    assert_non_null(p);
+    return p;
+}
+
+static void setup(bench *b, const char *name, const char *kernel_set) {
+    onet_error err;
+    golden_load(&b->g, name);
+    assert_int_equal(shape_make(&b->sh, &b->g.settings, &err), ONET_OK);
+    size_t B = (size_t)b->g.B, n = (size_t)b->g.n, d = (size_t)b->g.settings.width;
+    float *x = need(malloc(GOLDEN_STEPS * B * n * d * sizeof *x));
+    int32_t *y = need(malloc(GOLDEN_STEPS * B * n * sizeof *y));
+    for (size_t s = 0; s < GOLDEN_STEPS; s++)
+        generated_batch(b->g.seed, (int)s, b->g.B, b->g.n, (int)d, x + s * B * n * d, y + s * B * n);
+    assert_int_equal(onet_sets_from(&b->sets, GOLDEN_STEPS * B, (int)n, (int)d, x, y, &err), ONET_OK);
+    free(x);
+    free(y);
+    b->index = need(malloc(GOLDEN_STEPS * B * sizeof *b->index));
+    for (size_t i = 0; i < GOLDEN_STEPS * B; i++) b->index[i] = (uint32_t)i;
+    b->theta = need(malloc(b->sh.total * sizeof *b->theta));
+    b->out = need(malloc(b->sh.total * sizeof *b->out));
+    b->wide = need(malloc(b->sh.total * sizeof *b->wide));
+    generated_theta(&b->sh, b->g.seed, b->theta);
+    assert_int_equal(cpu_open(&b->t, &b->sh, kernel_set, 2, &err), ONET_OK);
+    assert_int_equal(b->t->ops->reserve(b->t, b->g.B, b->g.n, &err), ONET_OK);
+    assert_int_equal(b->t->ops->data(b->t, b->sets, NULL, NULL, 0, &err), ONET_OK);
+    assert_int_equal(b->t->ops->put(b->t, NET_THETA, b->theta, &err), ONET_OK);
+}
+
+static void teardown(bench *b) {
+    b->t->ops->close(b->t);
+    onet_sets_free(b->sets);
+    free(b->index);
+    free(b->theta);
+    free(b->out);
+    free(b->wide);
+    golden_free(&b->g);
+}
+
+static void near(const bench *b, const char *what, double got, double want, double allowed) {
+    if (!(fabs(got - want) <= allowed))
+        fail_msg("%s %s: %.9g, the twin has %.9g, allowed %.2g", b->g.name, what, got, want, allowed);
+}
+
+/* Records of all tensors up to `tensors` from a block of floats, minus another block where it is given. */
+static double *records(bench *b, int tensors, const float *block, const float *minus) {
+    size_t total = 0;
+    for (int k = 0; k < tensors; k++) total += golden_record_size(b->sh.tensor[k].size);
+    double *out = need(malloc(total * sizeof *out)), *at = out;
+    for (int k = 0; k < tensors; k++) {
+        const tensor *t = &b->sh.tensor[k];
+        for (size_t i = 0; i < t->size; i++)
+            b->wide[i] = (double)block[t->offset + i] - (minus ? (double)minus[t->offset + i] : 0);
+        at += golden_record(k, b->wide, t->size, at);
+    }
+    return out;
+}
+
+static int trained_tensors(const shape *sh) {
+    int count = 0;
+    while (count < sh->tensors && sh->tensor[count].trained) count++;
+    return count;
+}
+
+static void one_batch(bench *b) {
+    golden_noise noise = golden_expected(&b->g);
+    onet_error err;
+    int B = b->g.B, n = b->g.n;
+    b->t->ops->take(b->t, b->index, B);
+    step_forward(b->t);
+    near(b, "loss", b->t->ops->loss(b->t), *golden_get(&b->g, "loss", NULL),
+         SLACK * noise.loss + floor_of(&b->g));
+    const double *want = golden_get(&b->g, "log_probs", NULL);
+    const real *got = cpu_logprob(b->t);
+    for (int set = 0; set < B; set++)
+        for (int t = 0; t < n; t++)
+            for (int i = 0; i < n; i++) {
+                int free_item = 0;
+                for (int k = t; k < n; k++) free_item |= b->sets->order[set * n + k] == i;
+                if (free_item)
+                    near(b, "log-probability", (double)got[((size_t)set * n + t) * n + i], *want++,
+                         SLACK * noise.logits + 10 * floor_of(&b->g));
+            }
+    b->t->ops->get(b->t, NET_THETA, b->out, &err);
+    want = golden_get(&b->g, "running", NULL);
+    for (size_t i = b->sh.trained; i < b->sh.total; i++)
+        near(b, "running statistics", (double)b->out[i], want[i - b->sh.trained],
+             SLACK * noise.running + floor_of(&b->g));
+    step_backward(b->t);
+    b->t->ops->get(b->t, NET_GRAD, b->out, &err);
+    int trained = trained_tensors(&b->sh), worst = 0;
+    double *mine = records(b, trained, b->out, NULL);
+    double off = golden_records_error(&b->sh, trained, mine, golden_get(&b->g, "gradients", NULL), &worst);
+    if (!(off <= SLACK * noise.gradients + 2e-5))
+        fail_msg("%s: gradient of %s is off by %.3g, allowed %.3g", b->g.name, b->sh.tensor[worst].name, off,
+                 SLACK * noise.gradients + 2e-5);
+    free(mine);
+}
+
+static void ten_steps(bench *b) {
+    golden_noise noise = golden_expected(&b->g);
+    onet_error err;
+    const double *loss = golden_get(&b->g, "adam_loss", NULL);
+    b->t->ops->put(b->t, NET_THETA, b->theta, &err);
+    for (int s = 0; s < GOLDEN_STEPS; s++) {
+        b->t->ops->take(b->t, b->index + (size_t)s * b->g.B, b->g.B);
+        step_forward(b->t);
+        near(b, "loss of a step", b->t->ops->loss(b->t), loss[s],
+             SLACK * noise.adam_loss + 10 * floor_of(&b->g));
+        step_backward(b->t);
+        b->t->ops->optimise(b->t,
+                            &(adam_step){.scale = 1,
+                                         .rate = b->g.lr,
+                                         .beta1 = 0.9,
+                                         .beta2 = 0.999,
+                                         .epsilon = 1e-8,
+                                         .correction1 = 1 - pow(0.9, s + 1),
+                                         .correction2 = 1 - pow(0.999, s + 1)},
+                            0, NULL);
+    }
+    b->t->ops->get(b->t, NET_THETA, b->out, &err);
+    int trained = trained_tensors(&b->sh);
+    double *mine = records(b, trained, b->out, b->theta);
+    double off = golden_records_distance(&b->sh, trained, mine, golden_get(&b->g, "adam_change", NULL));
+    if (!(off <= SLACK * noise.adam_change + 1e-2))
+        fail_msg("%s: ten steps of Adam are off by %.3g, allowed %.3g", b->g.name, off,
+                 SLACK * noise.adam_change + 1e-2);
+    free(mine);
+}
+
+/* Ordering with the running statistics: greedy, and the best of all orders by a beam that holds them all. */
+static void orders(bench *b, const char *kernel_set) {
+    golden_noise noise = golden_expected(&b->g);
+    onet_error err;
+    onet_model *model;
+    int n = b->g.n;
+    size_t B = (size_t)b->g.B, first = b->sets->count;
+    assert_int_equal(model_new(&model, &b->g.settings, &err), ONET_OK);
+    memcpy(model->theta, b->theta, b->sh.total * sizeof(float));
+    onet_answer *answer = need(calloc(B, sizeof *answer));
+    int32_t *order = need(malloc(B * (size_t)n * sizeof *order));
+    double *logprob = need(malloc(B * sizeof *logprob));
+    for (size_t s = 0; s < B; s++) answer[s] = (onet_answer){.order = order + s * n, .logprob = logprob + s};
+    for (int best = 0; best < 2; best++) {
+        const double *want = golden_get(&b->g, best ? "best_order" : "greedy_order", NULL);
+        const double *want_p = golden_get(&b->g, best ? "best_log_prob" : "greedy_log_prob", NULL);
+        if (!want) continue;
+        onet_orderer *o;
+        onet_order_options options = {
+            .decode = best ? ONET_BEAM : ONET_GREEDY, .beam = 120, .threads = 2, .kernels = kernel_set};
+        assert_int_equal(onet_orderer_new(&o, model, &options, &err), ONET_OK);
+        b->sets->count = B;
+        assert_int_equal(onet_orderer_run(o, b->sets, answer, &err), ONET_OK);
+        b->sets->count = first;
+        for (size_t s = 0; s < B; s++) {
+            near(b, "log-probability of an order", logprob[s], want_p[s],
+                 SLACK * n * noise.eval_logits + 1e-4);
+            for (int t = 0; t < n; t++) assert_int_equal(order[s * n + t], (int)want[s * n + t]);
+        }
+        onet_orderer_free(o);
+    }
+    free(answer);
+    free(order);
+    free(logprob);
+    onet_model_free(model);
+}
+
+static void agrees_with_the_twin(void **state) {
+    const char *kernel_set = *state;
+    char **names = golden_names();
+    size_t count = 0;
+    for (; names[count]; count++) {
+        bench b;
+        setup(&b, names[count], kernel_set);
+        one_batch(&b);
+        ten_steps(&b);
+        orders(&b, kernel_set);
+        teardown(&b);
+    }
+    assert_true(count > 20);
+    golden_names_free(names);
+}
+
+static void parameter_counts(void **state) {
+    (void)state;
+    static const struct {
+        const char *preset;
+        int width;
+        size_t total, trained;
+    } want[] = {{"tsp", 2, 72903, 71623}, {"words", 50, 1385367, 1380247}};
+    for (int i = 0; i < 2; i++) {
+        onet_settings s;
+        onet_model *model;
+        onet_error err;
+        assert_int_equal(onet_settings_preset(&s, want[i].preset, &err), ONET_OK);
+        s.width = want[i].width;
+        assert_int_equal(model_new(&model, &s, &err), ONET_OK);
+        assert_int_equal(onet_model_parameters(model, 0), want[i].total);
+        assert_int_equal(onet_model_parameters(model, 1), want[i].trained);
+        onet_model_free(model);
+    }
+}
+
+int main(void) {
+    struct CMUnitTest tests[8] = {cmocka_unit_test(parameter_counts)};
+    static char names[7][64];
+    size_t count = 1;
+    for (const char *const *k = kernels_available(); *k && count < 8; k++, count++) {
+        snprintf(names[count - 1], sizeof names[0], "agrees_with_the_twin: %s", *k);
+        tests[count] = (struct CMUnitTest){names[count - 1], agrees_with_the_twin, NULL, NULL, (void *)*k};
+    }
+    return _cmocka_run_group_tests("golden", tests, count, NULL, NULL);
+}
