@@ -1,0 +1,30 @@
+# Each fuzz/fuzz_NAME.c feeds bytes to one reader. `make fuzz-NAME` searches for bytes that break it (clang's
+# libFuzzer, FUZZ_SECONDS long) and adds what it learns to build/fuzz/corpus/NAME; `make check-corpus` replays
+# the files of fuzz/corpus/NAME, seeds and past findings, with any compiler.
+FUZZ_SECONDS ?= 30
+FUZZ_NAMES   := $(patsubst fuzz/fuzz_%.c,%,$(sort $(wildcard fuzz/fuzz_*.c)))
+FUZZ_SAN     := address,undefined
+REPLAY_BIN   := $(FUZZ_NAMES:%=$(B)/fuzz/replay_%)
+
+$(B)/fuzz/replay_%: fuzz/fuzz_%.c fuzz/replay.c fuzz/memory_file.h $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -o $@
+
+check-corpus: $(REPLAY_BIN)
+	@for n in $(FUZZ_NAMES); do $(B)/fuzz/replay_$$n $$n fuzz/corpus/$$n || bad=1; done; [ -z "$$bad" ]
+CHECKS += check-corpus
+
+# The sanitized library and the fuzzer live in a folder of their own.
+fuzz-%:
+	+$(MAKE) --no-print-directory CC=clang B=build/fuzz OPT=-O1 \
+	    SAN='-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -fno-sanitize-recover=undefined' build/fuzz/fuzz_$*
+	@mkdir -p build/fuzz/corpus/$* fuzz/corpus/$*
+	build/fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -malloc_limit_mb=2048 \
+	    -print_final_stats=1 -artifact_prefix=build/fuzz/$*- build/fuzz/corpus/$* fuzz/corpus/$*
+
+build/fuzz/fuzz_%: fuzz/fuzz_%.c fuzz/memory_file.h $(LIB_OBJ)
+	$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -o $@
+
+fuzz: $(FUZZ_NAMES:%=fuzz-%)
+
+.PHONY: check-corpus fuzz
