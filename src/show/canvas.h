@@ -1,0 +1,50 @@
+/* A drawing surface that ends up as an SVG or PNG file, by the name's ending; the file is there whole or not
+ * at all. Coordinates are points; a PNG has PNG_SCALE pixels for each. */
+#ifndef SHOW_CANVAS_H
+#define SHOW_CANVAS_H
+
+#include <cairo/cairo.h>
+#include <stdbool.h>
+
+#include "base/file.h"
+#include "ordernet.h"
+
+typedef struct canvas {
+    cairo_t *cr;
+    double width, height;
+    bool png;
+    output *out;
+    onet_status failed; /* the first write that failed, and its sentence */
+    onet_error why;
+} canvas;
+
+/* White, with black as the colour. ONET_USAGE for a name that ends in neither .svg nor .png. */
+onet_status canvas_open(canvas *c, const char *path, double width, double height, onet_error *err);
+/* Writes the file. */
+onet_status canvas_close(canvas *c, onet_error *err);
+
+typedef struct colour {
+    double r, g, b;
+} colour;
+extern const colour INK, GREY, PALE;
+/* Colours that colour-blind eyes tell apart too; repeats after 7. */
+colour palette(int i);
+void canvas_colour(canvas *c, colour k);
+
+/* Text with its left end, middle or right end at x and its base line at y. */
+typedef enum align { LEFT, MIDDLE, RIGHT } align;
+typedef struct text_style {
+    double size;
+    bool bold;
+    align align;
+} text_style;
+void canvas_text(canvas *c, double x, double y, text_style style, const char *text);
+double canvas_text_width(canvas *c, text_style style, const char *text);
+
+/* Calls draw(context, path, err) once when path ends in .svg or .png; with PATH.svg and PATH.png otherwise.
+ */
+onet_status canvas_both(const char *path,
+                        onet_status (*draw)(const void *context, const char *path, onet_error *err),
+                        const void *context, onet_error *err);
+
+#endif

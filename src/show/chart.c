@@ -1,0 +1,199 @@
+#include "show/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "show/canvas.h"
+
+static const double WIDTH = 720, HEIGHT = 400, PLOT_LEFT = 62, PLOT_TOP = 46, PLOT_RIGHT = 200,
+                    PLOT_BOTTOM = 48;
+
+/* One axis ready for drawing: values to points. */
+typedef struct scale {
+    const chart_axis *axis;
+    double low, high; /* values; their logarithms on a logarithmic axis */
+    double from, to;  /* points */
+} scale;
+
+static double reading(const chart_axis *axis, double value) {
+    return axis->log ? log10(value) : value;
+}
+
+static bool shown(const chart_axis *axis, double value) {
+    return isfinite(value) && (!axis->log || value > 0);
+}
+
+static double place(const scale *s, double value) {
+    return s->from + (reading(s->axis, value) - s->low) / (s->high - s->low) * (s->to - s->from);
+}
+
+/* The step of 1, 2 or 5 times a power of 10 that gives about 6 ticks. */
+static double round_step(double span) {
+    double power = pow(10, floor(log10(span / 6))), part = span / 6 / power;
+    return power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
+}
+
+static scale make_scale(const chart *c, const chart_axis *axis, bool x, double from, double to) {
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < c->count; i++) {
+        const chart_series *s = &c->series[i];
+        for (int k = 0; k < s->count; k++) {
+            double value = x ? s->x[k] : s->y[k];
+            if (!shown(axis, value)) continue;
+            low = fmin(low, reading(axis, value));
+            high = fmax(high, reading(axis, value));
+        }
+    }
+    if (axis->low != 0 || axis->high != 0) low = reading(axis, axis->low), high = reading(axis, axis->high);
+    if (!(low < high)) {
+        low = isfinite(low) ? low - 1 : 0;
+        high = low + 2;
+    } else if (axis->low == 0 && axis->high == 0 && !axis->log) {
+        double step = round_step(high - low);
+        if (!x) low = floor(low / step) * step, high = ceil(high / step) * step;
+    } else if (axis->log && axis->low == 0 && axis->high == 0) {
+        low -= 0.03 * (high - low);
+        high += 0.03 * (high - low);
+    }
+    return (scale){axis, low, high, from, to};
+}
+
+/* The ticks of an axis one by one; *count is how many were given. False after the last. */
+static bool next_tick(const scale *s, int *count, double *value) {
+    if (!s->axis->log) {
+        double step = round_step(s->high - s->low);
+        *value = (ceil(s->low / step - 1e-9) + *count) * step;
+        if (fabs(*value) < step * 1e-9) *value = 0;
+        ++*count;
+        return *value <= s->high + step * 1e-9;
+    }
+    static const double within[] = {1, 2, 5};
+    for (int first = (int)floor(s->low);; ++*count) {
+        *value = pow(10, first + *count / 3) * within[*count % 3];
+        if (log10(*value) > s->high + 1e-9) return false;
+        if (log10(*value) < s->low - 1e-9) continue;
+        ++*count;
+        return true;
+    }
+}
+
+static void tick_text(const scale *s, double value, char text[48]) {
+    snprintf(text, 48, "%.6g%s", value, s->axis->unit ? s->axis->unit : "");
+}
+
+static void draw_axes(canvas *c, const scale *x, const scale *y) {
+    char text[48];
+    double value;
+    cairo_set_line_width(c->cr, 0.7);
+    for (int count = 0; next_tick(y, &count, &value);) {
+        double at = floor(place(y, value)) + 0.5;
+        canvas_colour(c, PALE);
+        cairo_move_to(c->cr, x->from, at);
+        cairo_line_to(c->cr, x->to, at);
+        cairo_stroke(c->cr);
+        tick_text(y, value, text);
+        canvas_colour(c, GREY);
+        canvas_text(c, x->from - 8, at + 4, (text_style){11, false, RIGHT}, text);
+    }
+    canvas_colour(c, GREY);
+    cairo_move_to(c->cr, x->from, y->from + 0.5);
+    cairo_line_to(c->cr, x->to, y->from + 0.5);
+    cairo_stroke(c->cr);
+    for (int count = 0; next_tick(x, &count, &value);) {
+        double at = place(x, value);
+        cairo_move_to(c->cr, at, y->from);
+        cairo_line_to(c->cr, at, y->from + 4);
+        cairo_stroke(c->cr);
+        tick_text(x, value, text);
+        canvas_text(c, at, y->from + 18, (text_style){11, false, MIDDLE}, text);
+    }
+    canvas_colour(c, INK);
+    canvas_text(c, (x->from + x->to) / 2, y->from + 38, (text_style){12, false, MIDDLE}, x->axis->title);
+    canvas_text(c, 14, y->to - 10, (text_style){12, false, LEFT}, y->axis->title);
+}
+
+static bool point_shown(const scale *x, const scale *y, const chart_series *s, int k) {
+    return shown(x->axis, s->x[k]) && shown(y->axis, s->y[k]);
+}
+
+static void draw_band(canvas *c, const scale *x, const scale *y, const chart_series *s) {
+    colour k = palette(s->colour);
+    bool any = false;
+    for (int i = 0; i < 2 * s->count; i++) {
+        int at = i < s->count ? i : 2 * s->count - 1 - i;
+        double value = i < s->count ? s->high[at] : s->low[at];
+        if (!point_shown(x, y, s, at) || !shown(y->axis, value)) continue;
+        if (any)
+            cairo_line_to(c->cr, place(x, s->x[at]), place(y, value));
+        else
+            cairo_move_to(c->cr, place(x, s->x[at]), place(y, value));
+        any = true;
+    }
+    cairo_set_source_rgba(c->cr, k.r, k.g, k.b, 0.18);
+    cairo_fill(c->cr);
+}
+
+static void draw_series(canvas *c, const scale *x, const scale *y, const chart_series *s) {
+    static const double dashes[] = {5, 3.5};
+    if (s->low && s->high) draw_band(c, x, y, s);
+    canvas_colour(c, palette(s->colour));
+    cairo_set_line_width(c->cr, 1.8);
+    cairo_set_line_join(c->cr, CAIRO_LINE_JOIN_ROUND);
+    if (s->dashed) cairo_set_dash(c->cr, dashes, 2, 0);
+    bool any = false;
+    for (int k = 0; k < s->count; k++) {
+        if (!point_shown(x, y, s, k)) continue;
+        if (any)
+            cairo_line_to(c->cr, place(x, s->x[k]), place(y, s->y[k]));
+        else
+            cairo_move_to(c->cr, place(x, s->x[k]), place(y, s->y[k]));
+        any = true;
+    }
+    cairo_stroke(c->cr);
+    cairo_set_dash(c->cr, NULL, 0, 0);
+    for (int k = 0; k < s->count; k++) {
+        if (!point_shown(x, y, s, k)) continue;
+        cairo_arc(c->cr, place(x, s->x[k]), place(y, s->y[k]), 2.4, 0, 6.283185307179586);
+        cairo_fill(c->cr);
+    }
+}
+
+static void draw_legend(canvas *c, const chart *figure) {
+    static const double dashes[] = {5, 3.5};
+    double x = WIDTH - PLOT_RIGHT + 16, y = PLOT_TOP + 10;
+    for (int i = 0; i < figure->count; i++, y += 20) {
+        const chart_series *s = &figure->series[i];
+        canvas_colour(c, palette(s->colour));
+        cairo_set_line_width(c->cr, 1.8);
+        if (s->dashed) cairo_set_dash(c->cr, dashes, 2, 0);
+        cairo_move_to(c->cr, x, y - 4);
+        cairo_line_to(c->cr, x + 24, y - 4);
+        cairo_stroke(c->cr);
+        cairo_set_dash(c->cr, NULL, 0, 0);
+        cairo_arc(c->cr, x + 12, y - 4, 2.4, 0, 6.283185307179586);
+        cairo_fill(c->cr);
+        canvas_colour(c, INK);
+        canvas_text(c, x + 31, y, (text_style){11, false, LEFT}, s->name);
+    }
+}
+
+static onet_status draw_chart(const void *context, const char *path, onet_error *err) {
+    const chart *figure = context;
+    canvas c;
+    onet_status status = canvas_open(&c, path, WIDTH, HEIGHT, err);
+    if (status) return status;
+    scale x = make_scale(figure, &figure->x, true, PLOT_LEFT, WIDTH - PLOT_RIGHT);
+    scale y = make_scale(figure, &figure->y, false, HEIGHT - PLOT_BOTTOM, PLOT_TOP);
+    canvas_text(&c, 14, 20, (text_style){14, true, LEFT}, figure->title);
+    draw_axes(&c, &x, &y);
+    draw_legend(&c, figure);
+    cairo_rectangle(c.cr, x.from - 3, y.to - 3, x.to - x.from + 6, y.from - y.to + 6);
+    cairo_clip(c.cr);
+    for (int i = figure->count - 1; i >= 0; i--) draw_series(&c, &x, &y, &figure->series[i]);
+    return canvas_close(&c, err);
+}
+
+onet_status chart_write(const chart *c, const char *path, onet_error *err) {
+    return canvas_both(path, draw_chart, c, err);
+}

@@ -1,0 +1,107 @@
+#include "show/tours.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "show/canvas.h"
+
+static const double SIDE = 210, GAP = 22, BELOW = 34, EDGE = 24, TITLE = 34;
+
+/* Whether the tour goes from a to b or back; place [n] is each city's place in it. */
+static bool has_step(int n, const int32_t *place, int a, int b) {
+    int apart = abs(place[a] - place[b]);
+    return apart == 1 || apart == n - 1;
+}
+
+typedef struct frame {
+    double x, y, scale; /* of the lower left city, in points; points a unit */
+    double low[2];
+} frame;
+
+static frame fit(const tour_panel *p, double x, double y) {
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, inset = 12;
+    for (int i = 0; i < 2 * p->n; i++) {
+        low[i % 2] = fmin(low[i % 2], p->xy[i]);
+        high[i % 2] = fmax(high[i % 2], p->xy[i]);
+    }
+    double wide = high[0] - low[0], tall = high[1] - low[1], side = fmax(wide, tall);
+    double scale = side > 0 ? (SIDE - 2 * inset) / side : 0;
+    return (frame){x + (SIDE - wide * scale) / 2, y + (SIDE + tall * scale) / 2, scale, {low[0], low[1]}};
+}
+
+static void move_to(canvas *c, const frame *f, const double *xy, bool line) {
+    double x = f->x + (xy[0] - f->low[0]) * f->scale, y = f->y - (xy[1] - f->low[1]) * f->scale;
+    if (line)
+        cairo_line_to(c->cr, x, y);
+    else
+        cairo_move_to(c->cr, x, y);
+}
+
+static void dot(canvas *c, const frame *f, const double *xy, double radius) {
+    cairo_new_path(c->cr);
+    cairo_arc(c->cr, f->x + (xy[0] - f->low[0]) * f->scale, f->y - (xy[1] - f->low[1]) * f->scale, radius, 0,
+              6.283185307179586);
+}
+
+/* place [n] is scratch. */
+static void draw_panel(canvas *c, const tour_panel *p, double x, double y, int32_t *place) {
+    int n = p->n;
+    double radius = n <= 60 ? 2.6 : n <= 150 ? 1.9 : n <= 400 ? 1.3 : 0.9;
+    double width = n <= 60 ? 1.5 : n <= 150 ? 1.2 : 0.8;
+    canvas_colour(c, PALE);
+    cairo_set_line_width(c->cr, 1);
+    cairo_rectangle(c->cr, x, y, SIDE, SIDE);
+    cairo_stroke(c->cr);
+    frame f = fit(p, x, y);
+    cairo_set_line_join(c->cr, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_line_cap(c->cr, CAIRO_LINE_CAP_ROUND);
+    for (int t = 0; p->against && t < n; t++) place[p->against[t]] = t;
+    for (int differs = 0; differs < 2; differs++) {
+        cairo_set_line_width(c->cr, width * (differs ? 1.25 : 1));
+        for (int t = 0; t < n; t++) {
+            int a = p->tour[t], b = p->tour[t + 1 < n ? t + 1 : 0];
+            if ((p->against && !has_step(n, place, a, b)) != differs) continue;
+            move_to(c, &f, p->xy + 2 * a, false);
+            move_to(c, &f, p->xy + 2 * b, true);
+        }
+        canvas_colour(c, palette(differs));
+        cairo_stroke(c->cr);
+    }
+    canvas_colour(c, INK);
+    for (int i = 0; i < n; i++) {
+        dot(c, &f, p->xy + 2 * i, radius);
+        cairo_fill(c->cr);
+    }
+    canvas_text(c, x, y + SIDE + 15, (text_style){11, true, LEFT}, p->title);
+    canvas_colour(c, GREY);
+    canvas_text(c, x, y + SIDE + 29, (text_style){11, false, LEFT}, p->note);
+}
+
+static onet_status draw_page(const void *context, const char *path, onet_error *err) {
+    const tour_page *page = context;
+    int rows = (page->count + page->columns - 1) / page->columns, most = 1;
+    double top = EDGE + (page->title ? TITLE : 0);
+    for (int i = 0; i < page->count; i++)
+        if (page->panels[i].n > most) most = page->panels[i].n;
+    int32_t *place = array_new((size_t)most, sizeof *place);
+    if (!place) return fail_memory(err, "a page of tours");
+    canvas c;
+    onet_status status = canvas_open(&c, path, 2 * EDGE + page->columns * (SIDE + GAP) - GAP,
+                                     top + rows * (SIDE + BELOW + GAP / 2) - GAP / 2 + EDGE / 2, err);
+    if (!status) {
+        if (page->title) canvas_text(&c, EDGE, EDGE + 14, (text_style){16, true, LEFT}, page->title);
+        for (int i = 0; i < page->count; i++)
+            draw_panel(&c, &page->panels[i], EDGE + i % page->columns * (SIDE + GAP),
+                       top + i / page->columns * (SIDE + BELOW + GAP / 2), place);
+        status = canvas_close(&c, err);
+    }
+    free(place);
+    return status;
+}
+
+onet_status tours_write(const tour_page *page, const char *path, onet_error *err) {
+    if (page->count < 1 || page->columns < 1) return fail(err, ONET_USAGE, "there are no tours to draw");
+    return canvas_both(path, draw_page, page, err);
+}

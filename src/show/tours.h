@@ -1,0 +1,25 @@
+/* A page of tours side by side. */
+#ifndef SHOW_TOURS_H
+#define SHOW_TOURS_H
+
+#include "ordernet.h"
+
+typedef struct tour_panel {
+    int n;
+    const double *xy;       /* [n, 2] */
+    const int32_t *tour;    /* [n] */
+    const int32_t *against; /* [n] or NULL: steps that this tour does not have stand out */
+    char title[80], note[80];
+} tour_panel;
+
+typedef struct tour_page {
+    const char *title; /* NULL: none */
+    int columns;
+    int count;
+    const tour_panel *panels; /* [count], row by row */
+} tour_page;
+
+/* Writes path (.svg or .png), or PATH.svg and PATH.png. */
+onet_status tours_write(const tour_page *page, const char *path, onet_error *err);
+
+#endif

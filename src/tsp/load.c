@@ -1,0 +1,49 @@
+#include "tsp/load.h"
+
+#include "base/error.h"
+#include "data/sets.h"
+#include "tsp/generate.h"
+#include "tsp/tsplib.h"
+#include <stdio.h>
+#include <string.h>
+
+onet_status tsp_load(tsp_file *file, const char *path, const onet_read_options *options, onet_error *err) {
+    *file = (tsp_file){.count = 1};
+    if (tsplib_is(path)) return tsplib_read(&file->one, path, err);
+    onet_status status = onet_sets_read(&file->sets, path, options, err);
+    if (status) return status;
+    file->count = file->sets->count;
+    if (file->sets->width == 2 && !file->sets->words) return ONET_OK;
+    status = fail(err, ONET_BAD, "%s: its items are not points x, y of the plane", path);
+    tsp_unload(file);
+    return status;
+}
+
+void tsp_unload(tsp_file *file) {
+    tsp_free(&file->one);
+    onet_sets_free(file->sets);
+    *file = (tsp_file){0};
+}
+
+static onet_status copy(const tsp_instance *from, tsp_instance *t, onet_error *err) {
+    onet_status status = tsp_blank(t, from->n, from->xy != NULL, err);
+    if (status) return status;
+    size_t n = (size_t)from->n;
+    memcpy(t->dist, from->dist, n * n * sizeof *t->dist);
+    if (t->xy) memcpy(t->xy, from->xy, 2 * n * sizeof *t->xy);
+    memcpy(t->name, from->name, sizeof t->name);
+    t->whole = from->whole;
+    return ONET_OK;
+}
+
+onet_status tsp_get(const tsp_file *file, size_t i, tsp_instance *t, onet_error *err) {
+    if (!file->sets) return copy(&file->one, t, err);
+    size_t n = sets_size(file->sets, i);
+    *t = (tsp_instance){0};
+    if (n > TSP_MAX_CITIES)
+        return fail(err, ONET_BAD, "set %zu has %zu cities; an instance has at most %d", i + 1, n,
+                    TSP_MAX_CITIES);
+    onet_status status = tsp_floats(t, (int)n, sets_item(file->sets, file->sets->start[i]), err);
+    if (!status) snprintf(t->name, sizeof t->name, "set %zu", i + 1);
+    return status;
+}
