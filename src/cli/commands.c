@@ -17,6 +17,7 @@ extern const command
     cmd_order,
     cmd_train,
     cmd_tsp_generate,
+    cmd_tsp_solve,
     cmd_words_prepare;
 
 const command *const commands[] = {
@@ -26,6 +27,7 @@ const command *const commands[] = {
     &cmd_inspect,
     &cmd_convert,
     &cmd_tsp_generate,
+    &cmd_tsp_solve,
     &cmd_words_prepare,
     &cmd_help,
     &cmd_completion,

@@ -499,7 +499,9 @@ static bool new_search(search *s, const tsp_instance *t) {
 static onet_status branch_and_bound(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,
                                     onet_error *err) {
     onet_status status = tsp_nearest(t, 0, tour, err);
-    if (!status) status = tsp_local(t, (long)t->n * t->n / 20, seconds / 4, 1, tour, err);
+    long n = t->n,
+         kicks = n <= 50 ? n * n / 20 : n * n * n / 1000; /* cheap beside the search that they save */
+    if (!status) status = tsp_local(t, kicks, seconds / 4, 1, tour, err);
     if (status) return status;
     search s;
     if (!new_search(&s, t)) {

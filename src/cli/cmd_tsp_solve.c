@@ -1,0 +1,245 @@
+/* ordernet tsp solve: a tour for every instance of a file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/ordering.h"
+#include "cli/progress.h"
+#include "cli/touring.h"
+#include "data/sets.h"
+#include "show/tours.h"
+#include "tsp/load.h"
+#include "tsp/methods.h"
+#include "tsp/tsplib.h"
+
+enum { MOST_PANELS = 12, COLUMNS = 4 };
+
+typedef struct solve_values {
+    tsp_method method;
+    double seconds;
+    uint64_t kicks, seed;
+    const char *out, *draw;
+    onet_read_options read;
+    tour_net_values net;
+    int quiet;
+} solve_values;
+
+static void defaults(void *values) {
+    solve_values *v = values;
+    v->seconds = 60;
+    v->seed = 1;
+    tour_net_defaults(&v->net);
+}
+
+/* What is kept of the solved instances for --out and --draw. */
+typedef struct kept {
+    onet_sets *tours;
+    tour_panel panel[MOST_PANELS];
+    tsp_instance drawn[MOST_PANELS];
+    int32_t *drawn_tour[MOST_PANELS];
+    int panels;
+} kept;
+
+static void free_kept(kept *k) {
+    onet_sets_free(k->tours);
+    for (int i = 0; i < k->panels; i++) {
+        tsp_free(&k->drawn[i]);
+        free(k->drawn_tour[i]);
+    }
+}
+
+static void print_length(const tsp_instance *t, double length) {
+    printf("%.*f", t->whole ? 0 : 6, length);
+}
+
+/* TSPLIB numbers its nodes from 1, the engine's formats count from 0. */
+static void print_answer(const solve_values *v, const tsp_file *file, const tsp_instance *t,
+                         const int32_t *tour, const tsp_proof *proof) {
+    printf("%s: %d cities, %s, length ", t->name[0] ? t->name : "instance", t->n, tsp_method_name(v->method));
+    print_length(t, proof->length);
+    if (proof->proven) printf(", optimal");
+    if (v->method == TSP_EXACT && !proof->proven) {
+        printf(", not proven: no tour is shorter than ");
+        print_length(t, proof->bound);
+        printf(" (%.2f%% less)", 100 * (1 - proof->bound / proof->length));
+    }
+    printf("\n");
+    if (v->out) return;
+    for (int i = 0; i < t->n; i++) printf("%s%d", i ? " " : "", tour[i] + !file->sets);
+    printf("\n");
+}
+
+/* Takes the instance over when it is one of those to draw. */
+static onet_status keep(const solve_values *v, const tsp_file *file, size_t i, tsp_instance *t,
+                        const int32_t *tour, const tsp_proof *proof, kept *k, onet_error *err) {
+    onet_status status = ONET_OK;
+    if (v->out && file->sets)
+        status =
+            sets_append(k->tours, (size_t)t->n, 2, sets_item(file->sets, file->sets->start[i]), tour, err);
+    else if (v->out)
+        status = tsplib_write_tour(t, tour, v->out, err);
+    if (status || !v->draw || !t->xy || k->panels == MOST_PANELS) return status;
+    int32_t *copy = array_new((size_t)t->n, sizeof *copy);
+    if (!copy) return fail_memory(err, "a picture");
+    memcpy(copy, tour, (size_t)t->n * sizeof *copy);
+    tour_panel *p = &k->panel[k->panels];
+    *p = (tour_panel){.n = t->n, .xy = t->xy, .tour = copy};
+    snprintf(p->title, sizeof p->title, "%s, %d cities", t->name[0] ? t->name : "instance", t->n);
+    snprintf(p->note, sizeof p->note, "%s, length %.*f%s", tsp_method_name(v->method), t->whole ? 0 : 4,
+             proof->length, proof->proven ? ", optimal" : "");
+    k->drawn[k->panels] = *t;
+    k->drawn_tour[k->panels++] = copy;
+    *t = (tsp_instance){0};
+    return ONET_OK;
+}
+
+static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t i, const tsp_effort *effort,
+                             kept *k, double *length, onet_error *err) {
+    tsp_instance t = {0};
+    tsp_proof proof = {0};
+    onet_status status = tsp_get(file, i, &t, err);
+    int32_t *tour = status ? NULL : array_new((size_t)t.n, sizeof *tour);
+    if (!status && !tour) status = fail_memory(err, "a tour");
+    if (!status) status = tsp_solve(&t, v->method, effort, tour, &proof, err);
+    if (status == ONET_USAGE && file->sets) error_prefix(err, "set %zu", i + 1);
+    if (!status) {
+        print_answer(v, file, &t, tour, &proof);
+        *length += proof.length;
+        status = keep(v, file, i, &t, tour, &proof, k, err);
+    }
+    tsp_free(&t);
+    free(tour);
+    return status;
+}
+
+static onet_status solve_all(const solve_values *v, const tsp_file *file, const tsp_effort *effort,
+                             onet_error *err) {
+    kept k = {0};
+    double length = 0;
+    progress p;
+    progress_start(&p, v->quiet || file->count == 1);
+    interrupt_catch();
+    onet_status status = v->out && file->sets ? sets_new(&k.tours, 2, err) : ONET_OK;
+    for (size_t i = 0; i < file->count && !status; i++) {
+        if (interrupted())
+            status = fail(err, ONET_INTERRUPTED, "stopped after %zu of %zu instances", i, file->count);
+        else
+            status = solve_one(v, file, i, effort, &k, &length, err);
+        progress_count(&p, "solving", "instances", (double)(i + 1), (double)file->count);
+    }
+    progress_end(&p);
+    if (!status && file->count > 1 && !v->quiet)
+        printf("%zu instances, mean length %.6f\n", file->count, length / (double)file->count);
+    if (!status && k.tours) status = onet_sets_write(k.tours, v->out, ONET_FORMAT_AUTO, err);
+    if (!status && v->draw) {
+        tour_page page = {
+            .columns = k.panels < COLUMNS ? k.panels : COLUMNS, .count = k.panels, .panels = k.panel};
+        status = k.panels ? tours_write(&page, v->draw, err)
+                          : fail(err, ONET_USAGE, "the instance has no coordinates to draw");
+    }
+    free_kept(&k);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    (void)count;
+    const solve_values *v = values;
+    tsp_file file;
+    onet_model *model = NULL;
+    tsp_effort effort = {.seconds = v->seconds,
+                         .kicks = (long)v->kicks,
+                         .seed = v->seed,
+                         .symmetries = tour_net_symmetries(&v->net),
+                         .shortest = v->net.shortest || v->net.symmetries};
+    onet_status status = tsp_load(&file, operands[0], &v->read, err);
+    if (status) return status;
+    if (v->method == TSP_ORDERNET) status = tour_net_open(&v->net, &model, &effort.net, err);
+    if (!status) status = solve_all(v, &file, &effort, err);
+    tsp_net_free(effort.net);
+    onet_model_free(model);
+    tsp_unload(&file);
+    return status;
+}
+
+#define AT(name) offsetof(solve_values, name)
+
+static const option options[] = {
+    {.name = "method",
+     .kind = OPTION_CHOICE,
+     .argument = "METHOD",
+     .choices = TSP_METHOD_CHOICES,
+     .field = AT(method),
+     .help =
+         "exact: branch and bound, with proof. held-karp: dynamic program, up to 20 cities. christofides: at "
+         "most "
+         "half as long again as the optimum. farthest: farthest insertion. nearest: nearest neighbour. 2opt: "
+         "2-opt and Or-opt from the nearest neighbour's tour. ordernet: the trained net."},
+    {.name = "time-limit",
+     .kind = OPTION_DOUBLE,
+     .argument = "SECONDS",
+     .high = 1e9,
+     .field = AT(seconds),
+     .help = "exact, and 2opt with --kicks: time for an instance; 0 sets no limit. Where exact cannot prove "
+             "its tour "
+             "in time it says so and gives the bound that it has."},
+    {.name = "kicks",
+     .kind = OPTION_U64,
+     .argument = "N",
+     .high = 1e15,
+     .field = AT(kicks),
+     .help = "2opt: go on with N random kicks, each mended by the same search and kept unless the tour "
+             "became longer."},
+    {.name = "seed", .kind = OPTION_U64, .argument = "S", .field = AT(seed), .help = "Of the kicks."},
+    {.name = "out",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(out),
+     .help = "Write the tours here instead of printing them: a TSPLIB .tour file for a TSPLIB instance, sets "
+             "with "
+             "their order in any format for the others."},
+    {.name = "draw",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(draw),
+     .help =
+         "Draw the first tours, 12 at most: a .svg or .png file, or both where the name has neither ending."},
+    OPTION_QUIET(AT(quiet)),
+    {.group = "Net"},
+    OPTIONS_TOUR_NET(AT(net)),
+    OPTIONS_ORDER_MACHINE(AT(net.search)),
+    {.group = "Data format"},
+    OPTIONS_READ(AT(read)),
+    {0},
+};
+
+const command cmd_tsp_solve = {
+    .name = "tsp solve",
+    .summary = "Find tours through cities",
+    .operands = "FILE",
+    .least = 1,
+    .most = 1,
+    .about = "Reads a TSPLIB file (EUC_2D, CEIL_2D, ATT, GEO, EXPLICIT), or sets of points in any format "
+             "that 'ordernet "
+             "order' reads, and prints for each instance its length and the tour. Distances are Euclidean in "
+             "double "
+             "precision, or rounded as the TSPLIB file asks. A TSPLIB tour is printed in the file's node "
+             "numbers, from 1; "
+             "others in places in the set, from 0. A tour starts at the city with the smallest x+y and runs "
+             "counter-clockwise.\n\nFor the net, cities of any scale and place are brought to the unit "
+             "square with one "
+             "scale for both axes: the longer side leaves a margin of 1/(n+1) at both ends, the shorter is "
+             "centred.",
+    .examples =
+        "ordernet tsp solve --method exact berlin52.tsp\n"
+        "ordernet tsp generate --n 50 --per-size 8 | ordernet tsp solve --method ordernet --symmetries 8 "
+        "--draw tours -",
+    .options = options,
+    .size = sizeof(solve_values),
+    .defaults = defaults,
+    .run = run,
+};

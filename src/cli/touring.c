@@ -1,0 +1,27 @@
+#include "cli/touring.h"
+
+#include <limits.h>
+
+#include "cli/model_path.h"
+
+void tour_net_defaults(tour_net_values *values) {
+    values->search.beam = 5;
+}
+
+int tour_net_symmetries(const tour_net_values *values) {
+    return values->symmetries ? 8 : 1;
+}
+
+onet_status tour_net_open(const tour_net_values *values, onet_model **model, tsp_net **net, onet_error *err) {
+    char shipped[PATH_MAX];
+    *model = NULL;
+    *net = NULL;
+    onet_status status =
+        values->model ? ONET_OK : model_path(shipped, sizeof shipped, "tsp.safetensors", err);
+    if (!status) status = onet_model_load(model, values->model ? values->model : shipped, err);
+    if (!status) status = tsp_net_new(net, *model, &values->search, err);
+    if (!status) return ONET_OK;
+    onet_model_free(*model);
+    *model = NULL;
+    return status;
+}

@@ -1,0 +1,57 @@
+/* What the tsp commands share: the net's options, and the model. */
+#ifndef CLI_TOURING_H
+#define CLI_TOURING_H
+
+#include "cli/options.h"
+#include "tsp/net.h"
+
+typedef struct tour_net_values {
+    const char *model; /* NULL: the shipped one */
+    onet_order_options search;
+    int symmetries; /* 0: 1 symmetry, 1: 8 */
+    int shortest;
+} tour_net_values;
+
+#define OPTION_TOUR_MODEL(at)                                                                                \
+    {                                                                                                        \
+        .name = "model", .kind = OPTION_STRING, .argument = "FILE", .field = (at),                           \
+        .default_text = "the shipped tsp.safetensors", .help = "The net's model."                            \
+    }
+/* The fields of the tour_net_values that stand at offset `at`, but for the machine's. */
+#define OPTIONS_TOUR_NET(at)                                                                                 \
+    OPTION_TOUR_MODEL((at) + offsetof(tour_net_values, model)),                                              \
+        {.name = "decode",                                                                                   \
+         .kind = OPTION_CHOICE,                                                                              \
+         .argument = "HOW",                                                                                  \
+         .choices = "beam|greedy",                                                                           \
+         .field = (at) + offsetof(tour_net_values, search.decode),                                           \
+         .help = "How the net looks for a tour: with a beam, or city by city."},                             \
+        {.name = "beam",                                                                                     \
+         .kind = OPTION_INT,                                                                                 \
+         .argument = "K",                                                                                    \
+         .field = (at) + offsetof(tour_net_values, search.beam),                                             \
+         .low = 1,                                                                                           \
+         .high = 100000,                                                                                     \
+         .help = "Tours kept at each step of the beam."},                                                    \
+        {.name = "symmetries",                                                                               \
+         .kind = OPTION_CHOICE,                                                                              \
+         .argument = "N",                                                                                    \
+         .choices = "1|8",                                                                                   \
+         .field = (at) + offsetof(tour_net_values, symmetries),                                              \
+         .help = "8 shows the net the cities under the square's 8 symmetries too and keeps the shortest "    \
+                 "tour of all beams."},                                                                      \
+    {                                                                                                        \
+        .name = "shortest", .kind = OPTION_FLAG, .field = (at) + offsetof(tour_net_values, shortest),        \
+        .help = "Keep the shortest tour of the beam rather than the most probable one."                      \
+    }
+
+/* The beam of 5. */
+void tour_net_defaults(tour_net_values *values);
+
+/* Loads the model and makes a net of it; free both. */
+onet_status tour_net_open(const tour_net_values *values, onet_model **model, tsp_net **net, onet_error *err);
+
+/* 1 or 8. */
+int tour_net_symmetries(const tour_net_values *values);
+
+#endif
