@@ -1,0 +1,30 @@
+/* A file of sets from any bytes: it is read or refused with a sentence; what is read is sound, and whether it
+ * is read does not depend on what it is turned into. */
+#ifndef FUZZ_CONVERT_ALL_H
+#define FUZZ_CONVERT_ALL_H
+
+#include <string.h>
+
+#include "data/sets.h"
+#include "data/sets_io.h"
+#include "memory_file.h"
+
+static inline void convert_all(const uint8_t *data, size_t size, const onet_read_options *options) {
+    char path[64];
+    int fd = memory_file(data, size, path);
+    onet_error err = {""};
+    onet_sets *sets;
+    onet_status status = onet_sets_read(&sets, path, options, &err);
+    if (!status != !!sets || (status && !err.text[0])) abort();
+    if (sets && sets_check(sets, &err)) abort();
+    onet_sets_free(sets);
+    for (int format = ONET_FORMAT_JSONL; format <= ONET_FORMAT_TEXT; format++) {
+        writer_options writing = {.format = (onet_format)format};
+        if (format == ONET_FORMAT_NPZ || format == ONET_FORMAT_SAFETENSORS) continue;
+        onet_status converted = sets_convert(path, "/dev/null", options, &writing, &err);
+        if (format == ONET_FORMAT_JSONL && !status && converted) abort();
+    }
+    close(fd);
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* CSV from any bytes. A first byte '!' stands for features that are named. */
+#include "convert_all.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    onet_read_options options = {.format = ONET_FORMAT_CSV};
+    if (size && data[0] == '!') {
+        options.features = "x,y";
+        data++;
+        size--;
+    }
+    convert_all(data, size, &options);
+    return 0;
+}

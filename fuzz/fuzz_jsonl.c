@@ -1,0 +1,30 @@
+/* JSON Lines from any bytes; each line is judged by jansson too. */
+#include "../tests/json_oracle.h"
+#include "convert_all.h"
+#include "data/jsonl.h"
+
+static void judge_line(const char *line, size_t length) {
+    record r = {0};
+    onet_error err;
+    json_t *set;
+    int expected = json_oracle(line, length, &set);
+    if (record_line(&r, ONET_FORMAT_JSONL, line, length, 1, &err)) abort();
+    onet_status status = jsonl_parse(&r, "line", &err);
+    if (status && (strstr(err.text, "512 arrays") || strstr(err.text, "1000 fields"))) expected = -1;
+    if (expected >= 0 && (status == ONET_OK) != expected) abort();
+    if (expected == 1 && (size_t)r.n != json_array_size(json_object_get(set, "items"))) abort();
+    json_decref(set);
+    record_free(&r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    onet_read_options options = {.format = ONET_FORMAT_JSONL};
+    const char *p = (const char *)data, *end = p + size, *newline;
+    for (; p < end; p = newline + 1) {
+        newline = memchr(p, '\n', (size_t)(end - p));
+        if (!newline) newline = end;
+        judge_line(p, (size_t)(newline - p));
+    }
+    convert_all(data, size, &options);
+    return 0;
+}

@@ -1,0 +1,13 @@
+/* Pointer Network text from any bytes. A first byte '!' stands for items of three features. */
+#include "convert_all.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    onet_read_options options = {.format = ONET_FORMAT_POINTER};
+    if (size && data[0] == '!') {
+        options.width = 3;
+        data++;
+        size--;
+    }
+    convert_all(data, size, &options);
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* jansson's judgement of a line of sets, for tests and fuzz targets of the reader that is our own. */
+#ifndef TESTS_JSON_ORACLE_H
+#define TESTS_JSON_ORACLE_H
+
+#include <jansson.h>
+#include <math.h>
+#include <stdint.h>
+
+/* What jsonl_parse must find in a line, worked out by jansson: 1 a set, 0 not one, -1 no judgement. */
+static inline int json_oracle(const char *line, size_t length, json_t **set) {
+    json_error_t error;
+    *set = json_loadb(line, length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+    if (!*set) {
+        /* Numbers that are passed through are not looked at; nested objects may have a key twice. */
+        enum json_error_code code = json_error_code(&error);
+        return code == json_error_numeric_overflow || code == json_error_duplicate_key ? -1 : 0;
+    }
+    json_t *items = json_object_get(*set, "items"), *first = json_array_get(items, 0);
+    size_t width = json_array_size(first);
+    if (!json_array_size(items)) return 0;
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        json_t *item = json_array_get(items, i);
+        if (json_typeof(item) != json_typeof(first)) return 0;
+        if (json_is_string(item) && !json_string_length(item)) return 0;
+        if (json_is_real(item) && fabs(json_real_value(item)) >= 0x1.ffffffp127) return 0;
+        if (!json_is_array(item) && !json_is_string(item) && !json_is_real(item)) return 0;
+        if (json_is_array(item) && (!width || json_array_size(item) != width)) return 0;
+        for (size_t j = 0; j < json_array_size(item); j++)
+            if (!json_is_real(json_array_get(item, j)) ||
+                fabs(json_real_value(json_array_get(item, j))) >= 0x1.ffffffp127)
+                return 0;
+    }
+    json_t *order = json_object_get(*set, "order");
+    if (!order || json_is_null(order)) return 1;
+    if (!json_is_array(order) || json_array_size(order) != json_array_size(items)) return 0;
+    /* Whole numbers are told from others in a second look only. */
+    json_t *again = json_loadb(line, length, 0, &error);
+    if (!again || json_array_size(order) > 64) {
+        json_decref(again);
+        return -1;
+    }
+    int result = 1;
+    uint64_t seen = 0;
+    for (size_t t = 0; t < json_array_size(order); t++) {
+        json_t *index = json_array_get(json_object_get(again, "order"), t);
+        json_int_t i = json_is_integer(index) ? json_integer_value(index) : -1;
+        if (i < 0 || i >= (json_int_t)json_array_size(items) || seen >> i & 1) result = 0;
+        if (result) seen |= (uint64_t)1 << i;
+    }
+    json_decref(again);
+    return result;
+}
+
+#endif
