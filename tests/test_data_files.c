@@ -83,7 +83,7 @@ static void refuses_to_convert(void **state) {
     assert_non_null(strstr(err.text, "a.jsonl:1: CSV cannot hold words; use jsonl, text or safetensors"));
     assert_int_equal(access(help_path("c.csv"), F_OK), -1); /* no partial file */
     assert_int_equal(sets_convert(words, help_path("c.out"), NULL, NULL, &err), ONET_USAGE);
-    assert_non_null(strstr(err.text, "which format to write; name it (--format"));
+    assert_non_null(strstr(err.text, "which format to write; end it in .jsonl"));
     assert_int_equal(sets_convert(help_path("none.jsonl"), help_path("c.csv"), NULL, NULL, &err), ONET_IO);
     const char *mixed = help_file("m.jsonl", "{\"items\": [1]}\n{\"items\": [1, 2]}\n");
     assert_int_equal(sets_convert(mixed, help_path("c.npz"), NULL, NULL, &err), ONET_BAD);

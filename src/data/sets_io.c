@@ -123,7 +123,8 @@ static onet_status format_to_write(const char *path, onet_format *format, onet_e
     if (!*format) *format = format_of_name(path);
     if (*format) return ONET_OK;
     return fail(err, ONET_USAGE,
-                "cannot tell from the name %s which format to write; name it (--format jsonl, csv, ...)",
+                "cannot tell from the name %s which format to write; end it in .jsonl, .csv, .npz or "
+                ".safetensors, or name the format",
                 path);
 }
 
