@@ -18,6 +18,9 @@ extern const command
     cmd_train,
     cmd_tsp_generate,
     cmd_tsp_solve,
+    cmd_unscramble,
+    cmd_words_evaluate,
+    cmd_words_ngram,
     cmd_words_prepare;
 
 const command *const commands[] = {
@@ -29,6 +32,9 @@ const command *const commands[] = {
     &cmd_tsp_generate,
     &cmd_tsp_solve,
     &cmd_words_prepare,
+    &cmd_words_ngram,
+    &cmd_words_evaluate,
+    &cmd_unscramble,
     &cmd_help,
     &cmd_completion,
     NULL,

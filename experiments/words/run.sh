@@ -1,0 +1,99 @@
+#!/bin/bash
+# The word-order experiment, whole: prepares text and vectors, trains, evaluates, compares with n-grams, and
+# writes results.csv, examples.md and learning.csv (learning.svg and .png too).
+#
+# usage: experiments/words/run.sh [OPTION ...]
+#   --small          minutes instead of hours: 40,000 lines, one epoch, the same steps
+#   --only NAME      train and evaluate one of the settings below: paper, trained, best
+#   --out DIR        where everything goes (experiments/words/out, or out-small)
+#   --text FILE      training text: ready lines, or WikiText-103's own wiki.train.tokens; .gz and .xz as well
+#   --valid FILE     validation text, likewise
+#   --vectors FILE   word vectors in GloVe's text format
+#   --device DEVICE  where to train: cpu, cuda (auto)
+#
+# A run that was stopped goes on where it was when it is started again.
+set -eu
+cd "$(dirname "$0")/../.."
+program=./ordernet
+shared=../shared/data/words
+text=$shared/train.txt.xz valid=$shared/valid.txt vectors=$shared/glove.6B.50d.subset.txt.xz
+small= only= out= device=auto
+
+while [ $# -gt 0 ]; do
+    case $1 in
+        --small) small=1; shift; continue ;;
+        --only | --out | --text | --valid | --vectors | --device)
+            [ $# -ge 2 ] || { echo "$0: $1 needs a value" >&2; exit 2; }
+            declare "${1#--}=$2"; shift 2; continue ;;
+        -h | --help) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+        *) echo "$0: unknown option $1; see --help" >&2; exit 2 ;;
+    esac
+done
+out=${out:-experiments/words/out${small:+-small}}
+for file in "$text" "$valid" "$vectors"; do
+    [ -r "$file" ] || { echo "$0: cannot read $file; give --text, --valid and --vectors" >&2; exit 4; }
+done
+[ -x $program ] || make ordernet
+mkdir -p "$out"
+
+# ---- Settings ------------------------------------------------------------------------------------------
+# paper: as published. Frozen vectors, Adam, batches of 128, 10 epochs; the learning rate is MODEL's own choice.
+paper=(--preset words --no-standardise --batch 128 --epochs 10 --learning-rate 1e-3)
+# trained: the same with the vectors trained too, larger batches and a falling rate.
+trained=(--preset words --no-standardise --batch 512 --epochs 10 --learning-rate 2e-3 --schedule cosine
+    --warmup 0.02 --train-vectors)
+# best: what is shipped.
+best=(--preset words --no-standardise --batch 512 --epochs 20 --learning-rate 2e-3 --schedule cosine
+    --warmup 0.02 --train-vectors --average 0.9995)
+
+if [ "$small" ]; then
+    lines=40000
+    for name in paper trained best; do
+        declare -n settings=$name
+        settings+=(--epochs 1)
+    done
+fi
+
+# ---- Data ----------------------------------------------------------------------------------------------
+if [ ! -e "$out/train.safetensors" ]; then
+    echo "== preparing the data"
+    if [ "$small" ]; then
+        "$program" words prepare --text "$text" --lines - --quiet | awk -v n=$lines 'NR <= n' > "$out/train.txt"
+        text=$out/train.txt
+    fi
+    "$program" words prepare --text "$text" --vectors "$vectors" --first 5 --out "$out/train.safetensors" \
+        2> "$out/prepare.txt" || { cat "$out/prepare.txt" >&2; exit 1; }
+    cat "$out/prepare.txt"
+fi
+"$program" words prepare --text "$valid" --vocabulary "$out/train.safetensors" --first 5 \
+    --out "$out/valid.safetensors" --lines "$out/valid.txt"
+
+# ---- n-grams, the nets ----------------------------------------------------------------------------------
+echo "== n-grams"
+"$program" words ngram --train "$out/train.safetensors" --text "$out/valid.txt" --csv "$out/ngram.csv"
+
+for name in ${only:-paper trained best}; do
+    declare -n settings=$name
+    model=$out/$name.safetensors
+    if [ ! -e "$out/$name.done" ]; then
+        echo "== training: $name"
+        "$program" train --data "$out/train.safetensors" --valid "$out/valid.safetensors" --model "$model" \
+            --device "$device" --checkpoint-seconds 300 --resume "${settings[@]}"
+        touch "$out/$name.done"
+    fi
+    echo "== evaluating: $name"
+    "$program" words evaluate --model "$model" --text "$out/valid.txt" --csv "$out/$name.csv" \
+        --examples "$out/$name.examples.md"
+done
+
+# ---- One table of all ----------------------------------------------------------------------------------
+{
+    echo "model,$(head -n 1 "$out/ngram.csv")"
+    for name in ngram paper trained best; do
+        [ ! -e "$out/$name.csv" ] || tail -n +2 "$out/$name.csv" | sed "s/^/$name,/"
+    done
+} > "$out/results.csv"
+for name in best trained paper; do
+    [ -e "$out/$name.examples.md" ] && cp "$out/$name.examples.md" "$out/examples.md" && break
+done
+echo "== $out/results.csv, $out/examples.md"
