@@ -78,11 +78,18 @@ typedef struct job {
     double *logprob;
 } job;
 
+/* Words are seen with the model's own vectors: training may have changed those that the sets came with. */
+static const float *item_of(const job *j, size_t i) {
+    const onet_words *words = j->r->f.model->words;
+    if (!words || !j->sets->word) return sets_item(j->sets, i);
+    return words->vectors + (size_t)j->sets->word[i] * (size_t)words->width;
+}
+
 static void one_set(job *j, size_t set, worker *w, pool *threads) {
     const frozen *f = &j->r->f;
     size_t first = j->sets->start[set];
     int n = (int)sets_size(j->sets, set);
-    for (int i = 0; i < n; i++) w->items[i] = sets_item(j->sets, first + (size_t)i);
+    for (int i = 0; i < n; i++) w->items[i] = item_of(j, first + (size_t)i);
     encode(&w->e, f, w->items, n, threads);
     if (!j->answers) {
         search_run(&w->s, f, &w->e, n, 1, NULL, j->sets->order + first);
@@ -141,6 +148,11 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
     if (sets->width != width)
         return fail(err, ONET_BAD, "the sets have %d features an item, but the model was trained on %d",
                     sets->width, width);
+    const onet_words *words = r->f.model->words;
+    if (words && sets->word && !words_same(words, sets->words))
+        return fail(err, ONET_BAD,
+                    "the sets have another vocabulary than the model: prepare them with that of its training "
+                    "data, or give them as text");
     if (sets->count > INT32_MAX) return fail(err, ONET_USAGE, "more than 2147483647 sets in one call");
     onet_status status = reserve(r, sets, answers ? r->beams : 1, err);
     if (status) return status;

@@ -88,8 +88,7 @@ static onet_status check_sets(const onet_sets *train, const onet_sets *valid, on
         return fail(err, ONET_BAD,
                     "the validation sets need an order, and %d features an item as the training sets have",
                     train->width);
-    if (valid &&
-        (!valid->word != !train->word || (valid->word && valid->words->count != train->words->count)))
+    if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
         return fail(err, ONET_BAD, "the validation sets must be of words of the training sets' vocabulary");
     return ONET_OK;
 }

@@ -109,6 +109,13 @@ bool words_is_kind(const onet_words *words, int32_t row) {
     return kind_reserved(words->text + words->at[row], words->at[row + 1] - words->at[row]);
 }
 
+bool words_same(const onet_words *a, const onet_words *b) {
+    if (a == b) return true;
+    size_t rows = (size_t)a->count + 1;
+    return a->count == b->count && !memcmp(a->at, b->at, rows * sizeof *a->at) &&
+           !memcmp(a->text, b->text, a->at[a->count]);
+}
+
 static void *copy_of(const void *from, size_t count, size_t size) {
     void *copy = array_new(count, size);
     if (copy && count) memcpy(copy, from, count * size);

@@ -35,6 +35,9 @@ int32_t words_find_known(const onet_words *words, const char *text, size_t lengt
 /* Is this the row of a kind of unknown word? */
 bool words_is_kind(const onet_words *words, int32_t row);
 
+/* Have both the same words in the same rows? Their vectors may differ. */
+bool words_same(const onet_words *a, const onet_words *b);
+
 onet_words *words_copy(const onet_words *words);
 void words_free(onet_words *words);
 
