@@ -1,6 +1,6 @@
 #!/bin/bash
 # The word-order experiment, whole: prepares text and vectors, trains, evaluates, compares with n-grams, and
-# writes results.csv, examples.md and learning.csv (learning.svg and .png too).
+# writes results.csv, examples.md, and the learning curves as learning.svg and .png and loss.svg and .png.
 #
 # usage: experiments/words/run.sh [OPTION ...]
 #   --small          minutes instead of hours: 40,000 lines, one epoch, the same steps
@@ -37,7 +37,7 @@ done
 mkdir -p "$out"
 
 # ---- Settings ------------------------------------------------------------------------------------------
-# paper: as published. Frozen vectors, Adam, batches of 128, 10 epochs; the learning rate is MODEL's own choice.
+# paper: as published. Frozen vectors, Adam, batches of 128, 10 epochs; the learning rate is our own choice.
 paper=(--preset words --no-standardise --batch 128 --epochs 10 --learning-rate 1e-3)
 # trained: the same with the vectors trained too, larger batches and a falling rate.
 trained=(--preset words --no-standardise --batch 512 --epochs 10 --learning-rate 2e-3 --schedule cosine
@@ -96,4 +96,12 @@ done
 for name in best trained paper; do
     [ -e "$out/$name.examples.md" ] && cp "$out/$name.examples.md" "$out/examples.md" && break
 done
-echo "== $out/results.csv, $out/examples.md"
+
+# ---- Learning curves -----------------------------------------------------------------------------------
+logs=()
+for name in paper trained best; do
+    [ ! -e "$out/$name.log.csv" ] || logs+=("$out/$name.log.csv")
+done
+"$program" curve --out "$out/learning" --title "Lines put back, by training" "${logs[@]}"
+"$program" curve --out "$out/loss" --what loss --title "Loss on the training lines" "${logs[@]}"
+echo "== $out: results.csv, examples.md, learning.svg, loss.svg"

@@ -11,6 +11,7 @@
 extern const command
     cmd_completion,
     cmd_convert,
+    cmd_curve,
     cmd_eval,
     cmd_help,
     cmd_inspect,
@@ -28,6 +29,7 @@ const command *const commands[] = {
     &cmd_order,
     &cmd_eval,
     &cmd_inspect,
+    &cmd_curve,
     &cmd_convert,
     &cmd_tsp_generate,
     &cmd_tsp_solve,
