@@ -21,6 +21,10 @@ typedef struct filling {
     const char *rank, *logprob;
 } filling;
 
+static onet_status end_row(output *out, const csv_table *t, onet_error *err) {
+    return output_write(out, t->crlf ? "\r\n" : "\n", t->crlf ? 2 : 1, err);
+}
+
 static onet_status write_row(output *out, const csv_table *t, csv_rows *rows, size_t row, const filling *fill,
                              onet_error *err) {
     const char *text = t->text + t->text_at[row], *rank = fill->rank, *logprob = fill->logprob;
@@ -38,7 +42,7 @@ static onet_status write_row(output *out, const csv_table *t, csv_rows *rows, si
     }
     if (!status && rank) status = output_printf(out, err, ",%s", rank);
     if (!status && logprob) status = output_printf(out, err, ",%s", logprob);
-    return status ? status : output_write(out, "\r\n" + !t->crlf, 1 + (size_t)t->crlf, err);
+    return status ? status : end_row(out, t, err);
 }
 
 static onet_status write_header(output *out, const csv_table *t, const char *rank_column, bool ranked,
@@ -54,7 +58,7 @@ static onet_status write_header(output *out, const csv_table *t, const char *ran
         if (!status) status = csv_write_field(out, rank_column, strlen(rank_column), err);
     }
     if (!status && logprob && !has_logprob) status = output_write(out, ",logprob", 8, err);
-    return status ? status : output_write(out, "\r\n" + !t->crlf, 1 + (size_t)t->crlf, err);
+    return status ? status : end_row(out, t, err);
 }
 
 onet_status csv_write_table(output *out, const csv_table *t, const char *rank_column, const int32_t *order,
@@ -153,7 +157,8 @@ static onet_status start(output *out, csv_maker *m, const record *r, bool ranked
     m->width = r->width;
     onet_status status = csv_write_field(out, m->set_column, strlen(m->set_column), err);
     for (int j = 0; j < r->width && !status; j++) status = output_printf(out, err, ",x%d", j + 1);
-    for (const member *key = r->member; key < r->member + r->members && !status; key++) {
+    for (int k = 0; k < r->members && !status; k++) {
+        const member *key = &r->member[k];
         const char *from, *to;
         size_t number, length = key->name_end - key->name;
         if (is_own(m, r, key, r->width) || !extra_value(r, key, 0, &from, &to) || !reads_as_text(from, to))
@@ -172,8 +177,10 @@ static onet_status start(output *out, csv_maker *m, const record *r, bool ranked
 
 /* The member with that name, or NULL. */
 static const member *find_member(const record *r, const char *name, size_t length) {
-    for (const member *key = r->member; key < r->member + r->members; key++)
+    for (int k = 0; k < r->members; k++) {
+        const member *key = &r->member[k];
         if (key->name_end - key->name == length && !memcmp(r->keys + key->name, name, length)) return key;
+    }
     return NULL;
 }
 
