@@ -393,8 +393,9 @@ static onet_status loop(run *r, onet_error *err) {
         if (r->s.step % r->plan->count == 0 || r->s.step == r->steps) {
             status = validate(r, &stop, err);
             log_row(r);
-        }
-        if (report(r, 0)) stop = 1;
+            if (report(r, 1)) stop = 1;
+        } else if (report(r, 0))
+            stop = 1;
         if (!status && r->o.checkpoint_seconds > 0 && now() - r->last_checkpoint >= r->o.checkpoint_seconds)
             status = save_checkpoint(r, err);
     }

@@ -1,0 +1,379 @@
+/* Training as a whole: it learns, the same bits come out for any number of threads and across interruptions,
+ * a step allocates nothing, and memory that runs out at any point is survived. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "alloc_count.h"
+#include "base/rng.h"
+#include "data/sets.h"
+#include "kernels/net.h"
+#include "model/model.h"
+
+static char folder[] = "/tmp/ordernet-train-XXXXXX";
+
+static const char *in_folder(const char *name) {
+    static char path[4][128];
+    static int at;
+    at = (at + 1) % 4;
+    snprintf(path[at], sizeof path[at], "%s/%s", folder, name);
+    return path[at];
+}
+
+/* Sets of numbers in ascending order of their first feature. */
+static onet_sets *sorting(int count, int low, int high, uint64_t seed) {
+    onet_sets *sets;
+    onet_error err;
+    rng r;
+    rng_seed(&r, seed, 0);
+    assert_int_equal(sets_new(&sets, 1, &err), ONET_OK);
+    for (int s = 0; s < count; s++) {
+        float x[64];
+        int32_t y[64];
+        int n = low + (int)rng_below(&r, (uint64_t)(high - low + 1));
+        for (int i = 0; i < n; i++) {
+            x[i] = (float)rng_uniform(&r);
+            y[i] = i;
+        }
+        for (int a = 1; a < n; a++)
+            for (int b = a; b > 0 && x[y[b - 1]] > x[y[b]]; b--) {
+                int32_t swap = y[b];
+                y[b] = y[b - 1];
+                y[b - 1] = swap;
+            }
+        assert_int_equal(sets_append(sets, (size_t)n, 1, x, y, &err), ONET_OK);
+    }
+    return sets;
+}
+
+static onet_train_options small_run(void) {
+    onet_train_options o;
+    onet_train_defaults(&o);
+    o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8};
+    o.batch = 32;
+    o.epochs = 2;
+    o.checkpoint_seconds = 0;
+    return o;
+}
+
+static char *file_bytes(const char *path, size_t *size) {
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *bytes = malloc(*size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, f), *size);
+    fclose(f);
+    return bytes;
+}
+
+static void same_files(const char *a, const char *b) {
+    size_t na, nb;
+    char *x = file_bytes(a, &na), *y = file_bytes(b, &nb);
+    assert_int_equal(na, nb);
+    assert_memory_equal(x, y, na);
+    free(x);
+    free(y);
+}
+
+static onet_model *train(const onet_sets *sets, const onet_sets *valid, const onet_train_options *o) {
+    onet_model *m;
+    onet_error err;
+    onet_status status = onet_train(&m, sets, valid, o, &err);
+    if (status) fail_msg("training failed: %s", err.text);
+    return m;
+}
+
+static void threads_give_the_same_bits(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(600, 1, 9, 1), *valid = sorting(50, 5, 9, 2);
+    const char *const *k = kernels_available();
+    for (; *k; k++) {
+        onet_train_options o = small_run();
+        o.kernels = *k;
+        o.average = 0.99;
+        o.clip = 0.5;
+        for (int threads = 1; threads <= 3; threads++) {
+            char name[32];
+            snprintf(name, sizeof name, "t%d.safetensors", threads);
+            o.threads = threads;
+            o.model_path = in_folder(name);
+            onet_model_free(train(sets, valid, &o));
+            if (threads > 1) same_files(in_folder("t1.safetensors"), in_folder(name));
+        }
+    }
+    onet_sets_free(sets);
+    onet_sets_free(valid);
+}
+
+/* Stops the run at a given step. */
+static int stop_at(void *context, const onet_progress *p) {
+    return p->step >= *(uint64_t *)context;
+}
+
+static void a_resumed_run_equals_an_unbroken_one(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(700, 2, 9, 3), *valid = sorting(50, 5, 9, 4);
+    onet_train_options o = small_run();
+    onet_model *m;
+    onet_error err;
+    o.average = 0.98;
+    o.epochs = 4;
+    o.model_path = in_folder("whole.safetensors");
+    onet_model_free(train(sets, valid, &o));
+    o.model_path = in_folder("parts.safetensors");
+    o.resume = 1; /* from the start, since there is no checkpoint yet */
+    o.progress = stop_at;
+    o.checkpoint_seconds = 1e-9; /* after each step */
+    uint64_t stop = 0;
+    o.context = &stop;
+    int parts = 0;
+    onet_status status;
+    do {
+        stop += 7;
+        /* Progress is reported by time and at each epoch's end: a part may run longer than asked for. */
+        status = onet_train(&m, sets, valid, &o, &err);
+        if (++parts > 500) fail_msg("no end");
+    } while (status == ONET_INTERRUPTED);
+    assert_int_equal(status, ONET_OK);
+    assert_true(parts > 2);
+    onet_model_free(m);
+    same_files(in_folder("whole.safetensors"), in_folder("parts.safetensors"));
+    same_files(in_folder("whole.best.safetensors"), in_folder("parts.best.safetensors"));
+    /* A finished run resumed: nothing to do, the same model. */
+    o.progress = NULL;
+    onet_model_free(train(sets, valid, &o));
+    same_files(in_folder("whole.safetensors"), in_folder("parts.safetensors"));
+    /* Another run's checkpoint is refused. */
+    o.learning_rate *= 2;
+    assert_int_equal(onet_train(&m, sets, valid, &o, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "other data or settings"));
+    onet_sets_free(sets);
+    onet_sets_free(valid);
+}
+
+static void a_loss_that_is_no_number_stops(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(400, 2, 6, 5);
+    onet_train_options o = small_run();
+    onet_model *m;
+    onet_error err;
+    o.learning_rate = 1e30;
+    o.schedule = ONET_CONSTANT;
+    o.warmup = 0;
+    o.epochs = 20;
+    o.model_path = in_folder("nan.safetensors");
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_FAILED);
+    assert_non_null(strstr(err.text, "at step"));
+    assert_int_not_equal(access(o.model_path, F_OK), 0);
+    onet_sets_free(sets);
+}
+
+static void bad_options_are_refused(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(50, 2, 6, 6), *ones = sorting(20, 1, 1, 6);
+    onet_model *m;
+    onet_error err;
+    onet_train_options good = small_run(), o;
+    o = good, o.batch = 0;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.learning_rate = NAN;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.settings.hidden = 0;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.settings.width = 3;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    assert_int_equal(onet_train(&m, ones, NULL, &good, &err), ONET_BAD);
+    o = good, o.model_path = "/nowhere/at/all.safetensors";
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_IO);
+    onet_sets_free(sets);
+    onet_sets_free(ones);
+}
+
+static double exact(const onet_model *m, const onet_sets *sets) {
+    onet_orderer *orderer;
+    onet_error err;
+    onet_report report;
+    onet_answer *a = calloc(sets->count, sizeof *a);
+    int32_t *order = malloc(sets->start[sets->count] * sizeof *order);
+    assert_true(a && order);
+    for (size_t s = 0; s < sets->count; s++) a[s].order = order + sets->start[s];
+    assert_int_equal(onet_orderer_new(&orderer, m, NULL, &err), ONET_OK);
+    assert_int_equal(onet_orderer_run(orderer, sets, a, &err), ONET_OK);
+    assert_int_equal(onet_measure_sets(&report, sets, a, NULL, 0, &err), ONET_OK);
+    onet_orderer_free(orderer);
+    free(a);
+    free(order);
+    return report.exact.mean;
+}
+
+/* The short version; tests/learn.sh has the long ones. */
+static void it_learns_to_sort(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(6000, 2, 8, 7), *same = sorting(300, 8, 8, 8),
+              *longer = sorting(300, 12, 12, 9);
+    onet_train_options o = small_run();
+    o.settings = (onet_settings){0, 2, 32, 16, ONET_POOL_MAX, 3, 16};
+    o.epochs = 4;
+    o.learning_rate = 4e-3;
+    onet_model *m = train(sets, NULL, &o);
+    double seen = exact(m, same), unseen = exact(m, longer);
+    print_message("exact at 8: %.3f, at 12, never seen: %.3f\n", seen, unseen);
+    assert_true(seen > 0.97);
+    assert_true(unseen > 0.90);
+    onet_model_free(m);
+    onet_sets_free(sets);
+    onet_sets_free(same);
+    onet_sets_free(longer);
+}
+
+static void a_step_allocates_nothing(void **state) {
+    (void)state;
+    if (!alloc_works()) skip();
+    onet_sets *sets = sorting(200, 5, 9, 10);
+    shape *sh = malloc(sizeof *sh);
+    net *t;
+    onet_error err;
+    onet_settings s = {1, 2, 32, 16, ONET_POOL_MAX, 2, 16};
+    assert_int_equal(shape_make(sh, &s, &err), ONET_OK);
+    for (const char *const *k = kernels_available(); *k; k++) {
+        assert_int_equal(cpu_open(&t, sh, *k, 2, &err), ONET_OK);
+        assert_int_equal(t->ops->reserve(t, 16, 9, &err), ONET_OK);
+        assert_int_equal(t->ops->data(t, sets, NULL, NULL, 0, &err), ONET_OK);
+        uint32_t index[16];
+        int found = 0;
+        for (uint32_t i = 0; i < 200 && found < 16; i++)
+            if (sets_size(sets, i) == 9) index[found++] = i;
+        size_t before = alloc_count();
+        for (int step = 0; step < 3; step++) {
+            t->ops->take(t, index, found);
+            step_forward(t);
+            step_backward(t);
+            t->ops->optimise(t, &(adam_step){1, 1e-3, 0.9, 0.999, 1e-8, 0.1, 0.001, 0}, 1, NULL);
+        }
+        assert_int_equal(alloc_count(), before);
+        t->ops->close(t);
+    }
+    free(sh);
+    onet_sets_free(sets);
+}
+
+static void ordering_again_allocates_nothing(void **state) {
+    (void)state;
+    if (!alloc_works()) skip();
+    onet_sets *sets = sorting(50, 2, 12, 11);
+    onet_model *m;
+    onet_orderer *orderer;
+    onet_error err;
+    onet_settings s = {1, 2, 32, 16, ONET_POOL_MAX, 2, 16};
+    assert_int_equal(model_new(&m, &s, &err), ONET_OK);
+    assert_int_equal(onet_orderer_new(&orderer, m, NULL, &err), ONET_OK);
+    onet_answer a[50];
+    int32_t order[50][12];
+    for (int i = 0; i < 50; i++) a[i] = (onet_answer){.order = order[i]};
+    assert_int_equal(onet_orderer_run(orderer, sets, a, &err), ONET_OK);
+    size_t before = alloc_count();
+    assert_int_equal(onet_orderer_run(orderer, sets, a, &err), ONET_OK);
+    assert_int_equal(alloc_count(), before);
+    onet_orderer_free(orderer);
+    onet_model_free(m);
+    onet_sets_free(sets);
+}
+
+/* Makes allocation 0, 1, 2, ... of a job fail until it gets through; each failure must be a clean status. */
+#define SURVIVES(job)                                                                                        \
+    do {                                                                                                     \
+        for (int rest = 0; rest < 2; rest++)                                                                 \
+            for (size_t which = 0;; which++) {                                                               \
+                onet_error said = {{0}};                                                                     \
+                alloc_fail(which, rest);                                                                     \
+                onet_status status = job(&said);                                                             \
+                int reached = alloc_failed();                                                                \
+                alloc_fail(SIZE_MAX, 0);                                                                     \
+                if (status && !reached) fail_msg("status %d without a failure: %s", (int)status, said.text); \
+                if (status && status != ONET_MEMORY)                                                         \
+                    fail_msg("allocation %zu: status %d, %s", which, (int)status, said.text);                \
+                if (status && !said.text[0]) fail_msg("allocation %zu: no sentence", which);                 \
+                if (!reached) break;                                                                         \
+            }                                                                                                \
+    } while (0)
+
+static onet_sets *few;
+
+static onet_status load_job(onet_error *err) {
+    onet_model *m;
+    onet_status status = onet_model_load(&m, in_folder("memory.safetensors"), err);
+    if (!status) onet_model_free(m);
+    return status;
+}
+
+static onet_model *loaded;
+
+static onet_status order_job(onet_error *err) {
+    float x[4] = {0.1f, 0.4f, 0.2f, 0.3f};
+    int32_t order[4];
+    return onet_order(loaded, x, 4, order, NULL, err);
+}
+
+static onet_status train_job(onet_error *err) {
+    onet_train_options o = small_run();
+    onet_model *m;
+    o.max_steps = 1;
+    o.average = 0.9;
+    o.threads = 2;
+    onet_status status = onet_train(&m, few, few, &o, err);
+    if (!status) onet_model_free(m);
+    return status;
+}
+
+static void failing_memory_is_survived(void **state) {
+    (void)state;
+    if (!alloc_works()) skip();
+    onet_error err;
+    few = sorting(20, 2, 5, 12);
+    onet_train_options o = small_run();
+    o.max_steps = 2;
+    o.model_path = in_folder("memory.safetensors");
+    onet_model_free(train(few, NULL, &o));
+    SURVIVES(load_job);
+    assert_int_equal(onet_model_load(&loaded, in_folder("memory.safetensors"), &err), ONET_OK);
+    SURVIVES(order_job);
+    onet_model_free(loaded);
+    SURVIVES(train_job);
+    onet_sets_free(few);
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_give_the_same_bits),
+        cmocka_unit_test(a_resumed_run_equals_an_unbroken_one),
+        cmocka_unit_test(a_loss_that_is_no_number_stops),
+        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(it_learns_to_sort),
+        cmocka_unit_test(a_step_allocates_nothing),
+        cmocka_unit_test(ordering_again_allocates_nothing),
+        cmocka_unit_test(failing_memory_is_survived),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
