@@ -3,7 +3,7 @@
 # writes results.csv, examples.md, and the learning curves as learning.svg and .png and loss.svg and .png.
 #
 # usage: experiments/words/run.sh [OPTION ...]
-#   --small          minutes instead of hours: 40,000 lines, one epoch, the same steps
+#   --small          minutes instead of hours: 20,000 lines, one epoch, the same steps
 #   --only NAME      train and evaluate one of the settings below: paper, trained, best
 #   --out DIR        where everything goes (experiments/words/out, or out-small)
 #   --text FILE      training text: ready lines, or WikiText-103's own wiki.train.tokens; .gz and .xz as well
@@ -47,7 +47,7 @@ best=(--preset words --no-standardise --batch 512 --epochs 20 --learning-rate 2e
     --warmup 0.02 --train-vectors --average 0.9995)
 
 if [ "$small" ]; then
-    lines=40000
+    lines=20000
     for name in paper trained best; do
         declare -n settings=$name
         settings+=(--epochs 1)
