@@ -75,6 +75,30 @@ static onet_status read_records(onet_sets *sets, reader *in, const onet_words *w
     return status;
 }
 
+/* Words that came with a vocabulary of their own, as rows of another one. */
+static onet_status use_words(onet_sets *sets, const onet_words *words, onet_error *err) {
+    const onet_words *own = sets->words;
+    int32_t *row = malloc((size_t)own->count * sizeof *row);
+    onet_words *copy = words_copy(words);
+    if (!row || !copy) {
+        free(row);
+        words_free(copy);
+        return fail_memory(err, "the vocabulary");
+    }
+    for (int32_t w = 0; w < own->count; w++) {
+        const char *text = own->text + own->at[w];
+        size_t length = own->at[w + 1] - own->at[w];
+        row[w] = words_exact(words, text, length);
+        if (row[w] < 0) row[w] = words_find(words, text, length);
+    }
+    for (size_t i = 0; i < sets->start[sets->count]; i++) sets->word[i] = row[sets->word[i]];
+    free(row);
+    words_free(sets->words);
+    sets->words = copy;
+    sets->width = copy->width;
+    return ONET_OK;
+}
+
 onet_status onet_sets_read(onet_sets **result, const char *path, const onet_read_options *options,
                            onet_error *err) {
     onet_sets *sets = NULL;
@@ -86,7 +110,8 @@ onet_status onet_sets_read(onet_sets **result, const char *path, const onet_read
     if (!status && !sets) {
         status = sets_new(&sets, 0, err);
         if (!status) status = read_records(sets, in, options ? options->words : NULL, err);
-    }
+    } else if (!status && options && options->words && sets->word)
+        status = use_words(sets, options->words, err);
     if (!status) reader_sha256(in, sets->hash);
     reader_close(in);
     if (status)
