@@ -13,6 +13,7 @@ typedef struct order_values {
     const char *model;
     onet_read_options read;
     onet_order_options order;
+    onet_format to;
     int steps, text;
 } order_values;
 
@@ -41,8 +42,8 @@ static onet_status fits_model(const ordering *o, const record *r, const char *na
     const onet_words *words = onet_model_words(o->model);
     int width = onet_model_settings(o->model)->width;
     if (!words && !r->items)
-        return fail(err, ONET_BAD, "%s:%ld: the items are words, but %s orders items of %d numbers", name,
-                    r->line, o->v->model, width);
+        return fail(err, ONET_BAD, "%s:%ld: the items are words, but %s orders items of %d number%s", name,
+                    r->line, o->v->model, width, width == 1 ? "" : "s");
     if (words && !r->word)
         return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words", name, r->line,
                     o->v->model);
@@ -124,7 +125,8 @@ static onet_status order_file(ordering *o, const char *path, onet_error *err) {
 
 static onet_status order_all(ordering *o, int count, char **paths, onet_error *err) {
     const order_values *v = o->v;
-    writer_options writing = {.set_column = v->read.set_column,
+    writer_options writing = {.format = v->to,
+                              .set_column = v->read.set_column,
                               .rank_column = v->read.rank_column,
                               .parts = {.logprob = true, .steps = v->steps, .top = v->order.top}};
     onet_status status = onet_orderer_new(&o->orderer, o->model, &v->order, err);
@@ -184,6 +186,14 @@ static const option options[] = {
      .field = AT(order.top),
      .help = "Give the K best orders of each set with their log-probabilities."},
     {.name = "steps", .kind = OPTION_FLAG, .field = AT(steps), .help = "Add the probability of each step."},
+
+    {.name = "to",
+     .kind = OPTION_CHOICE,
+     .argument = "FORMAT",
+     .choices = OPTION_FORMAT_CHOICES,
+     .field = AT(to),
+     .default_text = "as the sets came",
+     .help = "Format of the answers."},
 
     {.group = "Data format"},
     {.name = "text",
