@@ -19,7 +19,6 @@ typedef struct eval_values {
 
 static void defaults(void *values) {
     eval_values *v = values;
-    v->order.beam = 5;
     v->order.top = 1;
     v->order.seed = 1;
 }

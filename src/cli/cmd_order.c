@@ -19,7 +19,6 @@ typedef struct order_values {
 
 static void defaults(void *values) {
     order_values *v = values;
-    v->order.beam = 5;
     v->order.top = 1;
     v->order.seed = 1;
 }
@@ -144,7 +143,8 @@ static onet_status order_all(ordering *o, int count, char **paths, onet_error *e
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
-    const order_values *v = values;
+    order_values *v = values;
+    if (!v->order.beam) v->order.beam = v->order.top > 5 ? v->order.top : 5;
     if (v->order.decode == ONET_BEAM && v->order.top > v->order.beam)
         return fail(err, ONET_USAGE, "--top %d is more than the beam of %d can find; set --beam %d",
                     v->order.top, v->order.beam, v->order.top);
@@ -184,7 +184,8 @@ static const option options[] = {
      .low = 1,
      .high = 100000,
      .field = AT(order.top),
-     .help = "Give the K best orders of each set with their log-probabilities."},
+     .help = "Give the K best orders of each set with their log-probabilities; the beam is that wide at "
+             "least."},
     {.name = "steps", .kind = OPTION_FLAG, .field = AT(steps), .help = "Add the probability of each step."},
 
     {.name = "to",

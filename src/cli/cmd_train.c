@@ -119,6 +119,19 @@ static onet_status read_vectors(onet_words **words, const char *path, onet_error
     return status;
 }
 
+static onet_status check_sets(const train_values *v, const onet_sets *data, const onet_sets *valid,
+                              onet_error *err) {
+    if (!data->order)
+        return fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->data);
+    if (valid && !valid->order)
+        return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'",
+                    v->valid);
+    if (valid && valid->width != data->width)
+        return fail(err, ONET_BAD, "%s: an item has %d feature%s, but %s has %d", v->valid, valid->width,
+                    valid->width == 1 ? "" : "s", v->data, data->width);
+    return ONET_OK;
+}
+
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     (void)count;
     (void)operands;
@@ -135,6 +148,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         if (data->words) read.words = data->words;
         status = onet_sets_read(&valid, v->valid, &read, err);
     }
+    if (!status) status = check_sets(v, data, valid, err);
     if (!status) status = train(v, data, valid, err);
     onet_sets_free(valid);
     onet_sets_free(data);

@@ -18,6 +18,7 @@
          .field = (at) + offsetof(onet_order_options, beam),                                                 \
          .low = 1,                                                                                           \
          .high = 100000,                                                                                     \
+         .default_text = "5",                                                                                \
          .help = "Orders kept at each step of the beam."},                                                   \
     {                                                                                                        \
         .name = "seed", .kind = OPTION_U64, .argument = "N",                                                 \

@@ -68,20 +68,15 @@ onet_status writer_begin(writer *w, const reader *in, onet_error *err) {
     w->in = in;
     w->format = w->options.format ? w->options.format : in ? reader_format(in) : ONET_FORMAT_JSONL;
     if (before && before != w->format)
-        return fail(
-            err, ONET_USAGE,
-            "%s is in another format than the input before it; order the files of one format together",
-            reader_name(in));
-    if (parts->steps && w->format != ONET_FORMAT_JSONL)
         return fail(err, ONET_USAGE,
-                    "%s cannot hold the steps' probabilities; turn the input into JSON Lines first (ordernet "
-                    "convert)",
+                    "%s is in another format than the input before it; name one for all (--to)",
+                    reader_name(in));
+    if (parts->steps && w->format != ONET_FORMAT_JSONL)
+        return fail(err, ONET_USAGE, "%s cannot hold the steps' probabilities; add --to jsonl",
                     format_name(w->format));
     if (parts->top > 1 && w->format != ONET_FORMAT_JSONL && w->format != ONET_FORMAT_TEXT)
-        return fail(
-            err, ONET_USAGE,
-            "%s cannot hold several orders a set; turn the input into JSON Lines first (ordernet convert)",
-            format_name(w->format));
+        return fail(err, ONET_USAGE, "%s cannot hold several orders a set; add --to jsonl",
+                    format_name(w->format));
     return w->out || is_binary(w->format) ? ONET_OK : output_open(&w->out, w->path, err);
 }
 
