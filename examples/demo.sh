@@ -10,7 +10,7 @@ head -2 $data/sort.jsonl | cut -c 1-100 | sed 's/^/     /'
 echo
 echo "2. Learn the order from them:"
 ./ordernet train --data $data/sort.jsonl --valid $data/sort-valid.jsonl --model $model --seed 1 \
-    --hidden 32 --epochs 6 --schedule cosine | sed 's/^/     /'
+    --hidden 32 --epochs 15 | sed 's/^/     /'
 echo
 echo "3. Order sets that it has not seen, the last one larger than any example:"
 ./ordernet order --model $model $data/sort-ask.jsonl | awk '{
