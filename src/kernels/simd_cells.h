@@ -3,29 +3,37 @@
 /* Cells between two roundings of float sums to double. */
 enum { SUM_CELLS = 256 };
 
-static void pair_stats(int n, int H, const real *a, const real *c, size_t ld, double *sum, double *square) {
-    for (int k = 0; k < H; k += VL) {
-        vec s = vzero(), q = vzero(), one = vset1(1);
-        int cells = 0;
-        for (int i = 0; i < n; i++) {
-            vec ai = vload(a + (size_t)i * ld + k);
-            for (int j = 0; j < n;) {
-                int end = least(n, j + SUM_CELLS - cells);
-                cells += end - j;
-                for (; j < end; j++) {
-                    vec h = vmax(vadd(ai, vload(c + (size_t)j * ld + k)), vzero());
-                    s = vfma(h, one, s); /* an addition, where the adders are busy and the multipliers idle */
-                    q = vfma(h, h, q);
+/* V vectors of channels at once: chains of additions enough to hide their latency. */
+static ALWAYS_INLINE void pair_stats_lanes(const int V, int n, const real *a, const real *c, size_t ld,
+                                           double *sum, double *square) {
+    vec s[4], q[4], one = vset1(1);
+    REPEAT (v, V) s[v] = q[v] = vzero();
+    int cells = 0;
+    for (int i = 0; i < n; i++, a += ld)
+        for (int j = 0; j < n;) {
+            int end = least(n, j + SUM_CELLS - cells);
+            cells += end - j;
+            for (; j < end; j++)
+                REPEAT (v, V) {
+                    vec h = vmax(vadd(vload(a + v * VL), vload(c + (size_t)j * ld + v * VL)), vzero());
+                    s[v] =
+                        vfma(h, one, s[v]); /* an addition where the adders are busy, the multipliers not */
+                    q[v] = vfma(h, h, q[v]);
                 }
-                if (cells == SUM_CELLS) {
-                    add_sums(sum + k, square + k, s, q);
-                    s = q = vzero();
-                    cells = 0;
+            if (cells == SUM_CELLS || (i == n - 1 && j == n)) {
+                REPEAT (v, V) {
+                    add_sums(sum + v * VL, square + v * VL, s[v], q[v]);
+                    s[v] = q[v] = vzero();
                 }
+                cells = 0;
             }
         }
-        add_sums(sum + k, square + k, s, q);
-    }
+}
+
+static void pair_stats(int n, int H, const real *a, const real *c, size_t ld, double *sum, double *square) {
+    int k = 0;
+    for (; k + 4 * VL <= H; k += 4 * VL) pair_stats_lanes(4, n, a + k, c + k, ld, sum + k, square + k);
+    for (; k < H; k += VL) pair_stats_lanes(1, n, a + k, c + k, ld, sum + k, square + k);
 }
 
 static void cell_sums(int cells, int C, const real *d, const real *r, double *s0, double *s1) {

@@ -1,29 +1,56 @@
-/* The encoder's block on all pairs (i, j) of a set. Cells are counted q = i*n + j and taken in blocks; a
- * block's h = relu(a_i + c_j) lives in the first-level cache only. */
+/* The encoder's block on all pairs (i, j) of a set. No h = relu(a_i + c_j) is ever stored but VL channels of
+ * the few cells at hand. */
 
-enum {
-    PAIR_CELLS = TILE_ONE > 24 ? TILE_ONE : 24, /* cells a block */
-    PAIR_WIDTH = 256,                           /* hidden channels a block */
-    PAIR_STRIDE = PAIR_WIDTH + LANES            /* rows of h start in different cache sets */
-};
-
-/* h [cells, width] for the cells from (i, j) on, hidden channels from k0 on. */
-static void pair_hidden(int n, int i, int j, int cells, const real *a, const real *c, size_t ld, int k0,
-                        int width, real *h) {
-    for (int cell = 0; cell < cells; cell++, h += PAIR_STRIDE) {
-        const real *ai = a + (size_t)i * ld + k0, *cj = c + (size_t)j * ld + k0;
-        for (int k = 0; k < width; k += VL) vstore(h + k, vmax(vadd(vload(ai + k), vload(cj + k)), vzero()));
-        if (++j == n) {
-            j = 0;
-            i++;
+/* R cells x V vectors of outputs from o on: u = relu(w^T h + b). h is made VL channels at a time, one round
+ * ahead of its use: its loads, additions and stores then run beside the multiply-adds of the round before. */
+static ALWAYS_INLINE void pair_tile(const int R, const int V, const pair_forward *f, const real *const *a,
+                                    const real *const *c, int o, real *u, size_t ldu) {
+    _Alignas(64) real h[2][TILE_ROWS * VL];
+    vec acc[TILE_VECTORS];
+    const real *w = f->w + o;
+    const size_t O = (size_t)f->O;
+    REPEAT (r, R)
+        REPEAT (v, V) acc[r * V + v] = vload(f->b + o + v * VL);
+    REPEAT_SOME (r, R) vstore(h[0] + r * VL, vmax(vadd(vload(a[r]), vload(c[r])), vzero()));
+    for (int k = VL, side = 0; k <= f->H; k += VL, side ^= 1) {
+        const real *now = h[side];
+        if (k < f->H)
+            REPEAT_SOME (r, R)
+                vstore(h[side ^ 1] + r * VL, vmax(vadd(vload(a[r] + k), vload(c[r] + k)), vzero()));
+        for (int x = 0; x < VL; x++, w += O) {
+            vec b[2];
+            REPEAT (v, V) b[v] = vload(w + v * VL);
+            REPEAT (r, R) {
+                vec hr = vset1(now[r * VL + x]);
+                REPEAT (v, V) acc[r * V + v] = vfma(hr, b[v], acc[r * V + v]);
+            }
         }
     }
+    REPEAT (r, R)
+        REPEAT (v, V) vstore(u + (size_t)r * ldu + v * VL, vmax(acc[r * V + v], vzero()));
 }
 
+typedef void pair_tile_fn(const pair_forward *f, const real *const *a, const real *const *c, int o, real *u,
+                          size_t ldu);
+
+#define PAIR_TILE(R, V)                                                                                      \
+    static void pair_tile_##R##x##V(const pair_forward *f, const real *const *a, const real *const *c,       \
+                                    int o, real *u, size_t ldu) {                                            \
+        pair_tile(R, V, f, a, c, o, u, ldu);                                                                 \
+    }
+#define PAIR_TILE_ONE(R)      PAIR_TILE(R, 1)
+#define PAIR_TILE_TWO(R)      PAIR_TILE(R, 2)
+#define PAIR_TILE_ONE_NAME(R) pair_tile_##R##x1,
+#define PAIR_TILE_TWO_NAME(R) pair_tile_##R##x2,
+ROWS_ONE(PAIR_TILE_ONE)
+ROWS_TWO(PAIR_TILE_TWO)
+static pair_tile_fn *const pair_tiles_one[] = {ROWS_ONE(PAIR_TILE_ONE_NAME)}; /* [cells - 1] */
+static pair_tile_fn *const pair_tiles_two[] = {ROWS_TWO(PAIR_TILE_TWO_NAME)};
+
 static void pair_forward_simd(const pair_forward *f) {
-    _Alignas(64) real h[PAIR_CELLS * PAIR_STRIDE], scratch[PAIR_CELLS * PANEL];
-    const real *A = h;
-    int n = f->n, H = f->H, O = f->O;
+    enum { CELLS = TILE_ROWS > 2 * TILE_TWO ? TILE_ROWS : 2 * TILE_TWO };
+    _Alignas(64) real scratch[CELLS * PANEL];
+    int n = f->n, O = f->O;
     pool_cells pool = {.n = n,
                        .diagonal = 1,
                        .mean = f->mean,
@@ -34,23 +61,30 @@ static void pair_forward_simd(const pair_forward *f) {
                        .ld_arg = (size_t)O,
                        .sum = f->sum,
                        .square = f->square};
+    /* Cells are counted q = i*n + j, so that tiles are full however small n is. */
     ptrdiff_t left = (ptrdiff_t)(f->i1 - f->i0) * n, q = (ptrdiff_t)f->i0 * n;
-    for (ptrdiff_t blocks = (left + PAIR_CELLS - 1) / PAIR_CELLS; blocks > 0; blocks--) {
+    for (ptrdiff_t blocks = (left + CELLS - 1) / CELLS; blocks > 0; blocks--) {
         int cells = (int)((left + blocks - 1) / blocks), i = (int)(q / n), j = (int)(q % n);
-        for (int o = 0; o < O; o += PANEL) {
-            int width = least(PANEL, O - o);
-            product p = {.parts = 1, .A = &A, .am = PAIR_STRIDE, .ak = 1, .start = f->b + o};
-            p.C = f->u ? f->u + (size_t)q * O + o : scratch;
-            p.ldc = f->u ? (size_t)O : PANEL;
-            for (int k = 0; k < H; k += PAIR_WIDTH) {
-                p.K = least(PAIR_WIDTH, H - k);
-                p.B = (matrix){f->w + (size_t)k * O + o, (size_t)O, PANEL};
-                if (o == 0 || H > PAIR_WIDTH) pair_hidden(n, i, j, cells, f->a, f->c, f->ld, k, p.K, h);
-                p.add = k > 0;
-                p.relu = k + p.K == H;
-                multiply(&p, 0, cells, width);
+        const real *a[CELLS], *c[CELLS];
+        for (int x = 0, y = i, z = j; x < cells; x++) {
+            a[x] = f->a + (size_t)y * f->ld;
+            c[x] = f->c + (size_t)z * f->ld;
+            if (++z == n) {
+                z = 0;
+                y++;
             }
-            pool_block(&pool, cells, i, j, p.C, p.ldc, o, width);
+        }
+        for (int o = 0, width; o < O; o += width) {
+            width = least(2 * VL, O - o);
+            int most = width > VL ? TILE_TWO : TILE_ONE, tiles = (cells + most - 1) / most;
+            real *u = f->u ? f->u + q * O + o : scratch;
+            size_t ldu = f->u ? (size_t)O : PANEL;
+            for (int x = 0, take; x < cells; x += take, tiles--) {
+                take = (cells - x + tiles - 1) / tiles;
+                (width > VL ? pair_tiles_two : pair_tiles_one)[take - 1](f, a + x, c + x, o,
+                                                                         u + (size_t)x * ldu, ldu);
+            }
+            pool_block(&pool, cells, i, j, u, ldu, o, width);
         }
         q += cells;
         left -= cells;
