@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""OrderNet against its PyTorch twin on the CPU: the same training steps, the same float32 numbers, in one run.
+
+    python3 bench/vs_torch.py [--threads N] [--seconds S] [--ordernet ./ordernet] [--json FILE]
+
+Both programs start from the generated parameters and batch of reference/README.md (seed 1, batch 0); where the loss
+of the first step is not the same, the table says so and the status is 1. PyTorch gets its best setting: each kernel
+set of OpenBLAS (Debian's takes some processors for one of 2004) with 1 and with N threads, each in a process of its own
+since both are fixed when the library is loaded. The program runs after each, so that both meet the same machine. Of
+PyTorch the fastest step counts, of the program the mean of its fastest run.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CORES = ("", "Haswell", "SkylakeX", "Zen")  # "" is OpenBLAS's own choice
+WORKS = (("tsp", 20, 128), ("tsp", 10, 128), ("words", 5, 128))  # preset, n, batch
+SEED = 1
+
+
+def work_in_torch(preset, n, batch, threads, seconds):
+    """Trains for some seconds; prints the loss of the first step and the time of the fastest one."""
+    sys.path.insert(0, str(ROOT / "reference"))
+    import torch
+
+    import generated
+    import twin
+
+    torch.set_num_threads(threads)
+    s = {"tsp": generated.TSP, "words": generated.WORDS}[preset]
+    net = twin.make(s, generated.theta(s, SEED), torch.float32)
+    adam = torch.optim.Adam(net.parameters(), lr=1e-3)
+    x, y = (torch.from_numpy(a) for a in generated.batch(SEED, 0, batch, n, s.width))
+    times, first = [], None
+    until = time.perf_counter() + seconds
+    while len(times) < 4 or time.perf_counter() < until:
+        begin = time.perf_counter()
+        loss = net.loss(x, y)
+        adam.zero_grad(set_to_none=True)
+        loss.backward()
+        adam.step()
+        times.append(time.perf_counter() - begin)
+        first = loss.item() if first is None else first
+    times = sorted(times[1:])  # the first step also allocates
+    openblas = "openblas" in Path("/proc/self/maps").read_text()
+    print(json.dumps({"loss": first, "seconds": times[0], "openblas": openblas}))
+
+
+def torch_step(work, core, threads, seconds):
+    env = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
+    env.update({"OPENBLAS_CORETYPE": core} if core else {})
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        env[name] = str(threads)
+    command = [sys.executable, __file__, "--worker", json.dumps([*work, threads, seconds])]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    if done.returncode != 0:  # a kernel set that this processor cannot run ends by a signal
+        return None
+    return json.loads(done.stdout)
+
+
+def ordernet_step(program, work, threads, seconds):
+    preset, n, batch = work
+    command = [program, "bench", "--train", "--preset", preset, "--n", str(n), "--batch", str(batch)]
+    command += ["--threads", str(threads), "--seconds", str(seconds), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {done.stderr.strip() or f'status {done.returncode}'}")
+    answer = json.loads(done.stdout)
+    answer = answer[0] if isinstance(answer, list) else answer
+    return {"loss": answer["loss"], "seconds": batch / answer["train_examples_per_second"]}
+
+
+def compare(work, args):
+    """Every torch setting, and the program after each; the best of either side counts."""
+    torch_best = own_best = None
+    for core in CORES:
+        for threads in sorted({1, args.threads}):
+            found = torch_step(work, core, threads, args.seconds)
+            if found and (torch_best is None or found["seconds"] < torch_best["seconds"]):
+                torch_best = {**found, "core": core or "as found", "threads": threads}
+            own = ordernet_step(args.ordernet, work, args.threads, args.seconds)
+            own_best = own if own_best is None or own["seconds"] < own_best["seconds"] else own_best
+            print(f"  {work[0]} n={work[1]}: torch {core or 'as found'} x{threads} "
+                  + (f"{found['seconds'] * 1e3:.1f} ms" if found else "does not run here")
+                  + f", ordernet {own['seconds'] * 1e3:.2f} ms", file=sys.stderr)
+    if torch_best is None:
+        sys.exit("the PyTorch twin does not run: it needs python3-torch and python3-numpy, with "
+                 f"{sys.executable}; see reference/README.md")
+    if not torch_best["openblas"]:
+        sys.exit("PyTorch runs on the slow reference BLAS here, which would be no fair comparison: "
+                 "apt-get install libopenblas0-pthread")
+    return torch_best, own_best
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="for both sides (default: all processors)")
+    parser.add_argument("--seconds", type=float, default=3, help="a measurement takes at least this long")
+    parser.add_argument("--ordernet", default=str(ROOT / "ordernet"), help="the program")
+    parser.add_argument("--json", help="also write the table to this file")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.worker:
+        return work_in_torch(*json.loads(args.worker))
+
+    rows = []
+    for work in WORKS:
+        torch_side, own = compare(work, args)
+        off = abs(own["loss"] - torch_side["loss"])
+        rows.append({"preset": work[0], "n": work[1], "batch": work[2], "torch_ms": torch_side["seconds"] * 1e3,
+                     "torch_core": torch_side["core"], "torch_threads": torch_side["threads"],
+                     "ordernet_ms": own["seconds"] * 1e3, "ratio": torch_side["seconds"] / own["seconds"],
+                     "torch_loss": torch_side["loss"], "ordernet_loss": own["loss"], "same_loss": off <= 1e-4})
+    print("| training step | PyTorch, ms | its best setting | OrderNet, ms | ratio | loss of both |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for r in rows:
+        loss = f"{r['ordernet_loss']:.5f}" if r["same_loss"] else f"DIFFERS: {r['torch_loss']} and {r['ordernet_loss']}"
+        print(f"| {r['preset']}, n={r['n']}, batch {r['batch']} | {r['torch_ms']:.1f} | {r['torch_core']}, "
+              f"{r['torch_threads']} threads | {r['ordernet_ms']:.2f} | {r['ratio']:.1f} | {loss} |")
+    if args.json:
+        Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+    return 0 if all(r["same_loss"] for r in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
