@@ -9,6 +9,7 @@
 /* A line a command. */
 /* clang-format off */
 extern const command
+    cmd_bench,
     cmd_completion,
     cmd_convert,
     cmd_curve,
@@ -31,6 +32,7 @@ const command *const commands[] = {
     &cmd_inspect,
     &cmd_curve,
     &cmd_convert,
+    &cmd_bench,
     &cmd_tsp_generate,
     &cmd_tsp_solve,
     &cmd_words_prepare,
