@@ -135,13 +135,8 @@ static onet_status unscramble_lines(const onet_model *model, const unscramble_va
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     const unscramble_values *v = values;
-    char path[4096];
-    onet_status status = ONET_OK;
-    if (!v->model) status = model_path(path, sizeof path, "words.safetensors", err);
-    onet_model *model = NULL;
-    if (!status) status = onet_model_load(&model, v->model ? v->model : path, err);
-    if (!status && !onet_model_words(model))
-        status = fail(err, ONET_BAD, "%s: its items are numbers, not words", v->model ? v->model : path);
+    onet_model *model;
+    onet_status status = model_load_words(&model, v->model, err);
     if (!status && !count) {
         status = unscramble_lines(model, v, err);
     } else if (!status) {

@@ -141,13 +141,8 @@ static onet_status evaluate_all(const evaluate_values *v, const onet_model *mode
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     const evaluate_values *v = values;
     (void)count, (void)operands;
-    char path[4096];
-    onet_status status = ONET_OK;
-    if (!v->model) status = model_path(path, sizeof path, "words.safetensors", err);
-    onet_model *model = NULL;
-    if (!status) status = onet_model_load(&model, v->model ? v->model : path, err);
-    if (!status && !onet_model_words(model))
-        status = fail(err, ONET_BAD, "%s: its items are numbers, not words", v->model ? v->model : path);
+    onet_model *model;
+    onet_status status = model_load_words(&model, v->model, err);
     words_test t = {.same = NULL};
     if (!status) status = words_test_open(&t, v->text, v->first, onet_model_words(model), v->csv, err);
     if (!status) status = evaluate_all(v, model, &t, err);

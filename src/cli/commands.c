@@ -23,6 +23,7 @@ extern const command
     cmd_unscramble,
     cmd_words_evaluate,
     cmd_words_ngram,
+    cmd_words_picture,
     cmd_words_prepare;
 
 const command *const commands[] = {
@@ -38,6 +39,7 @@ const command *const commands[] = {
     &cmd_words_prepare,
     &cmd_words_ngram,
     &cmd_words_evaluate,
+    &cmd_words_picture,
     &cmd_unscramble,
     &cmd_help,
     &cmd_completion,

@@ -27,3 +27,18 @@ onet_status model_path(char *path, size_t size, const char *name, onet_error *er
         "the model %s was not found in %s/models nor in %s/../share/ordernet; name one with --model FILE",
         name, program, program);
 }
+
+onet_status model_load_words(onet_model **model, const char *path, onet_error *err) {
+    char shipped[PATH_MAX];
+    *model = NULL;
+    if (!path) {
+        onet_status status = model_path(shipped, sizeof shipped, "words.safetensors", err);
+        if (status) return status;
+        path = shipped;
+    }
+    onet_status status = onet_model_load(model, path, err);
+    if (status || onet_model_words(*model)) return status;
+    onet_model_free(*model);
+    *model = NULL;
+    return fail(err, ONET_BAD, "%s: its items are numbers, not words", path);
+}

@@ -11,4 +11,7 @@
  * sentence with the places looked at and the option to give. */
 onet_status model_path(char *path, size_t size, const char *name, onet_error *err);
 
+/* Loads a model that orders words: from the path, or where it is NULL the shipped one. */
+onet_status model_load_words(onet_model **model, const char *path, onet_error *err);
+
 #endif
