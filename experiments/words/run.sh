@@ -50,8 +50,9 @@ if [ "$small" ]; then
     lines=20000
     for name in paper trained best; do
         declare -n settings=$name
-        settings+=(--epochs 1)
+        settings+=(--epochs 1 --batch 64)
     done
+    best+=(--average 0.98)
 fi
 
 # ---- Data ----------------------------------------------------------------------------------------------
