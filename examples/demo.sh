@@ -1,5 +1,6 @@
 #!/bin/sh
-# make demo: learns to sort numbers from examples, and sorts sets that it has not seen.
+# make demo: learns to sort numbers from examples, and sorts sets that it has not seen; puts scrambled lines back
+# with the shipped word model.
 set -e
 data=examples/data
 model=demo/sort.safetensors
@@ -27,3 +28,11 @@ echo "4. Measure it on sets kept back from training:"
 ./ordernet eval --model $model $data/sort-valid.jsonl | sed 's/^/     /'
 echo
 echo "The model is in $model; ./ordernet inspect $model says what it is made of."
+
+[ -f models/words.safetensors ] || exit 0
+echo
+echo "5. Put the words of scrambled lines back, with the shipped word model:"
+for line in 'this an is example sentence' 'the of city is capital' 'in , born he london was' 'of the the end at war'; do
+    echo "     in   $line"
+    ./ordernet unscramble --top 1 $line | sed 's/^ *\([0-9.]*%\)  \(.*\)/     out  \2  (\1)/'
+done
