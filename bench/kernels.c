@@ -1,5 +1,6 @@
 /* The speed of each kernel at the sizes that matter, as a share of the machine's peak of the same moment.
- *     kernels [kernel set] [part of a kernel's name]
+ *     kernels [kernel set] [part of a kernel's name] [sets]
+ * The sets are taken in turn: 8 lie in the second-level cache, 128 (a batch) beyond it.
  * Each line is the best of many short stretches on one thread, since other work may share the machine.
  * GFLOP/s counts the multiply-adds that the result needs, 2 each (docs/speed.md). */
 #include <stdio.h>
@@ -12,7 +13,9 @@
 #include "kernels/kernels.h"
 #include "kernels/peak.h"
 
-enum { SETS = 8, BLOCKS = 8 }; /* sets in turn, as a thread takes them: no kernel finds its set in L1 */
+enum { BLOCKS = 8 };
+
+static int sets_in_turn = 8;
 
 static rng numbers;
 
@@ -42,6 +45,10 @@ static const bench_case cases[] = {
     {"gemm", 120, 256, 18, 0},
     {"gemm", 120, 48, 66, 0},
     {"gemm_transposed", 306, 512, 80, 0},
+    {"gemm_weights", 16, 320, 640, 0}, /* 16 of the 512 columns of A, as one task takes them */
+    {"gemm_weights", 16, 80, 2560, 0},
+    {"gemm_weights", 64, 320, 640, 0},
+    {"gemm_weights", 64, 80, 2560, 0},
     {"pair_stats", 5, 256, 0, 0},
     {"pair_stats", 20, 128, 0, 0},
     {"pair_forward", 5, 256, 32, 0},
@@ -189,6 +196,8 @@ static void run_once(const kernels *k, const bench_case *c, const set *s) {
         k->gemm(c->n, c->H, c->O, s->a, K, 1, B, s->d, N, 0);
     else if (is(c, "gemm_transposed"))
         k->gemm(c->n, c->H, c->O, s->a, 1, M, (matrix){s->w, N, PANEL}, s->d, N, 1);
+    else if (is(c, "gemm_weights"))
+        k->gemm(c->n, c->H, c->O, s->a, 1, 512, (matrix){s->w, N, PANEL}, s->d, N, 0);
     else if (is(c, "pair_stats"))
         k->pair_stats(c->n, c->H, s->pf.a, s->pf.c, s->pf.ld, s->sum, s->square);
     else if (is(c, "pair_forward"))
@@ -226,10 +235,11 @@ static double flops(const bench_case *c) {
 
 /* The shortest time of one call. */
 static double measure(const kernels *k, const bench_case *c) {
-    static set sets[SETS];
-    size_t large = 512 * 512;
-    float *weights = fresh(large, -1), *gradient = fresh(large, 0);
-    for (int i = 0; i < SETS; i++) {
+    static set *sets;
+    if (!sets) sets = array_new((size_t)sets_in_turn, sizeof *sets);
+    size_t small = 512 * 512, large = 512 * 2560;
+    float *weights = fresh(large, -1), *gradient = fresh(large, 0), *columns = fresh(large, -1);
+    for (int i = 0; i < sets_in_turn; i++) {
         set *s = &sets[i];
         memset(s, 0, sizeof *s);
         s->sum = array_new(1024, sizeof(double));
@@ -241,15 +251,15 @@ static double measure(const kernels *k, const bench_case *c) {
         else if (strncmp(c->kernel, "pair", 4) == 0)
             make_pair(s, c);
         else {
-            s->a = fresh(large, -1);
-            s->r = fresh(large, 0);
-            s->logit = fresh(large, 0);
+            s->a = is(c, "gemm_weights") ? columns + (size_t)(i * c->n % 512) : fresh(small, -1);
+            s->r = fresh(small, 0);
+            s->logit = fresh(small, 0);
         }
     }
     double best = 1e30, start = now();
     for (int calls = 1, next = 0; now() - start < 0.25;) {
         double before = now();
-        for (int i = 0; i < calls; i++) run_once(k, c, &sets[next++ % SETS]);
+        for (int i = 0; i < calls; i++) run_once(k, c, &sets[next++ % sets_in_turn]);
         double time = now() - before;
         if (time / calls < best) best = time / calls;
         if (time < 2e-4) calls *= 2; /* long against the clock's grain, short against a time slice */
@@ -260,6 +270,7 @@ static double measure(const kernels *k, const bench_case *c) {
 int main(int argc, char **argv) {
     const kernels *k = kernels_pick(argc > 1 ? argv[1] : NULL);
     const char *part = argc > 2 ? argv[2] : "";
+    if (argc > 3 && atoi(argv[3]) > 0) sets_in_turn = atoi(argv[3]);
     if (!k) return fprintf(stderr, "bench/kernels: no kernel set %s here\n", argv[1]), 2;
     double peak = peak_gflops(1, 0.3);
     printf("kernel set %s, one thread; peak %.1f GFLOP/s\n", k->name, peak);

@@ -223,20 +223,17 @@ static pair_inputs_fn *const pair_inputs_one[] = {ROWS_TWO(PAIR_INPUTS_B_NAME)};
 static pair_inputs_fn *const pair_inputs_narrow[] = {ROWS_TWO(PAIR_INPUTS_C_NAME)};
 
 static void pair_backward_inputs(const pair_backward *b) {
-    int n = b->n, wide = 2 * VL;
-    for (int k = 0; k < b->H; k += wide) {
-        if (k + wide > b->H) wide = VL;
-        for (int i = 0, rows; i < n; i += rows) {
-            rows = wide > VL && i + 1 < n ? 2 : 1;
-            pair_inputs_fn *const *table = rows == 2   ? pair_inputs_two
-                                           : wide > VL ? pair_inputs_one
-                                                       : pair_inputs_narrow;
-            int most = rows == 2 ? TILE_FOUR : TILE_TWO;
-            for (int j = 0, take; j < n; j += take) {
-                int tiles = (n - j + most - 1) / most;
-                take = (n - j + tiles - 1) / tiles;
-                table[take - 1](b, i, j, k);
-            }
+    int n = b->n, H = b->H;
+    for (int i = 0, rows; i < n; i += rows) {
+        rows = least(2, n - i);
+        int most = rows == 2 ? TILE_FOUR : TILE_TWO;
+        for (int j = 0, take; j < n; j += take) {
+            int tiles = (n - j + most - 1) / most, k = 0;
+            take = (n - j + tiles - 1) / tiles;
+            pair_inputs_fn *wide = (rows == 2 ? pair_inputs_two : pair_inputs_one)[take - 1];
+            for (; k + 2 * VL <= H; k += 2 * VL) wide(b, i, j, k);
+            for (; k < H; k += VL)
+                for (int y = 0; y < rows; y++) pair_inputs_narrow[take - 1](b, i + y, j, k);
         }
     }
 }
