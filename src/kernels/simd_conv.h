@@ -56,6 +56,8 @@ static void conv_forward_simd(const conv_forward *f) {
         for (ptrdiff_t blocks = (left + CONV_CELLS - 1) / CONV_CELLS; blocks > 0; blocks--) {
             int cells = (int)((left + blocks - 1) / blocks), group = (int)(q / n), item = (int)(q % n);
             real *out = f->out + q * C;
+            int lines = (int)(left - cells < CONV_CELLS ? left - cells : CONV_CELLS) * (C / LANES);
+            for (int b = 0; b < f->blocks; b++) prefetch(f->in[b] + (q + cells) * C, lines, LANES);
             conv_start(f, f->t0 + group, item, cells, f->blocks ? -INFINITY : 0, out);
             if (f->blocks) multiply(&p, q, cells, C);
             pool_block(&pool, cells, group, item, out, (size_t)C, 0, C);

@@ -21,6 +21,12 @@ enum {
     TILE_ROWS = TILE_ONE > TILE_TWO ? TILE_ONE : TILE_TWO
 };
 
+/* Calls `rows` lines of memory, `ld` apart, into the cache: a tile touches all of its rows at once, and would
+ * wait for them. */
+static inline void prefetch(const real *p, int rows, size_t ld) {
+    for (int r = 0; r < rows; r++, p += ld) __builtin_prefetch(p);
+}
+
 /* x > 0, bit by bit as an integer: on Zen 4 a comparison of floats takes the place of a multiply-add, this
  * does not. */
 static ALWAYS_INLINE vmask vpositive(vec x) {
@@ -87,6 +93,7 @@ static void multiply(const product *p, ptrdiff_t first, int rows, int N) {
         ptrdiff_t row = first;
         for (int left = rows; count > 0; count--) {
             int take = (left + count - 1) / count;
+            if (p->add && count > 1) prefetch(p->C + (row + take) * (ptrdiff_t)p->ldc + column, take, p->ldc);
             (wide ? tiles_two : tiles_one)[take - 1](p, row, column);
             row += take;
             left -= take;
