@@ -4,13 +4,20 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "data/jsonl.h"
 #include "data/sets.h"
 #include "data/sets_io.h"
 #include "tsp/generate.h"
 
-enum { CHUNK = 4096 }; /* instances solved between two writes */
+/* Instances solved between two writes: fewer where each takes long, so that progress shows. */
+static size_t chunk(const option_sizes *n) {
+    int most = 0;
+    for (int i = 0; i < n->count; i++)
+        if (n->value[i] > most) most = n->value[i];
+    return most <= 30 ? 4096 : 64;
+}
 
 typedef struct generate_values {
     option_sizes n;
@@ -44,12 +51,16 @@ static onet_status generate(const generate_values *v, pool *threads, output *lin
                             onet_error *err) {
     tsp_plan plan = {.size = v->n.value, .sizes = v->n.count, .seed = v->seed, .label = v->label};
     size_t total = (size_t)v->per_size * (size_t)v->n.count;
+    size_t piece = chunk(&v->n);
     progress p;
     progress_start(&p, v->quiet);
+    interrupt_catch();
     onet_status status = sets_new(sets, 2, err);
-    for (size_t first = 0; first < total && !status; first += CHUNK) {
-        size_t count = total - first < CHUNK ? total - first : CHUNK;
-        status = tsp_generate(*sets, &plan, first, count, threads, err);
+    for (size_t first = 0; first < total && !status; first += piece) {
+        size_t count = total - first < piece ? total - first : piece;
+        if (interrupted())
+            status = fail(err, ONET_INTERRUPTED, "stopped after %zu of %zu instances", first, total);
+        if (!status) status = tsp_generate(*sets, &plan, first, count, threads, err);
         if (!status && lines) {
             status = write_lines(lines, *sets, err);
             onet_sets_free(*sets);
@@ -112,10 +123,12 @@ static const option options[] = {
      .help = "Another seed gives other instances."},
     {.name = "method",
      .kind = OPTION_CHOICE,
-     .choices = "exact|held-karp",
+     .choices = "exact|held-karp|local",
      .argument = "METHOD",
      .field = offsetof(generate_values, label),
-     .help = "Solver of the tours: branch and bound, or the dynamic program (up to 20 cities, slow)."},
+     .help = "Solver of the tours: branch and bound; the dynamic program (up to 20 cities, slow); or a long "
+             "local "
+             "search of 200 kicks a city, whose tours are not proven, for sizes that exact cannot reach."},
     {.name = "out",
      .kind = OPTION_STRING,
      .argument = "FILE",

@@ -33,18 +33,24 @@ typedef struct job {
     onet_status *status; /* [count] */
 } job;
 
+static onet_status label(const tsp_instance *t, tsp_label by, int32_t *tour) {
+    if (by == TSP_LABEL_EXACT) return tsp_exact(t, 0, tour, NULL, NULL);
+    if (by == TSP_LABEL_HELD_KARP) return tsp_held_karp(t, tour, NULL);
+    onet_status status = tsp_farthest(t, tour, NULL);
+    if (!status) status = tsp_local(t, (long)LOCAL_KICKS * t->n, 0, 1, tour, NULL);
+    if (!status) tsp_canonical(t, tour);
+    return status;
+}
+
 static void one_instance(void *arg, int task, int thread) {
     (void)thread;
     job *j = arg;
     float *xy = j->xy + (size_t)task * (size_t)j->stride * 2;
     int32_t *tour = j->tour + (size_t)task * (size_t)j->stride;
     j->n[task] = tsp_draw(j->plan, j->first + (size_t)task, xy);
-    if (j->plan->label == TSP_LABEL_NONE) return;
     tsp_instance t;
     onet_status status = tsp_floats(&t, j->n[task], xy, NULL);
-    if (!status)
-        status = j->plan->label == TSP_LABEL_EXACT ? tsp_exact(&t, 0, tour, NULL, NULL)
-                                                   : tsp_held_karp(&t, tour, NULL);
+    if (!status) status = label(&t, j->plan->label, tour);
     tsp_free(&t);
     j->status[task] = status;
 }
@@ -78,8 +84,7 @@ onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, si
         if (j.status[i])
             status = fail_memory(err, "solving an instance");
         else
-            status = sets_append(sets, (size_t)j.n[i], 2, j.xy + 2 * at,
-                                 plan->label == TSP_LABEL_NONE ? NULL : j.tour + at, err);
+            status = sets_append(sets, (size_t)j.n[i], 2, j.xy + 2 * at, j.tour + at, err);
     }
     free(j.n);
     free(j.xy);

@@ -1,4 +1,4 @@
-/* Random instances with proven optimal tours: the training data of the tour experiment.
+/* Random instances with optimal tours: the data of the tour experiment.
  *
  * Instance i of a plan has size[i % sizes] cities: the sizes are interleaved, so that any first part of the
  * data holds all of them alike. Its cities are drawn, from a random sequence of its own, uniformly from the
@@ -10,7 +10,12 @@
 #include "base/pool.h"
 #include "tsp/solvers.h"
 
-typedef enum tsp_label { TSP_LABEL_EXACT = 0, TSP_LABEL_HELD_KARP, TSP_LABEL_NONE } tsp_label;
+typedef enum tsp_label {
+    TSP_LABEL_EXACT = 0,
+    TSP_LABEL_HELD_KARP,
+    TSP_LABEL_LOCAL /* best of a long local search, LOCAL_KICKS a city: not proven */
+} tsp_label;
+enum { LOCAL_KICKS = 200 };
 
 typedef struct tsp_plan {
     const int *size; /* [sizes] */
@@ -22,7 +27,7 @@ typedef struct tsp_plan {
 /* The cities xy [n, 2] of instance number `index`; gives back n, its plan->size. */
 int tsp_draw(const tsp_plan *plan, size_t index, float *xy);
 
-/* Appends instances first .. first+count-1 with their canonical optimal tours to sets made by sets_new. The
+/* Appends instances first .. first+count-1 with their canonical tours to sets made by sets_new. The
  * same for any number of threads. */
 onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, size_t count, pool *threads,
                          onet_error *err);
