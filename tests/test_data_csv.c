@@ -151,6 +151,36 @@ static void writes_answers(void **state) {
     answers("set,x\n1,1\n1,2\n", true, "set,x,rank,logprob\n1,1,1,-2\n1,2,0,-2\n");
 }
 
+/* Puts a file into w with its own order; the status of writer_end. */
+static onet_status append(writer *w, const char *path, onet_error *err) {
+    reader *in;
+    record r = {0};
+    bool end;
+    assert_int_equal(reader_open(&in, path, NULL, err), ONET_OK);
+    assert_int_equal(writer_begin(w, in, err), ONET_OK);
+    while (!reader_next(in, &r, &end, err) && !end) assert_int_equal(writer_put(w, &r, NULL, err), ONET_OK);
+    onet_status status = writer_end(w, err);
+    reader_close(in);
+    record_free(&r);
+    return status;
+}
+
+static void joins_files(void **state) {
+    (void)state;
+    writer *w;
+    onet_error err = {""};
+    const char *path = help_path("joined.csv");
+    assert_int_equal(writer_open(&w, path, NULL, &err), ONET_OK);
+    assert_int_equal(append(w, help_file("a.csv", "set,x,rank\n1,2,5\n1,3,4\n"), &err), ONET_OK);
+    assert_int_equal(append(w, help_file("b.csv", "set,x,rank\n1,7,1\n"), &err), ONET_OK);
+    assert_int_equal(append(w, help_file("c.csv", "set,y\n1,7\n"), &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "c.csv: its columns are not those of the file before it"));
+    assert_int_equal(writer_commit(w, &err), ONET_OK);
+    char *got = help_content(path);
+    assert_string_equal(got, "set,x,rank\n1,2,1\n1,3,0\n1,7,0\n");
+    free(got);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads),
@@ -159,6 +189,7 @@ int main(void) {
         cmocka_unit_test(groups),
         cmocka_unit_test(refuses),
         cmocka_unit_test(writes_answers),
+        cmocka_unit_test(joins_files),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

@@ -33,6 +33,11 @@ struct reader {
     onet_sets *sets;
 };
 
+/* Read to the end before the first set is known. */
+static bool is_whole(onet_format format) {
+    return format == ONET_FORMAT_CSV || format == ONET_FORMAT_NPZ || format == ONET_FORMAT_SAFETENSORS;
+}
+
 static onet_status find_format(reader *in, const char *path, onet_error *err) {
     const char *data;
     size_t size;
@@ -94,7 +99,8 @@ const onet_words *reader_words(const reader *in) {
 }
 
 bool reader_waits(reader *in) {
-    return !in->table && !in->sets && input_waits(in->in);
+    if (is_whole(in->format)) return !in->table && !in->sets;
+    return input_waits(in->in);
 }
 
 void reader_sha256(reader *in, char hex[65]) {

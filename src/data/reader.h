@@ -21,7 +21,8 @@ onet_format reader_format(const reader *in);
 const char *reader_name(const reader *in);
 /* The vocabulary of a safetensors file of words, after the first reader_next; else NULL. */
 const onet_words *reader_words(const reader *in);
-/* True when reader_next would have to wait for a pipe or terminal: time to flush one's answers. */
+/* True when reader_next would have to wait for a pipe or terminal, or will read a file whole: time to flush
+ * one's answers. */
 bool reader_waits(reader *in);
 /* Of the decompressed file, once reader_next came to its end. */
 void reader_sha256(reader *in, char hex[65]);
