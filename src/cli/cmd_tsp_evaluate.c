@@ -107,7 +107,7 @@ static const struct {
     int colour;
     bool dashed;
 } looks[] = {
-    {GAP_REFERENCE, "optimum", 6, true},
+    {GAP_REFERENCE, "optimum", 7, true},
     {GAP_SYMMETRIC, "OrderNet, 8 symmetries", 2, false},
     {GAP_SHORTEST, "OrderNet, shortest", 4, false},
     {GAP_PROBABLE, "OrderNet, most probable", 0, false},

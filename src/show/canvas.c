@@ -58,8 +58,8 @@ onet_status canvas_close(canvas *c, onet_error *err) {
 colour palette(int i) {
     static const colour colours[] = {{0.00, 0.45, 0.70}, {0.84, 0.37, 0.00}, {0.00, 0.62, 0.45},
                                      {0.80, 0.47, 0.65}, {0.34, 0.71, 0.91}, {0.90, 0.62, 0.00},
-                                     {0.40, 0.40, 0.40}};
-    return colours[i % 7];
+                                     {0.55, 0.55, 0.55}, {0.10, 0.10, 0.10}};
+    return colours[i % 8];
 }
 
 void canvas_colour(canvas *c, colour k) {

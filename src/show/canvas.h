@@ -27,7 +27,7 @@ typedef struct colour {
     double r, g, b;
 } colour;
 extern const colour INK, GREY, PALE;
-/* Colours that colour-blind eyes tell apart too; repeats after 7. */
+/* Colours that colour-blind eyes tell apart too; repeats after 8. */
 colour palette(int i);
 void canvas_colour(canvas *c, colour k);
 

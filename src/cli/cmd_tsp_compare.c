@@ -1,0 +1,199 @@
+/* ordernet tsp compare: several methods on the same instances, in numbers and in a picture. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/ordering.h"
+#include "cli/touring.h"
+#include "show/tours.h"
+#include "tsp/load.h"
+#include "tsp/methods.h"
+
+enum { MOST_METHODS = TSP_METHODS, MOST_ROWS = 24, NAME_WIDTH = 12 };
+
+typedef struct compare_values {
+    const char *methods;
+    double seconds;
+    const char *draw, *title;
+    onet_read_options read;
+    tour_net_values net;
+} compare_values;
+
+static void defaults(void *values) {
+    compare_values *v = values;
+    v->methods = "exact,christofides,ordernet";
+    v->seconds = 10;
+    tour_net_defaults(&v->net);
+}
+
+typedef struct comparison {
+    tsp_method method[MOST_METHODS];
+    int methods;
+    tsp_effort effort;
+    int rows; /* instances kept for the picture */
+    tsp_instance t[MOST_ROWS];
+    int32_t *tour[MOST_ROWS * MOST_METHODS];
+    tour_panel panel[MOST_ROWS * MOST_METHODS];
+} comparison;
+
+static onet_status parse_methods(comparison *c, const char *list, onet_error *err) {
+    for (const char *at = list;; at++) {
+        size_t length = strcspn(at, ",");
+        tsp_method m = tsp_method_find(at, length);
+        if (m == TSP_METHODS)
+            return fail(err, ONET_USAGE, "--methods: '%.*s' is none of %s", (int)length, at,
+                        TSP_METHOD_CHOICES);
+        if (c->methods == MOST_METHODS) return fail(err, ONET_USAGE, "--methods: more than %d", MOST_METHODS);
+        c->method[c->methods++] = m;
+        at += length;
+        if (!*at) return ONET_OK;
+    }
+}
+
+static void print_head(const comparison *c) {
+    printf("%-*s %6s", NAME_WIDTH, "instance", "cities");
+    for (int m = 0; m < c->methods; m++) printf("  %20s", tsp_method_name(c->method[m]));
+    printf("\n");
+}
+
+/* One method's column: the length, and by how much it is over the first method's. */
+static void describe(const comparison *c, const tsp_instance *t, int m, const tsp_proof *proof, double first,
+                     tour_panel *panel) {
+    char over[32] = "";
+    double more = first > 0 ? 100 * (proof->length / first - 1) : 0;
+    if (m) snprintf(over, sizeof over, "%+.2f%%", more > -0.005 && more < 0.005 ? 0.0 : more);
+    if (proof->proven) snprintf(over, sizeof over, "optimal");
+    printf("  %*.*f %8s", 11, t->whole ? 0 : 4, proof->length, over);
+    const char *name = tsp_method_name(c->method[m]);
+    snprintf(panel->title, sizeof panel->title, "%s, %d cities: %s", t->name[0] ? t->name : "instance", t->n,
+             name);
+    snprintf(panel->note, sizeof panel->note, "length %.*f%s%s", t->whole ? 0 : 4, proof->length,
+             over[0] ? ", " : "", over);
+}
+
+/* Keeps the instance when there is room and it can be drawn. */
+static onet_status compare_one(comparison *c, tsp_instance *t, onet_error *err) {
+    onet_status status = ONET_OK;
+    double first = 0;
+    int32_t **tour = c->tour + c->rows * c->methods;
+    tour_panel *panel = c->panel + c->rows * c->methods;
+    bool keep = t->xy && c->rows < MOST_ROWS - 1;
+    printf("%-*.*s %6d", NAME_WIDTH, NAME_WIDTH, t->name[0] ? t->name : "instance", t->n);
+    for (int m = 0; m < c->methods && !status; m++) {
+        tsp_proof proof;
+        tour[m] = array_new((size_t)t->n, sizeof **tour);
+        if (!tour[m]) status = fail_memory(err, "a tour");
+        if (!status) status = tsp_solve(t, c->method[m], &c->effort, tour[m], &proof, err);
+        if (status) break;
+        panel[m] = (tour_panel){.n = t->n, .xy = t->xy, .tour = tour[m], .against = m ? tour[0] : NULL};
+        describe(c, t, m, &proof, first, &panel[m]);
+        if (!m) first = proof.length;
+    }
+    printf("\n");
+    if (keep && !status) {
+        c->t[c->rows++] = *t;
+        *t = (tsp_instance){0};
+        return ONET_OK;
+    }
+    for (int m = 0; m < c->methods; m++) {
+        free(tour[m]);
+        tour[m] = NULL;
+    }
+    return status;
+}
+
+static onet_status compare_file(comparison *c, const char *path, const onet_read_options *read,
+                                onet_error *err) {
+    tsp_file file;
+    onet_status status = tsp_load(&file, path, read, err);
+    if (status) return status;
+    for (size_t i = 0; i < file.count && !status; i++) {
+        tsp_instance t = {0};
+        status = tsp_get(&file, i, &t, err);
+        if (!status) status = compare_one(c, &t, err);
+        tsp_free(&t);
+    }
+    tsp_unload(&file);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    const compare_values *v = values;
+    comparison *c = array_new(1, sizeof *c);
+    if (!c) return fail_memory(err, "the comparison");
+    onet_model *model = NULL;
+    c->effort = (tsp_effort){.seconds = v->seconds,
+                             .seed = 1,
+                             .symmetries = tour_net_symmetries(&v->net),
+                             .shortest = v->net.shortest || v->net.symmetries};
+    onet_status status = parse_methods(c, v->methods, err);
+    for (int m = 0; m < c->methods && !status && !model; m++)
+        if (c->method[m] == TSP_ORDERNET) status = tour_net_open(&v->net, &model, &c->effort.net, err);
+    if (!status) print_head(c);
+    for (int i = 0; i < count && !status; i++) status = compare_file(c, operands[i], &v->read, err);
+    if (!status && v->draw) {
+        tour_page page = {
+            .title = v->title, .columns = c->methods, .count = c->rows * c->methods, .panels = c->panel};
+        status = tours_write(&page, v->draw, err);
+    }
+    for (int i = 0; i < c->rows; i++) tsp_free(&c->t[i]);
+    for (int i = 0; i < MOST_ROWS * MOST_METHODS; i++) free(c->tour[i]);
+    tsp_net_free(c->effort.net);
+    onet_model_free(model);
+    free(c);
+    return status;
+}
+
+#define AT(name) offsetof(compare_values, name)
+
+static const option options[] = {
+    {.name = "methods",
+     .kind = OPTION_STRING,
+     .argument = "A,B,...",
+     .field = AT(methods),
+     .help = "Methods of 'ordernet tsp solve'; the others are compared with the first."},
+    {.name = "time-limit",
+     .kind = OPTION_DOUBLE,
+     .argument = "SECONDS",
+     .high = 1e9,
+     .field = AT(seconds),
+     .help = "exact: time for an instance; 0 sets no limit. A tour that is not proven in time lacks the word "
+             "optimal."},
+    {.name = "draw",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(draw),
+     .help = "Draw the tours side by side, one row an instance, 23 at most, steps that the first method's "
+             "tour does "
+             "not have in another colour: a .svg or .png file, or both where the name has neither ending."},
+    {.name = "title",
+     .kind = OPTION_STRING,
+     .argument = "TEXT",
+     .field = AT(title),
+     .help = "Title of the picture."},
+    {.group = "Net"},
+    OPTIONS_TOUR_NET(AT(net)),
+    OPTIONS_ORDER_MACHINE(AT(net.search)),
+    {.group = "Data format"},
+    OPTIONS_READ(AT(read)),
+    {0},
+};
+
+const command cmd_tsp_compare = {
+    .name = "tsp compare",
+    .summary = "Show several methods' tours side by side",
+    .operands = "FILE ...",
+    .least = 1,
+    .most = -1,
+    .about =
+        "Finds tours with several methods through the instances of TSPLIB files and of files of sets, prints "
+        "their lengths and how much longer they are than the first method's, and draws them side by side.",
+    .examples = "ordernet tsp compare --methods exact,christofides,ordernet --draw tours berlin52.tsp",
+    .options = options,
+    .size = sizeof(compare_values),
+    .defaults = defaults,
+    .run = run,
+};
