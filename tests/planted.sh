@@ -1,0 +1,49 @@
+#!/bin/sh
+# Does the suite notice? Plants one error at a time in a copy of the source, and runs the test that must fail.
+# `make check-planted`. Each line: file | what is replaced | by what | the test's make target.
+set -u
+root=$(pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+passed=0
+failed=0
+
+copy() {
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree"
+    tar -cf - --exclude=./build --exclude=./.git --exclude=./models . | tar -xf - -C "$work/tree"
+}
+
+while IFS='|' read -r file from to target; do
+    [ -n "$file" ] || continue
+    copy
+    cd "$work/tree" || exit 1
+    sed -i "s|$from|$to|" "$file"
+    if cmp -s "$file" "$root/$file"; then
+        echo "NOT PLANTED  $file: '$from' is not there"
+        failed=$((failed + 1))
+    elif ! make -s B="$work/build" "$work/build/tests/$target" >"$work/log" 2>&1; then
+        echo "NOT BUILT    $file: $from -> $to"
+        tail -5 "$work/log"
+        failed=$((failed + 1))
+    elif "$work/build/tests/$target" >"$work/log" 2>&1; then
+        echo "NOT NOTICED  $file: $from -> $to ($target passed)"
+        failed=$((failed + 1))
+    else
+        echo "noticed      $file: $from -> $to ($target)"
+        passed=$((passed + 1))
+    fi
+    cp "$root/$file" "$file"
+    cd "$root" || exit 1
+done <<'LIST'
+src/kernels/plain.c|real dh = -b->c0\[k\]|real dh = b->c0[k]|double_gradients
+src/kernels/cpu_encoder.c|gamma \* centred + beta \* b|gamma * centred - beta * b|double_gradients
+src/kernels/cpu_decoder.c|s->dec\[k\].norm.e\[e\] \* late|-s->dec[k].norm.e[e] * late|double_gradients
+src/kernels/cpu.c|k1\[c\] = (real)(g \* inv \* m2)|k1[c] = (real)(-g * inv * m2)|double_gradients
+src/kernels/cpu_head.c|(real)(i == order\[t\])|(real)(i != order[t])|test_engine_golden
+src/kernels/cpu_decoder.c|(dy_r - dy \* |(dy_r + dy * |double_gradients
+src/model/generated.c|theta + sh->tensor\[k\].offset);|theta + sh->tensor[k].offset); theta[77] += 0.01f;|test_engine_golden
+src/decode/search.c|t < 2 ? t : 2|t < 1 ? t : 2|test_engine_properties
+LIST
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
