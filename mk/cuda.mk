@@ -1,0 +1,44 @@
+# make CUDA=1: the GPU kernels, in a library of their own that the program opens at run time. Needs nvcc 12 or newer.
+CUDA_PATH ?= /usr/local/cuda
+NVCC      ?= $(firstword $(wildcard $(CUDA_PATH)/bin/nvcc) nvcc)
+CUDA_ARCH ?= 90
+NVFLAGS   := -std=c++17 -O3 -lineinfo -gencode arch=compute_$(CUDA_ARCH),code=[sm_$(CUDA_ARCH),compute_$(CUDA_ARCH)] \
+             -Iinclude -Isrc -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-missing-field-initializers
+ifdef WERROR
+NVFLAGS   += -Werror all-warnings
+endif
+CUDA_SRC  := $(sort $(wildcard src/cuda/*.cu))
+CUDA_OBJ  := $(CUDA_SRC:%.cu=$(B)/%.o)
+
+$(B)/src/cuda/%.o: src/cuda/%.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVFLAGS) -MMD -MP -c $< -o $@
+
+libordernet-cuda.so: $(CUDA_OBJ) $(B)/src/base/error.o
+	$(NVCC) -shared -gencode arch=compute_$(CUDA_ARCH),code=sm_$(CUDA_ARCH) $^ -o $@
+
+ifdef CUDA
+all: libordernet-cuda.so
+endif
+
+# Its test is a program of its own, of few parts: machines with a GPU often lack the other libraries.
+CUDA_TEST := $(B)/tests/cuda/test_cuda.o $(B)/tests/golden_file.o $(filter $(B)/src/kernels/%,$(LIB_OBJ)) \
+             $(addprefix $(B)/src/,base/error.o base/memory.o base/pool.o model/shape.o model/generated.o)
+
+$(B)/tests/cuda/test_cuda: $(CUDA_TEST)
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
+
+-include $(CUDA_OBJ:.o=.d) $(B)/tests/cuda/test_cuda.d
+
+check-cuda: libordernet-cuda.so $(B)/tests/cuda/test_cuda
+	@sh tests/cuda/check.sh $(B)/tests/cuda/test_cuda
+
+# Without a GPU: the code compiles, with warnings as errors, and the program says what is missing.
+check-cuda-builds:
+	@if $(NVCC) --version >/dev/null 2>&1; then \
+	    $(MAKE) --no-print-directory B=$(B)/cuda-check WERROR=1 $(CUDA_OBJ:$(B)/%=$(B)/cuda-check/%); \
+	else echo "skipped: no nvcc here ($(NVCC)), the GPU code was not compiled"; fi
+
+CHECKS    += check-cuda-builds
+.PHONY: check-cuda check-cuda-builds

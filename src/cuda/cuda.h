@@ -1,0 +1,34 @@
+/* What the library of GPU kernels offers; src/kernels/device.c opens it at run time. */
+#ifndef CUDA_CUDA_H
+#define CUDA_CUDA_H
+
+#include "kernels/net.h"
+
+#define CUDA_LIBRARY "libordernet-cuda.so"
+#define CUDA_OPEN    "ordernet_cuda_open"
+#define CUDA_PEEK    "ordernet_cuda_peek"
+#define CUDA_EAGER   "ordernet_cuda_eager"
+
+/* device: number of the GPU. ABI: what this header and net.h were when the library was built. */
+enum { CUDA_ABI = 1 };
+typedef onet_status cuda_open_fn(net **t, const shape *sh, int device, int abi, onet_error *err);
+
+/* For the tests: one of the arrays that a step leaves on the device, as it stands there; how many numbers. */
+typedef enum cuda_array {
+    CUDA_X,       /* [B*n + 1, D padded] */
+    CUDA_AC,      /* [B*n, 2H] */
+    CUDA_U,       /* [B, n, n, O] */
+    CUDA_BEST,    /* [B*n, O] */
+    CUDA_Q,       /* [B*n + 1, Q] */
+    CUDA_R,       /* [B, n, n, C] */
+    CUDA_LOGPROB, /* [B, n, n] */
+    CUDA_DQ,      /* [B*n + 1, Q] */
+    CUDA_DX,      /* [B*n + 1, D padded] */
+    CUDA_DAC      /* [B*n, 2H] */
+} cuda_array;
+typedef size_t cuda_peek_fn(net *t, cuda_array what, int block, float *to, size_t room);
+/* 1: every operation launches its kernels at once, over memory that take() fills with NaN; 0: one graph a
+ * step. */
+typedef void cuda_eager_fn(net *t, int eager);
+
+#endif

@@ -1,0 +1,759 @@
+/* The decoder on the GPU; the algebra is that of kernels/cpu_decoder.c.
+ *
+ *   pack            the weights, transposed and split by what they see, once a step (beside the main line)
+ *   decoder_rows    q = x' times all weights that see x' or y'
+ *   conv<false>     a block forward over tiles of steps: earlier v (normed as they are loaded) and pools
+ * times their weights; best over the items; sums; the last block makes the norm conv<true>      a block
+ * backward, the same loop the other way round: dv from the dpre of all later blocks; the sums that its own
+ * norm's way back needs decoder_dq      sums of dpre over the cells that saw x'_i or y'_t decoder_inputs  dq
+ * times the weights: the gradient of x' conv_weights    sum of v dpre, and of pools dstep, for every pair of
+ * blocks, in parts (beside the main line) */
+#include "launch.cuh"
+
+/* ---- weights ---- */
+
+struct pack_args {
+    const float *theta;
+    size_t weight[MAX_BLOCKS];
+    int in[MAX_BLOCKS];
+    int N, C, out, D;
+    float *rows, *conv, *conv_t, *pool, *pool_t;
+};
+
+__global__ void __launch_bounds__(256) pack(const __grid_constant__ pack_args p) {
+    int C = p.C, D = p.D, side_rows = 6 * p.N * C * D;
+    int square = C * C, count = side_rows + p.N * (p.N - 1) / 2 * 3 * square;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        if (i < side_rows) {
+            int x = i % D, col = i / D, c = col % C, l = col / C % 3, side = col / (3 * C) % 2,
+                m = col / (6 * C);
+            p.rows[i] =
+                c < p.out ? p.theta[p.weight[m] + ((size_t)c * p.in[m] + side * D + x) * 3 + 2 - l] : 0.0f;
+            continue;
+        }
+        int k = i - side_rows, c = k % C, e = k / C % C, l = k / square % 3, pair = k / (3 * square), m = 1;
+        while (m * (m + 1) / 2 <= pair) m++;
+        int b = pair - m * (m - 1) / 2;
+        float v = 0, q = 0;
+        if (c < p.out && e < p.out) {
+            const float *from =
+                p.theta + p.weight[m] + ((size_t)c * p.in[m] + 2 * D + 2 * p.out * b + e) * 3 + 2 - l;
+            v = from[0];
+            q = from[3 * p.out];
+        }
+        int back = (pair * 3 + l) * square + c * C + e;
+        p.conv[k] = v;
+        p.pool[k] = q;
+        p.conv_t[back] = v;
+        p.pool_t[back] = q;
+    }
+}
+
+void gpu_pack(gpu *s) {
+    const shape *sh = s->base.sh;
+    pack_args p = {};
+    p.theta = s->theta;
+    for (int m = 0; m < s->N; m++) {
+        p.weight[m] = sh->dec[m].weight;
+        p.in[m] = sh->dec[m].in;
+    }
+    p.N = s->N;
+    p.C = s->C;
+    p.out = sh->s.decoder_out;
+    p.D = sh->D;
+    p.rows = s->rows;
+    p.conv = s->conv;
+    p.conv_t = s->conv_t;
+    p.pool = s->pool;
+    p.pool_t = s->pool_t;
+    if (!s->N) return;
+    gpu_fork(s, 1);
+    LAUNCH(s, s->side[1], 2 * s->multiprocessors, 256, 0, pack, p);
+}
+
+/* ---- rows ---- */
+
+struct q_args {
+    features f;
+    const float *rows; /* [Q, D] */
+    int D, Q;
+    float *q;
+};
+
+template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_rows(q_args p) {
+    __shared__ T s;
+    int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN, R = p.f.rows + 1;
+    bool write = blockIdx.y == 0;
+    float acc[T::TM][T::TN];
+    product<true, true>(
+        s, 0, p.D, [&](int m, int k) { return m0 + m < R ? feature(p.f, m0 + m, k, write) : 0.0f; },
+        [&](int c, int k) { return n0 + c < p.Q ? p.rows[(size_t)(n0 + c) * p.D + k] : 0.0f; }, acc);
+#pragma unroll
+    for (int i = 0; i < T::TM; i++)
+#pragma unroll
+        for (int j = 0; j < T::TN; j += 4) {
+            int m = m0 + T::row(i), c = n0 + T::column(j);
+            if (m < R && c < p.Q)
+                store4(p.q + (size_t)m * p.Q + c,
+                       make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]));
+        }
+}
+
+/* Without a decoder the pooled features must still get their place in x. */
+__global__ void features_only(features f, int D) {
+    for (int c = threadIdx.x; c < D; c += blockDim.x) feature(f, blockIdx.x, c, true);
+}
+
+void gpu_decoder_rows_forward(gpu *s) {
+    const shape *sh = s->base.sh;
+    features f = gpu_features(s, s->M);
+    int R = s->base.B * s->base.n + 1;
+    gpu_join(s, 1); /* the packed weights */
+    if (!s->N) {
+        LAUNCH(s, s->stream, R, 64, 0, features_only, f, sh->D);
+        return;
+    }
+    q_args p = {f, s->rows, sh->D, s->Q, s->q};
+    typedef tile<64, 64, 8, 4> T;
+    LAUNCH(s, s->stream, dim3(up(R, 64), up(s->Q, 64)), T::THREADS, 0, decoder_rows<T>, p);
+}
+
+/* ---- cells ---- */
+
+enum { CONV_THREADS = 256 };
+
+struct conv_args {
+    conv_plan plan;
+    int n, R, B, C, out, N, m, Q;
+    float *r, *dv; /* [N, R, n, C] */
+    size_t plane;  /* R*n*C */
+    norms norm;    /* [N, C] */
+    const float *k0, *k1;
+    const float *conv, *pool; /* packed, for this direction */
+    const float *q;
+    const int *pos, *order;
+    float *praw;
+    int *parg;
+    float *step_dv, *step_count, *step_r;
+    const float *dlogit, *head; /* head: [C] weights of this block's v */
+    const float *theta;
+    size_t bias, gamma;
+    double *part; /* [tiles, 2*C or 5*C] */
+    unsigned *counter;
+    norm_forward forward;
+    norm_backward backward;
+    float *bias_grad;
+};
+
+__device__ static inline int pair_at(int m, int b) {
+    return m * (m - 1) / 2 + b;
+}
+
+/* dpre of block b at one place, from its gradient and value there. */
+__device__ static inline float dpre(const conv_args &p, int b, int c, float d, float r) {
+    int at = b * p.C + c;
+    return r > 0 ? p.norm.g[at] * d - p.k0[at] - p.k1[at] * r : 0.0f;
+}
+
+/* Shared memory: planes [(steps + 2)*items + 1][C + 4], the last row zero, and in the same place afterwards
+ * the results; weights [3][C][C]; pools of the steps [steps + 2][C]; what they add to each step [steps][C].
+ */
+static size_t conv_floats(int C, const conv_plan *p, size_t *weights) {
+    *weights = ((size_t)(p->steps + 2) * p->ic + 1) * (C + 4);
+    return *weights + 3 * (size_t)C * C + (size_t)(p->steps + 2) * C + (size_t)p->steps * C;
+}
+
+bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
+    int slots = CONV_THREADS / (s->C / 8), most = slots * 4, steps = B * n;
+    p->ic = n < most ? n : most;
+    p->steps = up(steps, s->multiprocessors);
+    if (p->steps * (long)p->ic > most) p->steps = most / p->ic;
+    if (p->ic < n) p->steps = 1;
+    size_t at;
+    /* Half of the shared memory leaves room for a second block. */
+    while (p->steps > 1 && conv_floats(s->C, p, &at) * sizeof(float) > s->shared / 2) p->steps--;
+    while (p->steps == 1 && p->ic > 16 && conv_floats(s->C, p, &at) * sizeof(float) > s->shared) p->ic /= 2;
+    int cells = p->steps * p->ic;
+    p->ct = cells <= slots ? 1 : cells <= 2 * slots ? 2 : 4;
+    p->ot = cells <= CONV_THREADS / (s->C / 4) ? 4 : 8;
+    p->tiles = up(steps, p->steps);
+    p->shared = conv_floats(s->C, p, &at) * sizeof(float);
+    return p->shared <= s->shared;
+}
+
+template <int CT, int OT, bool BACK>
+__global__ void __launch_bounds__(CONV_THREADS) conv(conv_args p, int weights) {
+    extern __shared__ float4 memory[];
+    const int n = p.n, C = p.C, ldp = C + 4, tid = threadIdx.x;
+    const int s0 = blockIdx.x * p.plan.steps, steps = min(p.plan.steps, p.R - s0);
+    float *plane = (float *)memory, *ws = plane + weights, *pools = ws + 3 * C * C,
+          *added = pools + (p.plan.steps + 2) * C;
+    const int zero = weights - ldp;
+    int groups = C / OT, slots = CONV_THREADS / groups, og = tid % groups, slot = tid / groups;
+    int lanes = CONV_THREADS / C * C, c_own = tid % C, t_own = tid / C, t_step = CONV_THREADS / C;
+    double sum[5] = {};
+    for (int i = tid; i < ldp; i += CONV_THREADS) plane[zero + i] = 0;
+    for (int i = tid; i < steps * C; i += CONV_THREADS) {
+        int c = i % C;
+        added[i] = !BACK && c < p.out ? p.theta[p.bias + c] : 0.0f;
+    }
+    for (int i0 = 0; i0 < n; i0 += p.plan.ic) {
+        int ic = min(p.plan.ic, n - i0), cells = steps * ic;
+        float acc[CT][OT];
+        int at[CT], t_of[CT];
+#pragma unroll
+        for (int x = 0; x < CT; x++) {
+            int q = slot + x * slots;
+            if (q >= cells || slot >= slots) q = 0;
+            t_of[x] = (s0 + q / ic) % n;
+            at[x] = ((BACK ? 0 : 2 * ic) + q) * ldp;
+#pragma unroll
+            for (int o = 0; o < OT; o++) acc[x][o] = 0;
+        }
+        int b0 = BACK ? p.m + 1 : 0, b1 = BACK ? p.N : p.m;
+        for (int b = b0; b < b1; b++) {
+            int pair = BACK ? pair_at(b, p.m) : pair_at(p.m, b);
+            const float *conv_w = p.conv + (size_t)pair * 3 * C * C,
+                        *pool_w = p.pool + (size_t)pair * 3 * C * C;
+            __syncthreads();
+            for (int i = tid; i < (steps + 2) * ic * (C / 4); i += CONV_THREADS) {
+                int c = i % (C / 4) * 4, row = i / (C / 4), sl = row / ic, item = i0 + row % ic;
+                int step = s0 + sl - (BACK ? 0 : 2);
+                float4 v = make_float4(0, 0, 0, 0);
+                if (step >= 0 && step < p.R) {
+                    size_t from = (size_t)b * p.plane + ((size_t)step * n + item) * C + c;
+                    float4 r = load4(p.r + from);
+                    if (BACK) {
+                        float4 d = load4(p.dv + from);
+                        v = make_float4(dpre(p, b, c, d.x, r.x), dpre(p, b, c + 1, d.y, r.y),
+                                        dpre(p, b, c + 2, d.z, r.z), dpre(p, b, c + 3, d.w, r.w));
+                    } else {
+                        float4 g = load4(p.norm.g + b * C + c), e = load4(p.norm.e + b * C + c);
+                        v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
+                    }
+                }
+                store4(plane + row * ldp + c, v);
+            }
+            for (int i = tid; i < 3 * C * C / 4; i += CONV_THREADS) store4(ws + i * 4, load4(conv_w + i * 4));
+            if (i0 == 0)
+                for (int i = tid; i < (steps + 2) * C; i += CONV_THREADS) {
+                    int c = i % C, step = s0 + i / C - (BACK ? 0 : 2);
+                    float v = 0;
+                    if (step >= 0 && step < p.R) {
+                        size_t from = ((size_t)b * p.R + step) * C + c;
+                        int k = b * C + c;
+                        v = BACK ? p.norm.g[k] * p.step_dv[from] - p.k0[k] * p.step_count[from] -
+                                       p.k1[k] * p.step_r[from]
+                                 : p.norm.g[k] * p.praw[from] + p.norm.e[k];
+                    }
+                    pools[i] = v;
+                }
+            __syncthreads();
+#pragma unroll
+            for (int l = 0; l < 3; l++) {
+                int from[CT];
+#pragma unroll
+                for (int x = 0; x < CT; x++) {
+                    bool there = BACK ? t_of[x] + l < n : t_of[x] >= l;
+                    from[x] = there ? at[x] + (BACK ? l : -l) * ic * ldp : zero;
+                }
+#pragma unroll 2
+                for (int k = 0; k < C; k += 4) {
+                    float4 a[CT];
+#pragma unroll
+                    for (int x = 0; x < CT; x++) a[x] = load4(plane + from[x] + k);
+#pragma unroll
+                    for (int kk = 0; kk < 4; kk++) {
+                        float w[OT];
+#pragma unroll
+                        for (int o = 0; o < OT; o += 4)
+                            *(float4 *)&w[o] = load4(ws + ((l * C) + k + kk) * C + og * OT + o);
+#pragma unroll
+                        for (int x = 0; x < CT; x++) {
+                            float v = kk == 0 ? a[x].x : kk == 1 ? a[x].y : kk == 2 ? a[x].z : a[x].w;
+#pragma unroll
+                            for (int o = 0; o < OT; o++) acc[x][o] += v * w[o];
+                        }
+                    }
+                }
+            }
+            /* The pools depend on the step alone. */
+            if (i0 == 0)
+                for (int i = tid; i < steps * C; i += CONV_THREADS) {
+                    int c = i % C, sl = i / C, t = (s0 + sl) % n;
+                    float add = 0;
+                    for (int l = 0; l < 3; l++) {
+                        if (BACK ? t + l >= n : t < l) continue;
+                        const float *from = pools + (BACK ? sl + l : sl + 2 - l) * C;
+#pragma unroll 8
+                        for (int k = 0; k < C; k++) add += from[k] * pool_w[(l * C + k) * C + c];
+                    }
+                    added[i] += add;
+                }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int x = 0; x < CT; x++) {
+            int q = slot + x * slots;
+            if (q >= cells || slot >= slots) continue;
+            int sl = q / ic, step = s0 + sl, t = t_of[x], item = i0 + q % ic, set = step / n;
+            size_t to = (size_t)p.m * p.plane + ((size_t)step * n + item) * C + og * OT;
+            if (BACK) {
+                float d = p.dlogit[(size_t)step * n + item];
+                const int *arg = p.parg + ((size_t)p.m * p.R + step) * C + og * OT;
+#pragma unroll
+                for (int o = 0; o < OT; o++) {
+                    int c = og * OT + o;
+                    acc[x][o] +=
+                        (c < p.out ? p.head[c] * d : 0.0f) + (arg[o] == item ? added[sl * C + c] : 0.0f);
+                }
+            } else {
+                int pos = p.pos[set * n + item];
+#pragma unroll
+                for (int o = 0; o < OT; o++) acc[x][o] += added[sl * C + og * OT + o];
+#pragma unroll
+                for (int l = 0; l < 3; l++) {
+                    if (t < l || t - l > pos) continue;
+                    int y = t - l ? set * n + p.order[set * n + t - l - 1] : p.R;
+                    const float *qx = p.q + (size_t)(set * n + item) * p.Q + (p.m * 6 + l) * C + og * OT;
+                    const float *qy = p.q + (size_t)y * p.Q + (p.m * 6 + 3 + l) * C + og * OT;
+#pragma unroll
+                    for (int o = 0; o < OT; o += 4) {
+                        float4 a = load4(qx + o), b = load4(qy + o);
+                        acc[x][o] += a.x + b.x;
+                        acc[x][o + 1] += a.y + b.y;
+                        acc[x][o + 2] += a.z + b.z;
+                        acc[x][o + 3] += a.w + b.w;
+                    }
+                }
+#pragma unroll
+                for (int o = 0; o < OT; o++) acc[x][o] = relu(acc[x][o]);
+            }
+#pragma unroll
+            for (int o = 0; o < OT; o += 4) {
+                float4 v = make_float4(acc[x][o], acc[x][o + 1], acc[x][o + 2], acc[x][o + 3]);
+                store4(plane + q * ldp + og * OT + o, v);
+                store4((BACK ? p.dv : p.r) + to + o, v);
+            }
+        }
+        __syncthreads();
+        if (tid < lanes)
+            for (int sl = t_own; sl < steps; sl += t_step) {
+                size_t to = ((size_t)p.m * p.R + s0 + sl) * C + c_own;
+                const float *own = plane + sl * ic * ldp + c_own;
+                if (BACK) {
+                    const float *r = p.r + (size_t)p.m * p.plane + ((size_t)(s0 + sl) * n + i0) * C + c_own;
+                    float dy = 0, dy_r = 0, dv = 0, count = 0, total = 0;
+#pragma unroll 4
+                    for (int i = 0; i < ic; i++) {
+                        float d = own[i * ldp], v = r[i * C];
+                        dy += d;
+                        dy_r += d * v;
+                        total += v;
+                        dv += v > 0 ? d : 0.0f;
+                        count += v > 0 ? 1.0f : 0.0f;
+                    }
+                    sum[0] += (double)dy;
+                    sum[1] += (double)dy_r;
+                    sum[2] += (double)dv;
+                    sum[3] += (double)count;
+                    sum[4] += (double)total;
+                    p.step_dv[to] = (i0 ? p.step_dv[to] : 0.0f) + dv;
+                    p.step_count[to] = (i0 ? p.step_count[to] : 0.0f) + count;
+                    p.step_r[to] = (i0 ? p.step_r[to] : 0.0f) + total;
+                } else {
+                    float sign = c_own < p.out && p.theta[p.gamma + c_own] < 0 ? -1.0f : 1.0f;
+                    float best = i0 ? p.praw[to] : own[0], s1 = 0, s2 = 0;
+                    int arg = i0 ? p.parg[to] : 0;
+#pragma unroll 4
+                    for (int i = 0; i < ic; i++) {
+                        float v = own[i * ldp];
+                        s1 += v;
+                        s2 += v * v;
+                        if (sign * v > sign * best) {
+                            best = v;
+                            arg = i0 + i;
+                        }
+                    }
+                    sum[0] += (double)s1;
+                    sum[1] += (double)s2;
+                    p.praw[to] = best;
+                    p.parg[to] = arg;
+                }
+            }
+    }
+    constexpr int K = BACK ? 5 : 2;
+    __shared__ double sums[1024], total[5 * 64];
+    for (int k = 0; k < K; k++) {
+        __syncthreads();
+        if (tid < lanes) sums[tid] = sum[k];
+        __syncthreads();
+        if (tid < C) {
+            double add = 0;
+            for (int z = 0; z < t_step; z++) add += sums[z * C + tid];
+            p.part[(size_t)blockIdx.x * K * C + k * C + tid] = add;
+        }
+    }
+    if (!last_block(p.counter, gridDim.x)) return;
+    column_totals(p.part, (int)gridDim.x, K * C, total, sums, 1024);
+    if (tid >= p.out) return;
+    if (!BACK) {
+        norm_make(p.forward, tid, total[tid], total[C + tid]);
+        return;
+    }
+    int at = p.m * C + tid;
+    double dy = total[tid], mean = (double)p.norm.mean[at], inv = (double)p.norm.inv[at];
+    norm_back(p.backward, tid, dy, (total[C + tid] - dy * mean) * inv);
+    p.bias_grad[tid] =
+        (float)((double)p.norm.g[at] * total[2 * C + tid] - (double)p.backward.k0[tid] * total[3 * C + tid] -
+                (double)p.backward.k1[tid] * total[4 * C + tid]);
+}
+
+static conv_args conv_fill(gpu *s, int m, bool back) {
+    const shape *sh = s->base.sh;
+    conv_args p = {};
+    int n = s->base.n, B = s->base.B;
+    double cells = (double)s->base.all * n * n;
+    conv_plan_make(s, B, n, &p.plan);
+    p.n = n;
+    p.B = B;
+    p.R = B * n;
+    p.C = s->C;
+    p.out = sh->s.decoder_out;
+    p.N = s->N;
+    p.m = m;
+    p.Q = s->Q;
+    p.r = s->r;
+    p.dv = s->dv;
+    p.plane = (size_t)p.R * n * s->C;
+    p.norm = s->dec;
+    p.k0 = s->dec_k0;
+    p.k1 = s->dec_k1;
+    p.conv = back ? s->conv_t : s->conv;
+    p.pool = back ? s->pool_t : s->pool;
+    p.q = s->q;
+    p.pos = s->pos;
+    p.order = s->order;
+    p.praw = s->praw;
+    p.parg = s->parg;
+    p.step_dv = s->step_dv;
+    p.step_count = s->step_count;
+    p.step_r = s->step_r;
+    p.dlogit = s->dlogit;
+    p.theta = s->theta;
+    p.part = s->part;
+    p.counter = s->counters;
+    if (m < 0) return p;
+    size_t at = (size_t)m * s->C;
+    norms own = {s->dec.mean + at, s->dec.inv + at, s->dec.g + at, s->dec.e + at};
+    p.head = s->theta + sh->head_weight + 2 * sh->D + 2 * p.out * m;
+    p.bias = sh->dec[m].bias;
+    p.gamma = sh->dec[m].norm.gamma;
+    p.forward = {own, s->theta, sh->dec[m].norm, p.out, s->base.update, cells};
+    p.backward = {own, s->grad, sh->dec[m].norm, p.out, cells, s->dec_k0 + at, s->dec_k1 + at};
+    p.bias_grad = s->grad + sh->dec[m].bias;
+    return p;
+}
+
+template <bool BACK> static void conv_launch(gpu *s, int m) {
+    conv_args p = conv_fill(s, m, BACK);
+    size_t weights;
+    conv_floats(s->C, &p.plan, &weights);
+    int tiles = p.plan.tiles, at = (int)weights;
+    if (p.plan.ot == 4)
+        LAUNCH(s, s->stream, tiles, CONV_THREADS, p.plan.shared, (conv<1, 4, BACK>), p, at);
+    else if (p.plan.ct == 1)
+        LAUNCH(s, s->stream, tiles, CONV_THREADS, p.plan.shared, (conv<1, 8, BACK>), p, at);
+    else if (p.plan.ct == 2)
+        LAUNCH(s, s->stream, tiles, CONV_THREADS, p.plan.shared, (conv<2, 8, BACK>), p, at);
+    else
+        LAUNCH(s, s->stream, tiles, CONV_THREADS, p.plan.shared, (conv<4, 8, BACK>), p, at);
+}
+
+void gpu_decoder_forward(gpu *s, int block) {
+    conv_launch<false>(s, block);
+}
+void gpu_decoder_backward(gpu *s, int block) {
+    conv_launch<true>(s, block);
+}
+
+/* ---- the way back to the rows ---- */
+
+/* One set and one block: what x'_i and y'_t got through each lag. The start vector's part goes to start_part.
+ */
+__global__ void __launch_bounds__(256) decoder_dq(conv_args p, float *dq, float *start_part) {
+    int set = blockIdx.x, m = blockIdx.y, n = p.n, C = p.C;
+    const int *pos = p.pos + set * n, *order = p.order + set * n;
+    size_t at = (size_t)m * p.plane + (size_t)set * n * n * C, row0 = (size_t)set * n;
+    const float *dv = p.dv + at, *r = p.r + at;
+    for (int i = threadIdx.x; i < 2 * n * C; i += blockDim.x) {
+        int c = i % C, which = i / C % n;
+        float sum[3] = {0, 0, 0};
+        if (i < n * C) {
+            int last = pos[which];
+#pragma unroll 4
+            for (int t = 0; t < n; t++) {
+                size_t cell = ((size_t)t * n + which) * C + c;
+                float d = dpre(p, m, c, dv[cell], r[cell]);
+#pragma unroll
+                for (int l = 0; l < 3; l++)
+                    if (t >= l && t - l <= last) sum[l] += d;
+            }
+            for (int l = 0; l < 3; l++) dq[(row0 + which) * p.Q + (m * 6 + l) * C + c] = sum[l];
+            continue;
+        }
+        int t = which;
+#pragma unroll 4
+        for (int k = 0; k < n; k++) {
+            size_t cell = ((size_t)t * n + k) * C + c;
+            float d = dpre(p, m, c, dv[cell], r[cell]);
+#pragma unroll
+            for (int l = 0; l < 3; l++)
+                if (t >= l && t - l <= pos[k]) sum[l] += d;
+        }
+        for (int l = 0; l < 3; l++) {
+            int col = (m * 6 + 3 + l) * C + c;
+            /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's y'.
+             */
+            if (t >= l) {
+                if (t == l)
+                    start_part[((size_t)set * p.N + m) * 3 * C + l * C + c] = sum[l];
+                else
+                    dq[(row0 + order[t - l - 1]) * p.Q + col] = sum[l];
+            }
+            if (t + l >= n) {
+                if (t)
+                    dq[(row0 + order[t - 1]) * p.Q + col] = 0;
+                else
+                    start_part[((size_t)set * p.N + m) * 3 * C + l * C + c] = 0;
+            }
+            if (t == n - 1) dq[(row0 + order[n - 1]) * p.Q + col] = 0;
+        }
+    }
+}
+
+struct dx_args {
+    const float *dq, *rows;
+    int Q, D, R;
+    float *dx;
+    int ldx;
+    const float *item_d, *head;
+    pool_backward pool;
+};
+
+template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_inputs(dx_args p) {
+    __shared__ T s;
+    int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
+    float acc[T::TM][T::TN];
+    product<true, false>(
+        s, 0, p.Q, [&](int m, int k) { return m0 + m < p.R ? p.dq[(size_t)(m0 + m) * p.Q + k] : 0.0f; },
+        [&](int c, int k) { return n0 + c < p.D ? p.rows[(size_t)k * p.D + n0 + c] : 0.0f; }, acc);
+    gradient_epilogue<T>(acc, m0, n0, p.R, p.D, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
+}
+
+/* Row R of dq: what the start vector got as y' in all sets; it is no x'. */
+__global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C, int N, float *dq) {
+    __shared__ float sums[8][33];
+    int lane = threadIdx.x & 31, slice = threadIdx.x >> 5, i = blockIdx.x * 32 + lane, width = 3 * N * C;
+    float sum = 0;
+    if (i < width)
+#pragma unroll 8
+        for (int b = slice; b < B; b += 8) sum += part[(size_t)b * width + i];
+    sums[slice][lane] = sum;
+    __syncthreads();
+    if (slice || i >= width) return;
+    for (int z = 1; z < 8; z++) sum += sums[z][lane];
+    int m = i / (3 * C), rest = i % (3 * C);
+    dq[m * 6 * C + rest] = 0;
+    dq[m * 6 * C + 3 * C + rest] = sum;
+}
+
+/* Gradient of the start vector: one feature a block. */
+__global__ void __launch_bounds__(128)
+    start_gradient(const float *dq, const float *rows, int Q, int D, float *grad) {
+    __shared__ float sums[128];
+    float sum = 0;
+    for (int k = threadIdx.x; k < Q; k += 128) sum += dq[k] * rows[(size_t)k * D + blockIdx.x];
+    sums[threadIdx.x] = sum;
+    for (int half = 64; half; half /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    }
+    if (!threadIdx.x) grad[blockIdx.x] = sums[0];
+}
+
+/* ---- weights of the cells ---- */
+
+enum { WEIGHT_ROWS = 320 }; /* rows of a plane in shared memory, about */
+
+struct conv_weights_args {
+    conv_args c;
+    int items; /* of a step: n, or 1 for the pools */
+    int ic, steps, tiles;
+    float *part; /* [splits, pairs, 3, C, C] */
+};
+
+/* part = sum over cells of v_b(t - l, i) dpre_m(t, i), CB x CB channels a block, 4 x 4 and all lags a thread.
+ */
+template <int CB, bool POOL> __global__ void __launch_bounds__(256) conv_weights(conv_weights_args a) {
+    extern __shared__ float4 memory[];
+    constexpr int Q = CB / 4, EACH = Q * Q, SL = 256 / EACH, ldp = CB + 4;
+    const conv_args &p = a.c;
+    const int C = p.C, n = p.n, tid = threadIdx.x;
+    int pair = blockIdx.y, m = 1;
+    while (m * (m + 1) / 2 <= pair) m++;
+    int b = pair - m * (m - 1) / 2, e0 = (int)blockIdx.z % (C / CB) * CB,
+        c0 = (int)blockIdx.z / (C / CB) * CB;
+    float *vs = (float *)memory, *ds = vs + ((a.steps + 2) * a.ic + 1) * ldp;
+    const int zero = (a.steps + 2) * a.ic * ldp;
+    for (int i = tid; i < ldp; i += 256) vs[zero + i] = 0;
+    int slice = tid / EACH, e = tid % EACH / Q * 4, c = tid % Q * 4;
+    float acc[3][4][4] = {};
+    for (int tile_at = blockIdx.x; tile_at < a.tiles; tile_at += gridDim.x) {
+        int s0 = tile_at * a.steps, steps = min(a.steps, p.R - s0);
+        for (int i0 = 0; i0 < a.items; i0 += a.ic) {
+            int ic = min(a.ic, a.items - i0);
+            __syncthreads();
+            for (int i = tid; i < (steps + 2) * ic * Q; i += 256) {
+                int k = i % Q * 4, row = i / Q, step = s0 - 2 + row / ic, item = i0 + row % ic;
+                float4 v = make_float4(0, 0, 0, 0), d = v;
+                if (step >= 0) {
+                    float4 g = load4(p.norm.g + b * C + e0 + k), sh = load4(p.norm.e + b * C + e0 + k), x;
+                    if (POOL)
+                        x = load4(p.praw + ((size_t)b * p.R + step) * C + e0 + k);
+                    else
+                        x = load4(p.r + (size_t)b * p.plane + ((size_t)step * n + item) * C + e0 + k);
+                    v = make_float4(g.x * x.x + sh.x, g.y * x.y + sh.y, g.z * x.z + sh.z, g.w * x.w + sh.w);
+                }
+                store4(vs + row * ldp + k, v);
+                if (row < 2 * ic) continue;
+                int ch = c0 + k;
+                if (POOL) {
+                    size_t from = ((size_t)m * p.R + step) * C + ch;
+                    float4 x = load4(p.step_dv + from), y = load4(p.step_count + from),
+                           z = load4(p.step_r + from);
+                    float4 g = load4(p.norm.g + m * C + ch), k0 = load4(p.k0 + m * C + ch),
+                           k1 = load4(p.k1 + m * C + ch);
+                    d = make_float4(g.x * x.x - k0.x * y.x - k1.x * z.x, g.y * x.y - k0.y * y.y - k1.y * z.y,
+                                    g.z * x.z - k0.z * y.z - k1.z * z.z, g.w * x.w - k0.w * y.w - k1.w * z.w);
+                } else {
+                    size_t from = (size_t)m * p.plane + ((size_t)step * n + item) * C + ch;
+                    float4 x = load4(p.dv + from), r = load4(p.r + from);
+                    d = make_float4(dpre(p, m, ch, x.x, r.x), dpre(p, m, ch + 1, x.y, r.y),
+                                    dpre(p, m, ch + 2, x.z, r.z), dpre(p, m, ch + 3, x.w, r.w));
+                }
+                store4(ds + (row - 2 * ic) * ldp + k, d);
+            }
+            __syncthreads();
+            int cells = steps * ic, sl = slice / ic, item = slice % ic, t = (s0 + sl) % n;
+            for (int q = slice; q < cells; q += SL) {
+                float4 d = load4(ds + q * ldp + c);
+#pragma unroll
+                for (int l = 0; l < 3; l++) {
+                    float4 v = load4(vs + (t >= l ? (q + (2 - l) * ic) * ldp : zero) + e);
+                    float ve[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        acc[l][i][0] += ve[i] * d.x;
+                        acc[l][i][1] += ve[i] * d.y;
+                        acc[l][i][2] += ve[i] * d.z;
+                        acc[l][i][3] += ve[i] * d.w;
+                    }
+                }
+                for (item += SL; item >= ic; item -= ic) t = t + 1 < n ? t + 1 : 0;
+            }
+        }
+    }
+    /* Add up the slices: each thread's 48 numbers, then place by place. */
+    __syncthreads();
+    float *red = (float *)memory; /* [SL][3][CB][CB] */
+#pragma unroll
+    for (int l = 0; l < 3; l++)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            store4(red + ((slice * 3 + l) * CB + e + i) * CB + c,
+                   make_float4(acc[l][i][0], acc[l][i][1], acc[l][i][2], acc[l][i][3]));
+    __syncthreads();
+    float *part = a.part + ((size_t)blockIdx.x * gridDim.y + pair) * 3 * C * C;
+    for (int i = tid; i < 3 * CB * CB; i += 256) {
+        float add = 0;
+        for (int z = 0; z < SL; z++) add += red[z * 3 * CB * CB + i];
+        part[((size_t)(i / (CB * CB)) * C + e0 + i / CB % CB) * C + c0 + i % CB] = add;
+    }
+}
+
+template <bool POOL> static int conv_weights_launch(gpu *s, cudaStream_t where, float *part) {
+    conv_weights_args a = {};
+    a.c = conv_fill(s, -1, true);
+    int CB = s->C % 32 ? 16 : 32, z = (s->C / CB) * (s->C / CB), count = pairs(s->N);
+    a.items = POOL ? 1 : s->base.n;
+    a.ic = a.items < WEIGHT_ROWS / 4 ? a.items : WEIGHT_ROWS / 4;
+    a.steps = WEIGHT_ROWS / a.ic - 2;
+    if (a.steps > a.c.R) a.steps = a.c.R;
+    a.tiles = up(a.c.R, a.steps);
+    int splits = up(2 * s->multiprocessors, count * z);
+    if (splits > a.tiles) splits = a.tiles;
+    if (splits > SPLITS) splits = SPLITS;
+    a.part = part;
+    size_t floats = ((size_t)(2 * a.steps + 2) * a.ic + 1) * (CB + 4), red = 256 * 48;
+    size_t shared = (floats > red ? floats : red) * sizeof(float);
+    dim3 grid(splits, count, z);
+    if (CB == 16)
+        LAUNCH(s, where, grid, 256, shared, (conv_weights<16, POOL>), a);
+    else
+        LAUNCH(s, where, grid, 256, shared, (conv_weights<32, POOL>), a);
+    return splits;
+}
+
+void gpu_decoder_rows_backward(gpu *s) {
+    const shape *sh = s->base.sh;
+    int n = s->base.n, B = s->base.B, R = B * n;
+    gpu_join(s, 0); /* the sums of h, which the encoder's way back needs */
+    if (s->N > 1) {
+        gpu_fork(s, 1);
+        s->conv_splits = conv_weights_launch<false>(s, s->side[1], s->conv_part);
+        gpu_fork(s, 2);
+        s->pool_splits = conv_weights_launch<true>(s, s->side[2], s->pool_part);
+    }
+    if (s->N) {
+        conv_args p = conv_fill(s, -1, true);
+        LAUNCH(s, s->stream, dim3(B, s->N), 256, 0, decoder_dq, p, s->dq, s->start_part);
+        gpu_fork(s, 2);
+        float *last = s->dq + (size_t)R * s->Q;
+        LAUNCH(s, s->side[2], up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, B, s->C, s->N, last);
+        LAUNCH(s, s->side[2], sh->D, 128, 0, start_gradient, last, s->rows, s->Q, sh->D, s->grad + sh->start);
+        s->rows_splits = gpu_rows_weights(s, s->side[2], s->dq, s->Q, R + 1, sh->D, 0, s->rows_part);
+    }
+    dx_args p = {s->dq,
+                 s->rows,
+                 s->Q,
+                 sh->D,
+                 R,
+                 s->dx,
+                 s->D,
+                 s->item_d,
+                 s->theta + sh->head_weight,
+                 gpu_pool_backward(s, s->M - 1)};
+    if ((long)up(R, 64) * up(sh->D, 64) >= s->multiprocessors) {
+        typedef tile<64, 64, 8, 4> T;
+        LAUNCH(s, s->stream, dim3(up(R, 64), up(sh->D, 64)), T::THREADS, 0, decoder_inputs<T>, p);
+    } else {
+        typedef tile<16, 64, 4, 4> T;
+        LAUNCH(s, s->stream, dim3(up(R, 16), up(sh->D, 64)), T::THREADS, 0, decoder_inputs<T>, p);
+    }
+}
+
+template <bool BACK> static bool conv_limits(gpu *s) {
+    int most = (int)s->shared;
+    cudaFuncAttribute what = cudaFuncAttributeMaxDynamicSharedMemorySize;
+    return gpu_ok(s, cudaFuncSetAttribute(conv<1, 4, BACK>, what, most), "shared memory") &&
+           gpu_ok(s, cudaFuncSetAttribute(conv<1, 8, BACK>, what, most), "shared memory") &&
+           gpu_ok(s, cudaFuncSetAttribute(conv<2, 8, BACK>, what, most), "shared memory") &&
+           gpu_ok(s, cudaFuncSetAttribute(conv<4, 8, BACK>, what, most), "shared memory") &&
+           gpu_ok(s, cudaFuncSetAttribute(conv_weights<16, BACK>, what, most), "shared memory") &&
+           gpu_ok(s, cudaFuncSetAttribute(conv_weights<32, BACK>, what, most), "shared memory");
+}
+
+bool gpu_decoder_limits(gpu *s) {
+    return conv_limits<false>(s) && conv_limits<true>(s);
+}

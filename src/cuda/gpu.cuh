@@ -1,0 +1,322 @@
+/* The net on a CUDA device: what a training step keeps between its operations, and how kernels are launched.
+ *
+ * Rows, cells and steps are those of the CPU (kernels/cpu.h): item i of set b is row b*n + i, and row B*n is
+ * the start vector; a cell is (i, j) in the encoder and (t, i) in the decoder; step t of set b is number
+ * b*n + t. Widths H, O, C are padded to 16, and what stands in the padding is zero.
+ *
+ * What the norms need on the way back is linear in numbers that are known only when the whole batch has been
+ * seen, so the passes over cells leave sums from which the next kernel makes the gradient as it loads it:
+ *   decoder   dpre = r > 0 ? g*dv - k0 - k1*r : 0, from dv and r
+ *   encoder   dac  = sum - c0*count - c1*total, where count and total are of h > 0 and of h
+ * Neither dpre nor the gradient at a pair is ever in device memory.
+ *
+ * No sum depends on the order in which blocks run: each block writes its part, and the last one to finish
+ * adds the parts up in a fixed order. */
+#ifndef CUDA_GPU_CUH
+#define CUDA_GPU_CUH
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+extern "C" {
+#include "base/error.h"
+#include "cuda/cuda.h"
+#include "kernels/net.h"
+#include "words/words.h"
+}
+
+enum {
+    NORMS_EPSILON = 100000, /* epsilon = 1e-5, as in kernels/weights.h */
+    SLOTS = 16,             /* steps that the host may be ahead of the device */
+    CHUNK = 1024,           /* parameters a block of the optimiser */
+    SPLITS = 16,            /* parts of a weight gradient at most */
+    SIDES = 3               /* streams beside the main one */
+};
+
+/* ---- device memory ---- */
+
+struct norms { /* of one layer or, block after block, of several: [width padded] each */
+    float *mean, *inv, *g, *e;
+};
+
+struct encoder_block {
+    float *ac;    /* [R, 2H] */
+    float *u;     /* [R, n, O] */
+    float *best;  /* [R, O] */
+    int *arg;     /* [R, O] */
+    float *total; /* [R, 2H]: sum of h over the other item */
+    float *count; /* [R, 2H]: how many of them are > 0 */
+    float *sum;   /* [R, 2H]: sum of w du over the cells with h > 0 */
+    float *dac;   /* [R, 2H] */
+    norms norm1, norm2;
+    float *k0, *k1;     /* [O] */
+    float *c0, *c1;     /* [H] */
+    float *g;           /* [tiles, H, O]: parts of sum h du */
+    float *g_total;     /* [H, O] */
+    float *weight_part; /* [splits, 2H, in + 1]: of dac^T x, and of the bias */
+    int splits;
+};
+
+struct adam_numbers { /* one step's, on the device */
+    float scale, b1, b2, c1, c2, eps, keep, rate, root;
+    float clip;
+    int words; /* distinct words of this batch */
+};
+
+struct chunk { /* of the parameters: all of one tensor */
+    unsigned first, count;
+    int kind, block;
+    unsigned tensor; /* offset of its tensor */
+};
+enum { GRAD_IN_PLACE, GRAD_WEIGHT1, GRAD_BIAS1, GRAD_WEIGHT2, GRAD_CONV, GRAD_HEAD, GRAD_ZERO };
+
+struct graph {
+    int B, n, all, update, parts;
+    cudaGraphExec_t exec;
+};
+/* Which parts of a step are waiting. */
+enum { FORWARD = 1, BACKWARD = 2, OPTIMISE = 4 };
+
+struct slot { /* pinned memory for what one step sends */
+    cudaEvent_t sent;
+    unsigned char *host;
+};
+
+struct gpu {
+    net base;
+    int device, multiprocessors;
+    size_t shared; /* bytes of shared memory that a block may have */
+    char failed[256];
+    cudaStream_t stream, side[SIDES];
+    cudaEvent_t fork, join[SIDES];
+    int forked[SIDES];
+    int H, O, C, D, Q, M, N; /* padded widths, blocks */
+    bool eager;
+
+    void *fixed, *batch, *dataset, *vector_memory;
+    float *theta, *grad, *m, *v;
+    float *mean, *scale; /* [width] */
+    encoder_block enc[MAX_BLOCKS];
+    norms dec;              /* [N, C] */
+    float *dec_k0, *dec_k1; /* [N, C] */
+    float *rows;            /* [Q, D]: the decoder's weights that see x' and y' */
+    float *conv, *conv_t;   /* [pairs, 3, C in, C out] and [pairs, 3, C out, C in]: those that see v */
+    float *pool, *pool_t;   /* likewise for the pools */
+    unsigned *counters;
+    chunk *chunks;
+    int chunk_count;
+    double *norm_part; /* [chunk_count] */
+    double *results;   /* loss, norm */
+    double *results_host;
+
+    /* The sets. */
+    const onet_sets *sets;
+    uint64_t *start;
+    float *items;
+    int32_t *word, *order_all;
+    float *table;                           /* [words, width] */
+    float *vectors, *vectors_m, *vectors_v; /* only when trained */
+    size_t vector_count;
+    int train_vectors;
+
+    /* The batch: memory for rows_max rows and so on. */
+    size_t rows_max, cells_max, sets_max;
+    unsigned char *sent; /* what a step sends: */
+    adam_numbers *adam;
+    uint32_t *index;     /* [B] */
+    int32_t *word_first; /* [words + 1]: where each word's rows begin in word_row */
+    int32_t *word_row;   /* [R] */
+    int32_t *word_id;    /* [words] */
+    size_t send_bytes, batch_bytes;
+    slot slots[SLOTS];
+    int slot_now;
+    bool slot_open;                       /* its contents are not on their way yet: */
+    bool slot_full;                       /* a whole batch, or Adam's numbers alone */
+    int *pos, *order;                     /* [R] */
+    float *x, *dx;                        /* [R + 1, D padded] */
+    float *gd;                            /* [R, O] */
+    float *q, *dq;                        /* [R + 1, Q] */
+    float *r, *dv;                        /* [N, R, n, C] */
+    float *praw;                          /* [N, R, C]: pools before the norm */
+    int *parg;                            /* [N, R, C] */
+    float *step_dv, *step_count, *step_r; /* [N, R, C]: sums over the items with r > 0 */
+    float *logit, *dlogit, *item_d;
+    float *start_part;            /* [B, 3*N*C] */
+    float *head_part;             /* [B, N*C + D padded] */
+    float *head_total;            /* [N*C + D padded] */
+    float *conv_part, *pool_part; /* [splits, pairs, 3, C, C] */
+    float *rows_part;             /* [splits, Q, D] */
+    int conv_splits, pool_splits, rows_splits;
+    double *part;      /* sums of tiles */
+    float *part_f;     /* [tiles, H + O] */
+    double *loss_part; /* [B] */
+
+    int waiting;
+    graph *graphs;
+    int graph_count;
+};
+
+static inline int up(int a, int b) {
+    return (a + b - 1) / b;
+}
+static inline int pairs(int N) {
+    return N * (N - 1) / 2;
+}
+
+/* Keeps the first error; what follows it is not launched. */
+bool gpu_ok(gpu *s, cudaError_t e, const char *what);
+/* Side stream `i` waits for all that the main one has been given, and the other way round. */
+void gpu_fork(gpu *s, int i);
+void gpu_join(gpu *s, int i);
+
+void gpu_take(gpu *s);
+void gpu_pack(gpu *s);
+void gpu_encoder_forward(gpu *s, int block);
+void gpu_encoder_backward(gpu *s, int block);
+void gpu_decoder_rows_forward(gpu *s);
+void gpu_decoder_forward(gpu *s, int block);
+void gpu_head(gpu *s);
+void gpu_decoder_backward(gpu *s, int block);
+void gpu_decoder_rows_backward(gpu *s);
+void gpu_finish(gpu *s); /* the gradient, from its parts */
+void gpu_adam(gpu *s);
+
+/* How many tiles (and so parts of sums) the kernels over cells may make for a batch. */
+struct pair_plan {
+    int S, rows, parts, jc, ct, ot, tiles; /* sets a tile, or rows of one set; cells a thread */
+    size_t shared;
+};
+struct conv_plan {
+    int steps, ic, ct, ot, tiles;
+    size_t shared;
+};
+struct back_plan {
+    int S, sub, KB, rows, tiles, threads;
+    size_t shared;
+};
+bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p);
+bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p);
+bool back_plan_make(const gpu *s, int B, int n, back_plan *p);
+
+/* Launches on a stream unless something failed before. */
+#define LAUNCH(s, where, grid, block, shared, kernel, ...)                                                   \
+    do {                                                                                                     \
+        if (!(s)->failed[0]) {                                                                               \
+            kernel<<<grid, block, shared, where>>>(__VA_ARGS__);                                             \
+            gpu_ok(s, cudaGetLastError(), #kernel);                                                          \
+        }                                                                                                    \
+    } while (0)
+
+/* ---- parts of kernels ---- */
+
+/* True in the one block that finishes last: all that the others wrote is then visible to it. */
+__device__ static inline bool last_block(unsigned *counter, unsigned total) {
+    __shared__ unsigned ticket;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        ticket = atomicAdd(counter, 1u);
+        if (ticket == total - 1) *counter = 0;
+    }
+    __syncthreads();
+    if (ticket != total - 1) return false;
+    __threadfence();
+    return true;
+}
+
+struct four {
+    double v[4];
+};
+__device__ static inline void add_wide(four &a, const double *p) {
+    double2 x = __ldcg((const double2 *)p);
+    a.v[0] += x.x;
+    a.v[1] += x.y;
+}
+__device__ static inline void add_wide(four &a, const float *p) {
+    float4 x = __ldcg((const float4 *)p);
+    a.v[0] += (double)x.x;
+    a.v[1] += (double)x.y;
+    a.v[2] += (double)x.z;
+    a.v[3] += (double)x.w;
+}
+
+/* total [width] = sum over the rows of part [rows, width], always in the same order. width is a multiple of
+ * 4; scratch has room for `room` doubles, at least width. Ends with all threads seeing total. */
+template <class T>
+__device__ static void column_totals(const T *part, int rows, int width, double *total, double *scratch,
+                                     int room) {
+    constexpr int V = 16 / sizeof(T);
+    int wide = width / V, slices = blockDim.x / wide;
+    if (slices * width > room) slices = room / width;
+    if (slices < 1) slices = 1;
+    for (int c = threadIdx.x; c < wide * slices; c += blockDim.x) {
+        int column = c % wide, slice = c / wide;
+        four sum = {};
+#pragma unroll 8
+        for (int r = slice; r < rows; r += slices) add_wide(sum, part + (size_t)r * width + column * V);
+#pragma unroll
+        for (int v = 0; v < V; v++) scratch[slice * width + column * V + v] = sum.v[v];
+    }
+    __syncthreads();
+    for (int c = threadIdx.x; c < width; c += blockDim.x) {
+        double sum = 0;
+        for (int k = 0; k < slices; k++) sum += scratch[k * width + c];
+        total[c] = sum;
+    }
+    __syncthreads();
+}
+
+/* A norm from its sums, for the forward pass. */
+struct norm_forward {
+    norms b;
+    float *theta;
+    norm_at at;
+    int width, update;
+    double cells;
+};
+
+__device__ static inline void norm_make(const norm_forward &p, int c, double sum, double square) {
+    double mean = sum / p.cells, var = square / p.cells - mean * mean;
+    if (var < 0) var = 0;
+    double inv = 1 / sqrt(var + 1.0 / NORMS_EPSILON), g = (double)p.theta[p.at.gamma + c] * inv;
+    p.b.mean[c] = (float)mean;
+    p.b.inv[c] = (float)inv;
+    p.b.g[c] = (float)g;
+    p.b.e[c] = (float)((double)p.theta[p.at.beta + c] - mean * g);
+    if (!p.update) return;
+    double sample = p.cells > 1 ? var * p.cells / (p.cells - 1) : var;
+    float *rm = p.theta + p.at.mean + c, *rv = p.theta + p.at.var + c;
+    *rm = (float)(0.9 * (double)*rm + 0.1 * mean);
+    *rv = (float)(0.9 * (double)*rv + 0.1 * sample);
+}
+
+/* Its way back: gradients of gamma and beta, and k0, k1. */
+struct norm_backward {
+    norms b;
+    float *grad;
+    norm_at at;
+    int width;
+    double cells;
+    float *k0, *k1;
+};
+
+__device__ static inline void norm_back(const norm_backward &p, int c, double dy, double dy_xhat) {
+    p.grad[p.at.beta + c] = (float)dy;
+    p.grad[p.at.gamma + c] = (float)dy_xhat;
+    double g = (double)p.b.g[c], inv = (double)p.b.inv[c], m1 = dy / p.cells, m2 = dy_xhat / p.cells;
+    p.k0[c] = (float)(g * (m1 - m2 * inv * (double)p.b.mean[c]));
+    p.k1[c] = (float)(g * inv * m2);
+}
+
+__device__ static inline float relu(float x) {
+    return fmaxf(x, 0.0f);
+}
+
+__device__ static inline float4 load4(const float *p) {
+    return *(const float4 *)p;
+}
+__device__ static inline void store4(float *p, float4 v) {
+    *(float4 *)p = v;
+}
+
+#endif

@@ -1,0 +1,212 @@
+/* The last layer on the GPU (kernels/cpu_head.c says why only x' and v count), and the batch at the start. */
+#include "launch.cuh"
+
+struct head_args {
+    int n, R, C, N, D, ldx, out;
+    const float *x, *theta;
+    size_t head;
+    const float *r;
+    size_t plane;
+    const float *g; /* [N, C] */
+    const int *pos, *order;
+    float *logit, *dlogit, *item_d;
+    float *part; /* [B, N*C + ldx] */
+    float each;
+    double *loss_part, *loss;
+    double cells;
+    unsigned *counter;
+};
+
+__device__ static inline float warp_max(float v) {
+    for (int k = 16; k; k /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, k));
+    return v;
+}
+template <class T> __device__ static inline T warp_sum(T v) {
+    for (int k = 16; k; k /= 2) v += __shfl_xor_sync(0xffffffff, v, k);
+    return v;
+}
+
+enum { HEAD_THREADS = 256, HEAD_WARPS = HEAD_THREADS / 32 };
+
+/* One set a block. Shared memory: weights [N*C], what x' gives to each item [n], sums [HEAD_THREADS]. */
+__global__ void __launch_bounds__(HEAD_THREADS) head(head_args p) {
+    extern __shared__ float4 memory[];
+    const int n = p.n, C = p.C, N = p.N, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5,
+              set = blockIdx.x;
+    float *w = (float *)memory, *sums = w + N * C, *of_x = sums + HEAD_THREADS;
+    const int *pos = p.pos + set * n, *order = p.order + set * n;
+    const float *hx = p.theta + p.head, *x = p.x + (size_t)set * n * p.ldx;
+    float *logit = p.logit + (size_t)set * n * n, *dlogit = p.dlogit + (size_t)set * n * n;
+    __shared__ double losses[HEAD_WARPS];
+    for (int i = tid; i < N * C; i += HEAD_THREADS) {
+        int m = i / C, c = i % C;
+        w[i] = c < p.out ? hx[2 * p.D + 2 * p.out * m + c] * p.g[i] : 0.0f;
+    }
+    for (int i = warp; i < n; i += HEAD_WARPS) {
+        float sum = 0;
+        for (int c = lane; c < p.D; c += 32) sum += hx[c] * x[(size_t)i * p.ldx + c];
+        sum = warp_sum(sum);
+        if (!lane) of_x[i] = sum;
+    }
+    __syncthreads();
+    const float *r = p.r + (size_t)set * n * n * C;
+    for (int q = tid; q < n * n; q += HEAD_THREADS) {
+        float sum = of_x[q % n];
+        for (int m = 0; m < N; m++) {
+            const float *from = r + m * p.plane + (size_t)q * C;
+            for (int c = 0; c < C; c += 4) {
+                float4 v = load4(from + c), k = load4(w + m * C + c);
+                sum += v.x * k.x + v.y * k.y + v.z * k.z + v.w * k.w;
+            }
+        }
+        logit[q] = sum;
+    }
+    __syncthreads();
+    double loss = 0;
+    for (int t = warp; t < n; t += HEAD_WARPS) {
+        float *l = logit + (size_t)t * n, top = -INFINITY, sum = 0;
+        for (int i = lane; i < n; i += 32)
+            if (pos[i] >= t) top = fmaxf(top, l[i]);
+        top = warp_max(top);
+        for (int i = lane; i < n; i += 32)
+            if (pos[i] >= t) sum += expf(l[i] - top);
+        float shift = top + logf(warp_sum(sum));
+        int right = order[t];
+        if (!lane) loss -= (double)(l[right] - shift);
+        __syncwarp();
+        for (int i = lane; i < n; i += 32) {
+            float lp = 0, d = 0;
+            if (pos[i] >= t) {
+                lp = l[i] - shift;
+                d = (expf(lp) - (i == right ? 1.0f : 0.0f)) * p.each;
+            }
+            l[i] = lp;
+            dlogit[(size_t)t * n + i] = d;
+        }
+    }
+    if (!lane) losses[warp] = loss;
+    __syncthreads();
+    for (int i = tid; i < n; i += HEAD_THREADS) {
+        float sum = 0;
+        for (int t = 0; t < n; t++) sum += dlogit[(size_t)t * n + i];
+        of_x[i] = sum;
+        p.item_d[set * n + i] = sum;
+    }
+    /* Gradients of the weights: of v, as if there were no norm, and of x'. */
+    float *part = p.part + (size_t)set * (N * C + p.ldx);
+    int width = N * C, slices = width && width < HEAD_THREADS ? HEAD_THREADS / width : 1;
+    for (int i0 = 0; i0 < width; i0 += HEAD_THREADS) {
+        int i = i0 + (slices > 1 ? tid % width : tid), slice = slices > 1 ? tid / width : 0;
+        float sum = 0;
+        if (i < width && slice < slices) {
+            const float *from = r + (i / C) * p.plane + i % C;
+#pragma unroll 4
+            for (int q = slice; q < n * n; q += slices) sum += dlogit[q] * from[(size_t)q * C];
+        }
+        sums[tid] = sum;
+        __syncthreads();
+        if (i < width && slice == 0) {
+            for (int z = 1; z < slices; z++) sum += sums[z * width + i];
+            part[i] = sum;
+        }
+        __syncthreads();
+    }
+    __syncthreads();
+    for (int c = tid; c < p.ldx; c += HEAD_THREADS) {
+        float sum = 0;
+        if (c < p.D)
+            for (int i = 0; i < n; i++) sum += x[(size_t)i * p.ldx + c] * of_x[i];
+        part[width + c] = sum;
+    }
+    if (!tid) {
+        double sum = 0;
+        for (int k = 0; k < HEAD_WARPS; k++) sum += losses[k];
+        p.loss_part[set] = sum;
+    }
+    if (!last_block(p.counter, gridDim.x)) return;
+    if (warp) return;
+    double sum = 0;
+    for (int b = lane; b < (int)gridDim.x; b += 32) sum += __ldcg(p.loss_part + b);
+    sum = warp_sum(sum);
+    if (!lane) *p.loss = sum / p.cells;
+}
+
+void gpu_head(gpu *s) {
+    const shape *sh = s->base.sh;
+    int n = s->base.n, B = s->base.B;
+    double places = (double)s->base.all * n;
+    head_args p = {n,
+                   B * n,
+                   s->C,
+                   s->N,
+                   sh->D,
+                   s->D,
+                   sh->s.decoder_out,
+                   s->x,
+                   s->theta,
+                   sh->head_weight,
+                   s->r,
+                   (size_t)B * n * n * s->C,
+                   s->dec.g,
+                   s->pos,
+                   s->order,
+                   s->logit,
+                   s->dlogit,
+                   s->item_d,
+                   s->head_part,
+                   (float)(1 / places),
+                   s->loss_part,
+                   s->results,
+                   places,
+                   s->counters};
+    size_t shared = ((size_t)s->N * s->C + HEAD_THREADS + n) * sizeof(float);
+    LAUNCH(s, s->stream, B, HEAD_THREADS, shared, head, p);
+    gpu_fork(s, 0);
+    gpu_sum_rows(s, s->side[0], s->head_part, B, s->N * s->C + s->D, s->head_total);
+}
+
+/* ---- the batch ---- */
+
+struct take_args {
+    int n, d, ldx;
+    const uint32_t *index;
+    const uint64_t *start;
+    const float *items, *vectors;
+    const int32_t *word, *order_all;
+    const float *mean, *scale;
+    float *x;
+    int *pos, *order;
+};
+
+__global__ void __launch_bounds__(128) take(take_args p) {
+    size_t from = p.start[p.index[blockIdx.x]], row = (size_t)blockIdx.x * p.n;
+    for (int i = threadIdx.x; i < p.n; i += 128) {
+        int at = p.order_all[from + i];
+        p.order[row + i] = at;
+        p.pos[row + at] = i;
+    }
+    for (int i = threadIdx.x; i < p.n * p.d; i += 128) {
+        int item = i / p.d, c = i % p.d;
+        float v =
+            p.word ? p.vectors[(size_t)p.word[from + item] * p.d + c] : p.items[(from + item) * p.d + c];
+        p.x[(row + item) * p.ldx + c] = (v - p.mean[c]) * p.scale[c];
+    }
+}
+
+void gpu_take(gpu *s) {
+    take_args p = {s->base.n,
+                   s->base.sh->s.width,
+                   s->D,
+                   s->index,
+                   s->start,
+                   s->items,
+                   s->train_vectors ? s->vectors : s->table,
+                   s->word,
+                   s->order_all,
+                   s->mean,
+                   s->scale,
+                   s->x,
+                   s->pos,
+                   s->order};
+    LAUNCH(s, s->stream, s->base.B, 128, 0, take, p);
+}

@@ -1,0 +1,19 @@
+/* Launches and descriptions that the encoder and the decoder share (encoder.cu). */
+#ifndef CUDA_LAUNCH_CUH
+#define CUDA_LAUNCH_CUH
+
+#include "gemm.cuh"
+
+/* The features that encoder block `block` sees, or (block == M) the decoder. */
+features gpu_features(const gpu *s, int block);
+/* The way back through the pool of encoder block `block`; nothing when it is -1. */
+pool_backward gpu_pool_backward(gpu *s, int block);
+/* part [splits, width, in + ones] = d [R, width]^T x, in parts over the rows; gives back how many. */
+int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
+                     float *part);
+/* out [width] = sum over the rows of part [rows, width]. */
+void gpu_sum_rows(gpu *s, cudaStream_t where, const float *part, int rows, int width, float *out);
+bool gpu_encoder_limits(gpu *s);
+bool gpu_decoder_limits(gpu *s);
+
+#endif

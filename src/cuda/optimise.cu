@@ -1,0 +1,206 @@
+/* The gradient from its parts, its norm, and Adam. */
+#include "launch.cuh"
+
+struct finish_args {
+    const chunk *chunks;
+    float *grad;
+    const float *theta;
+    int H, O, C, Q, N, hidden, out, D, conv_out;
+    struct {
+        size_t bias2, gamma, beta; /* of norm1 */
+        const float *weight_part, *g;
+        norms norm1;
+        int splits, in;
+    } enc[MAX_BLOCKS];
+    int dec_in[MAX_BLOCKS];
+    const float *rows_part, *conv_part, *pool_part, *head_total, *dec_g;
+    int rows_splits, conv_splits, pool_splits;
+    double *norm_part;
+};
+
+__device__ static inline float sum_parts(const float *part, size_t stride, int splits) {
+    float sum = 0;
+    for (int k = 0; k < splits; k++) sum += part[k * stride];
+    return sum;
+}
+
+__device__ static float gradient(const finish_args &p, const chunk &ch, unsigned i) {
+    int b = ch.block;
+    const auto &e =
+        p.enc[ch.kind == GRAD_WEIGHT1 || ch.kind == GRAD_BIAS1 || ch.kind == GRAD_WEIGHT2 ? b : 0];
+    switch (ch.kind) {
+    case GRAD_WEIGHT1: {
+        int c = (int)i % e.in, side = (int)i / e.in % 2, h = (int)i / (2 * e.in);
+        return sum_parts(e.weight_part + (size_t)(side * p.H + h) * (e.in + 1) + c,
+                         2 * (size_t)p.H * (e.in + 1), e.splits);
+    }
+    case GRAD_BIAS1:
+        return sum_parts(e.weight_part + (size_t)i * (e.in + 1) + e.in, 2 * (size_t)p.H * (e.in + 1),
+                         e.splits);
+    case GRAD_WEIGHT2: {
+        int h = (int)i % p.hidden, o = (int)i / p.hidden;
+        double du = (double)p.grad[e.bias2 + o];
+        double centred =
+            ((double)e.g[(size_t)h * p.O + o] - du * (double)e.norm1.mean[h]) * (double)e.norm1.inv[h];
+        return (float)((double)p.theta[e.gamma + h] * centred + (double)p.theta[e.beta + h] * du);
+    }
+    case GRAD_CONV: {
+        int tap = (int)i % 3, in = p.dec_in[b], channel = (int)i / 3 % in, c = (int)i / (3 * in), l = 2 - tap;
+        if (channel < 2 * p.D) {
+            int side = channel / p.D, x = channel % p.D;
+            return sum_parts(p.rows_part + (size_t)((b * 6 + side * 3 + l) * p.C + c) * p.D + x,
+                             (size_t)p.Q * p.D, p.rows_splits);
+        }
+        channel -= 2 * p.D;
+        int from = channel / (2 * p.conv_out), k = channel % (2 * p.conv_out), pair = b * (b - 1) / 2 + from;
+        const float *part = k < p.conv_out ? p.conv_part : p.pool_part;
+        int splits = k < p.conv_out ? p.conv_splits : p.pool_splits;
+        if (k >= p.conv_out) k -= p.conv_out;
+        return sum_parts(part + (((size_t)pair * 3 + l) * p.C + k) * p.C + c,
+                         (size_t)p.N * (p.N - 1) / 2 * 3 * p.C * p.C, splits);
+    }
+    case GRAD_HEAD: {
+        if ((int)i < p.D) return p.head_total[p.N * p.C + i];
+        if ((int)i < 2 * p.D) return 0;
+        int k = (int)i - 2 * p.D, m = k / (2 * p.conv_out), c = k % (2 * p.conv_out);
+        return c < p.conv_out ? p.dec_g[m * p.C + c] * p.head_total[m * p.C + c] : 0.0f;
+    }
+    case GRAD_ZERO:
+        return 0;
+    default:
+        return p.grad[ch.tensor + i];
+    }
+}
+
+__device__ static inline double block_sum(double v, double *sums) {
+    for (int k = 16; k; k /= 2) v += __shfl_xor_sync(0xffffffff, v, k);
+    if (!(threadIdx.x & 31)) sums[threadIdx.x >> 5] = v;
+    __syncthreads();
+    double sum = 0;
+    for (int k = 0; k < (int)blockDim.x / 32; k++) sum += sums[k];
+    return sum;
+}
+
+__global__ void __launch_bounds__(256) finish(const __grid_constant__ finish_args p) {
+    __shared__ double sums[8];
+    chunk ch = p.chunks[blockIdx.x];
+    double square = 0;
+    for (unsigned k = threadIdx.x; k < ch.count; k += 256) {
+        float g = gradient(p, ch, ch.first + k);
+        if (ch.kind != GRAD_IN_PLACE) p.grad[ch.tensor + ch.first + k] = g;
+        square += (double)g * (double)g;
+    }
+    double sum = block_sum(square, sums);
+    if (!threadIdx.x) p.norm_part[blockIdx.x] = sum;
+}
+
+void gpu_finish(gpu *s) {
+    const shape *sh = s->base.sh;
+    finish_args p = {};
+    p.chunks = s->chunks;
+    p.grad = s->grad;
+    p.theta = s->theta;
+    p.H = s->H;
+    p.O = s->O;
+    p.C = s->C;
+    p.Q = s->Q;
+    p.N = s->N;
+    p.hidden = sh->s.hidden;
+    p.out = sh->s.encoder_out;
+    p.D = sh->D;
+    p.conv_out = sh->s.decoder_out;
+    for (int k = 0; k < s->M; k++) {
+        encoder_block *e = &s->enc[k];
+        const encoder_at *at = &sh->enc[k];
+        p.enc[k] = {at->bias2,  at->norm1.gamma, at->norm1.beta, e->weight_part,
+                    e->g_total, e->norm1,        e->splits,      at->in};
+    }
+    for (int m = 0; m < s->N; m++) p.dec_in[m] = sh->dec[m].in;
+    p.rows_part = s->rows_part;
+    p.conv_part = s->conv_part;
+    p.pool_part = s->pool_part;
+    p.head_total = s->head_total;
+    p.dec_g = s->dec.g;
+    p.rows_splits = s->rows_splits;
+    p.conv_splits = s->conv_splits;
+    p.pool_splits = s->pool_splits;
+    p.norm_part = s->norm_part;
+    for (int i = 0; i < SIDES; i++) gpu_join(s, i);
+    LAUNCH(s, s->stream, s->chunk_count, 256, 0, finish, p);
+}
+
+struct move_args {
+    float *theta, *m, *v;
+    const float *grad;
+    size_t count;
+    const adam_numbers *adam;
+    const double *norm_part;
+    int parts;
+    double *norm;
+    /* Words: */
+    float *vectors, *vectors_m, *vectors_v;
+    const int32_t *word_first, *word_row, *word_id;
+    const float *dx, *scale;
+    int width, ldx;
+};
+
+__device__ static inline void adam_one(const adam_numbers &a, float scale, float keep, float g, float *theta,
+                                       float *m, float *v) {
+    g *= scale;
+    float m1 = a.b1 * *m + a.c1 * g, v1 = a.b2 * *v + a.c2 * g * g;
+    *m = m1;
+    *v = v1;
+    *theta = keep * *theta - a.rate * m1 / (sqrtf(v1) * a.root + a.eps);
+}
+
+/* The first blocks move the parameters, the others a word each. */
+__global__ void __launch_bounds__(256) move(move_args p) {
+    __shared__ double sums[8];
+    int own = (int)((p.count + CHUNK - 1) / CHUNK), word = (int)blockIdx.x - own;
+    const adam_numbers a = *p.adam;
+    if (word >= a.words) return;
+    double square = 0;
+    for (int i = threadIdx.x; i < p.parts; i += 256) square += p.norm_part[i];
+    double size = sqrt(block_sum(square, sums));
+    float scale = a.scale;
+    if (a.clip > 0 && size > (double)a.clip) scale = (float)((double)a.scale * (double)a.clip / size);
+    if (blockIdx.x == 0 && !threadIdx.x) *p.norm = size;
+    if (word >= 0) {
+        size_t at = (size_t)p.word_id[word] * p.width;
+        for (int c = threadIdx.x; c < p.width; c += 256) {
+            float g = 0;
+            for (int k = p.word_first[word]; k < p.word_first[word + 1]; k++)
+                g += p.dx[(size_t)p.word_row[k] * p.ldx + c] * p.scale[c];
+            adam_one(a, scale, 1.0f, g, p.vectors + at + c, p.vectors_m + at + c, p.vectors_v + at + c);
+        }
+        return;
+    }
+    for (int k = threadIdx.x; k < CHUNK; k += 256) {
+        size_t i = (size_t)blockIdx.x * CHUNK + k;
+        if (i < p.count) adam_one(a, scale, a.keep, p.grad[i], p.theta + i, p.m + i, p.v + i);
+    }
+}
+
+void gpu_adam(gpu *s) {
+    move_args p = {s->theta,
+                   s->m,
+                   s->v,
+                   s->grad,
+                   s->base.sh->trained,
+                   s->adam,
+                   s->norm_part,
+                   s->chunk_count,
+                   s->results + 1,
+                   s->vectors,
+                   s->vectors_m,
+                   s->vectors_v,
+                   s->word_first,
+                   s->word_row,
+                   s->word_id,
+                   s->dx,
+                   s->scale,
+                   s->base.sh->s.width,
+                   s->D};
+    int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? s->base.B * s->base.n : 0);
+    LAUNCH(s, s->stream, blocks, 256, 0, move, p);
+}

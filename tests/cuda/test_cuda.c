@@ -1,0 +1,563 @@
+/* The GPU against the plain C kernels, operation by operation, on fresh inputs and over poisoned memory;
+ * whole steps and trajectories; the golden files; the same bits from run to run. Needs a GPU. usage:
+ * test_cuda [LIBRARY [small|bench]] */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cuda/cuda.h"
+#include "golden_file.h"
+#include "kernels/cpu.h"
+#include "model/generated.h"
+#include "words/words.h"
+
+static cuda_open_fn *open_gpu;
+static cuda_peek_fn *peek;
+static cuda_eager_fn *set_eager;
+static int passed, failed, threads = 16;
+
+static void die(const char *what) {
+    fprintf(stderr, "test_cuda: %s\n", what);
+    exit(1);
+}
+
+static void *need(void *p) {
+    if (!p) die("out of memory");
+    return p;
+}
+
+static void load(const char *path) {
+    void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!h) die(dlerror());
+    void *a = dlsym(h, CUDA_OPEN), *b = dlsym(h, CUDA_PEEK), *c = dlsym(h, CUDA_EAGER);
+    if (!a || !b || !c) die("the library lacks a function");
+    memcpy(&open_gpu, &a, sizeof a);
+    memcpy(&peek, &b, sizeof b);
+    memcpy(&set_eager, &c, sizeof c);
+}
+
+static void must(onet_status status, const onet_error *err) {
+    if (status) die(err->text);
+}
+
+/* ---- cases ---- */
+
+typedef struct cases {
+    const char *name;
+    onet_settings s;
+    int B, n;
+} test_case;
+
+static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16},
+                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32},
+                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7},
+                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33},
+                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48},
+                           flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16},
+                           bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16};
+
+typedef struct sample {
+    shape sh;
+    onet_sets sets;
+    onet_words words;
+    float *theta;
+    uint32_t *index;
+    int B, n;
+} sample;
+
+/* `count` sets; with vocabulary > 0 their items are words, some of them several times. */
+static void sample_make(sample *k, const onet_settings *s, int count, int n, uint64_t seed, int vocabulary) {
+    onet_error err;
+    memset(k, 0, sizeof *k);
+    must(shape_make(&k->sh, s, &err), &err);
+    size_t items = (size_t)count * n;
+    k->n = n;
+    k->B = count;
+    k->sets.count = (size_t)count;
+    k->sets.width = s->width;
+    k->sets.start = need(calloc((size_t)count + 1, sizeof(size_t)));
+    k->sets.items = need(calloc(items * s->width, sizeof(float)));
+    k->sets.order = need(calloc(items, sizeof(int32_t)));
+    k->theta = need(calloc(k->sh.total, sizeof(float)));
+    k->index = need(calloc((size_t)count, sizeof(uint32_t)));
+    for (int b = 0; b <= count; b++) k->sets.start[b] = (size_t)b * n;
+    for (int b = 0; b < count; b++) k->index[b] = (uint32_t)b;
+    generated_theta(&k->sh, seed, k->theta);
+    generated_batch(seed, 0, count, n, s->width, k->sets.items, k->sets.order);
+    if (!vocabulary) return;
+    k->words.count = vocabulary;
+    k->words.width = s->width;
+    k->words.vectors = need(calloc((size_t)vocabulary * s->width, sizeof(float)));
+    for (size_t i = 0; i < (size_t)vocabulary * s->width; i++)
+        k->words.vectors[i] = (float)(2 * generated_uniform(seed, 77, i) - 1);
+    k->sets.words = &k->words;
+    k->sets.word = need(calloc(items, sizeof(int32_t)));
+    for (size_t i = 0; i < items; i++)
+        k->sets.word[i] = (int32_t)(generated_u64(seed, 78, i) % (uint64_t)vocabulary);
+    free(k->sets.items);
+    k->sets.items = NULL;
+}
+
+static void sample_free(sample *k) {
+    free(k->sets.start);
+    free(k->sets.items);
+    free(k->sets.order);
+    free(k->sets.word);
+    free(k->words.vectors);
+    free(k->theta);
+    free(k->index);
+}
+
+static net *open_net(const sample *k, int gpu, int train_vectors) {
+    onet_error err;
+    net *t = NULL;
+    must(gpu ? open_gpu(&t, &k->sh, 0, CUDA_ABI, &err) : cpu_open(&t, &k->sh, "plain", threads, &err), &err);
+    float mean[64], scale[64];
+    for (int c = 0; c < k->sh.s.width; c++) {
+        mean[c] = 0.05f * (float)(c % 5);
+        scale[c] = 1.0f + 0.1f * (float)(c % 3);
+    }
+    must(t->ops->reserve(t, k->B, k->n, &err), &err);
+    must(t->ops->data(t, &k->sets, mean, scale, train_vectors, &err), &err);
+    must(t->ops->put(t, NET_THETA, k->theta, &err), &err);
+    return t;
+}
+
+static float *fetch(net *t, net_block what, size_t count) {
+    onet_error err;
+    float *p = need(malloc((count + 1) * sizeof *p));
+    must(t->ops->get(t, what, p, &err), &err);
+    return p;
+}
+
+/* ---- comparing ---- */
+
+static double distance(const float *got, const float *want, size_t count, double floor) {
+    double d = 0, w = 0;
+    for (size_t i = 0; i < count; i++) {
+        double a = (double)got[i], b = (double)want[i];
+        if (!isfinite(a)) return INFINITY;
+        d += (a - b) * (a - b);
+        w += b * b;
+    }
+    return sqrt(d) / (sqrt(w) + floor);
+}
+
+static void report(const char *where, const char *what, int block, double error, double limit) {
+    if (error <= limit) {
+        passed++;
+        return;
+    }
+    failed++;
+    if (block >= 0)
+        printf("FAILED %s: %s of block %d is off by %.3g (limit %.1g)\n", where, what, block, error, limit);
+    else
+        printf("FAILED %s: %s is off by %.3g (limit %.1g)\n", where, what, error, limit);
+}
+
+enum { ROOM = 1 << 25 };
+static float *room_got, *room_want;
+
+/* Columns 0 .. width-1 of a matrix on the device against those of the CPU's. */
+static void rows_equal(const char *where, const char *what, int block, net *g, cuda_array array,
+                       const real *want, size_t rows, size_t ld, size_t width, double limit) {
+    if (!peek(g, array, block, room_got, ROOM)) die("nothing to look at");
+    size_t count = 0;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < width; c++, count++) {
+            room_want[count] = want[r * ld + c];
+            room_got[count] = room_got[r * ld + c];
+        }
+    report(where, what, block, distance(room_got, room_want, count, 1e-12), limit);
+}
+
+/* A plane of the decoder: the CPU's has two steps of zeros before each set's first. */
+static void plane_equal(const char *where, int block, net *g, const cpu *c, double limit) {
+    int n = g->n, C = c->w.C;
+    if (!peek(g, CUDA_R, block, room_got, ROOM)) die("nothing to look at");
+    size_t set = (size_t)n * n * C;
+    for (int b = 0; b < g->B; b++)
+        memcpy(room_want + b * set, c->dec[block].r + ((size_t)b * (n + 2) + 2) * n * C, set * sizeof(float));
+    report(where, "r", block, distance(room_got, room_want, g->B * set, 1e-12), limit);
+}
+
+static void gradients_equal(const char *where, const sample *k, const float *got, const float *want,
+                            double limit) {
+    double all = 0;
+    for (size_t i = 0; i < k->sh.trained; i++) all += (double)want[i] * (double)want[i];
+    for (int t = 0; t < k->sh.tensors; t++) {
+        const tensor *x = &k->sh.tensor[t];
+        if (!x->trained) continue;
+        char what[80];
+        snprintf(what, sizeof what, "gradient of %s", x->name);
+        report(where, what, -1, distance(got + x->offset, want + x->offset, x->size, 1e-3 * sqrt(all)),
+               limit);
+    }
+}
+
+static void running_equal(const char *where, const sample *k, const float *got, const float *want) {
+    report(where, "running statistics", -1,
+           distance(got + k->sh.trained, want + k->sh.trained, k->sh.total - k->sh.trained, 1e-12), 1e-5);
+}
+
+/* ---- every operation ---- */
+
+static void operations(const test_case *tc, uint64_t seed) {
+    char where[96];
+    snprintf(where, sizeof where, "%s n=%d B=%d", tc->name, tc->n, tc->B);
+    sample k;
+    sample_make(&k, &tc->s, tc->B, tc->n, seed, 0);
+    net *g = open_net(&k, 1, 0), *t = open_net(&k, 0, 0);
+    const cpu *c = (const cpu *)t;
+    size_t R = (size_t)tc->B * tc->n, H = (size_t)c->w.H, O = (size_t)c->w.O, D = (size_t)c->w.D,
+           Q = (size_t)c->w.Q;
+    int M = tc->s.encoder_blocks, N = tc->s.decoder_blocks;
+    const double forward = 2e-5, backward = 2e-4;
+    set_eager(g, 1);
+    g->ops->take(g, k.index, tc->B);
+    t->ops->take(t, k.index, tc->B);
+    rows_equal(where, "taken items", -1, g, CUDA_X, c->x, R, D, (size_t)tc->s.width, 1e-7);
+    g->ops->begin(g);
+    t->ops->begin(t);
+    for (int m = 0; m < M; m++) {
+        g->ops->encoder_forward(g, m);
+        t->ops->encoder_forward(t, m);
+        rows_equal(where, "a and c", m, g, CUDA_AC, c->enc[m].ac, R, 2 * H, 2 * H, forward);
+        rows_equal(where, "u", m, g, CUDA_U, c->enc[m].u, R * tc->n, O, O, forward);
+        rows_equal(where, "best", m, g, CUDA_BEST, c->enc[m].best, R, O, O, forward);
+    }
+    g->ops->decoder_rows_forward(g);
+    t->ops->decoder_rows_forward(t);
+    rows_equal(where, "x'", -1, g, CUDA_X, c->x, R, D, (size_t)k.sh.D, forward);
+    if (N) rows_equal(where, "q", -1, g, CUDA_Q, c->q, R + 1, Q, Q, forward);
+    for (int m = 0; m < N; m++) {
+        g->ops->decoder_forward(g, m);
+        t->ops->decoder_forward(t, m);
+        plane_equal(where, m, g, c, forward);
+    }
+    g->ops->head(g);
+    t->ops->head(t);
+    rows_equal(where, "log-probabilities", -1, g, CUDA_LOGPROB, c->logit, R, (size_t)tc->n, (size_t)tc->n,
+               forward);
+    report(where, "loss", -1, fabs(g->ops->loss(g) - t->ops->loss(t)) / (fabs(t->ops->loss(t)) + 1e-6), 1e-5);
+    for (int m = N - 1; m >= 0; m--) {
+        g->ops->decoder_backward(g, m);
+        t->ops->decoder_backward(t, m);
+    }
+    g->ops->decoder_rows_backward(g);
+    t->ops->decoder_rows_backward(t);
+    if (N && tc->n > 1) rows_equal(where, "dq", -1, g, CUDA_DQ, c->dq, R + 1, Q, Q, backward);
+    if (tc->n > 1) rows_equal(where, "dx'", -1, g, CUDA_DX, c->dx, R, D, (size_t)k.sh.D, backward);
+    for (int m = M - 1; m >= 0; m--) {
+        g->ops->encoder_backward(g, m);
+        t->ops->encoder_backward(t, m);
+        if (tc->n > 1) rows_equal(where, "dac", m, g, CUDA_DAC, c->dac, R, 2 * H, 2 * H, backward);
+        if (tc->n > 1 && m) rows_equal(where, "dx", m, g, CUDA_DX, c->dx, R, D, (size_t)k.sh.D, backward);
+    }
+    float *want = fetch(t, NET_GRAD, k.sh.total), *got = fetch(g, NET_GRAD, k.sh.total);
+    if (tc->n > 1) gradients_equal(where, &k, got, want, backward);
+    float *theta_want = fetch(t, NET_THETA, k.sh.total), *theta_got = fetch(g, NET_THETA, k.sh.total);
+    running_equal(where, &k, theta_got, theta_want);
+
+    /* The same step as one graph, in a net of its own: the same bits; and once more. */
+    for (int again = 0; again < 2; again++) {
+        net *h = open_net(&k, 1, 0);
+        h->ops->take(h, k.index, tc->B);
+        step_forward(h);
+        step_backward(h);
+        float *bits = fetch(h, NET_GRAD, k.sh.total), *moved = fetch(h, NET_THETA, k.sh.total);
+        report(where, "the graph's gradient (bits)", -1,
+               memcmp(bits, got, k.sh.trained * sizeof(float)) ? INFINITY : 0, 0);
+        report(where, "the graph's statistics (bits)", -1,
+               memcmp(moved, theta_got, k.sh.total * sizeof(float)) ? INFINITY : 0, 0);
+        free(bits);
+        free(moved);
+        h->ops->close(h);
+    }
+    free(want);
+    free(got);
+    free(theta_want);
+    free(theta_got);
+    g->ops->close(g);
+    t->ops->close(t);
+    sample_free(&k);
+}
+
+/* ---- trajectories ---- */
+
+static adam_step adam_at(int step, double rate) {
+    return (adam_step){.scale = 1,
+                       .rate = rate,
+                       .beta1 = 0.9,
+                       .beta2 = 0.999,
+                       .epsilon = 1e-8,
+                       .correction1 = 1 - pow(0.9, step + 1),
+                       .correction2 = 1 - pow(0.999, step + 1),
+                       .decay = 1e-3 * rate};
+}
+
+/* Ten steps of Adam with clipping; odd steps also look at the loss before the optimiser moves. */
+static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
+    char where[96];
+    snprintf(where, sizeof where, "%s n=%d B=%d%s, 10 steps", tc->name, tc->n, tc->B,
+             vocabulary ? " words" : "");
+    enum { STEPS = 10 };
+    sample k;
+    sample_make(&k, &tc->s, tc->B * 2, tc->n, seed, vocabulary);
+    k.B = tc->B;
+    net *g = open_net(&k, 1, vocabulary > 0), *t = open_net(&k, 0, vocabulary > 0);
+    for (int step = 0; step < STEPS; step++) {
+        const uint32_t *index = k.index + step * tc->B / STEPS;
+        adam_step a = adam_at(step, 1e-4);
+        double norm_g, norm_t, looked = 0;
+        net *both[] = {g, t};
+        for (int i = 0; i < 2; i++) {
+            both[i]->ops->take(both[i], index, tc->B);
+            step_forward(both[i]);
+            step_backward(both[i]);
+            if (step % 2 && !i) looked = both[i]->ops->loss(both[i]);
+        }
+        g->ops->optimise(g, &a, 0.5, &norm_g);
+        t->ops->optimise(t, &a, 0.5, &norm_t);
+        double lg = g->ops->loss(g), lt = t->ops->loss(t);
+        report(where, "the loss", step, fabs(lg - lt) / (fabs(lt) + 1e-6), 1e-4);
+        if (step % 2) report(where, "the loss before the optimiser", step, fabs(lg - looked), 0);
+        report(where, "the gradient's norm", step, fabs(norm_g - norm_t) / norm_t, 2e-3);
+    }
+    float *a = fetch(g, NET_THETA, k.sh.total), *b = fetch(t, NET_THETA, k.sh.total);
+    double d = 0, w = 0;
+    for (int i = 0; i < k.sh.tensors; i++)
+        for (size_t j = 0; j < k.sh.tensor[i].size; j++) {
+            size_t at = k.sh.tensor[i].offset + j;
+            if (golden_null(&k.sh, i, j)) continue;
+            d += pow((double)a[at] - (double)b[at], 2);
+            w += pow((double)b[at] - (double)k.theta[at], 2);
+        }
+    report(where, "the change of the parameters", -1, sqrt(d / w), 0.02);
+    if (vocabulary) {
+        size_t count = (size_t)vocabulary * (size_t)tc->s.width;
+        float *va = fetch(g, NET_VECTORS, count), *vb = fetch(t, NET_VECTORS, count);
+        d = w = 0;
+        for (size_t i = 0; i < count; i++) {
+            d += pow((double)va[i] - (double)vb[i], 2);
+            w += pow((double)vb[i] - (double)k.words.vectors[i], 2);
+        }
+        report(where, "the change of the vectors", -1, sqrt(d / w), 0.02);
+        free(va);
+        free(vb);
+    }
+    free(a);
+    free(b);
+    g->ops->close(g);
+    t->ops->close(t);
+    sample_free(&k);
+}
+
+/* ---- golden files ---- */
+
+static void golden_case(const char *name) {
+    golden file;
+    golden_load(&file, name);
+    golden_noise noise = golden_expected(&file);
+    sample k;
+    sample_make(&k, &file.settings, file.B, file.n, file.seed, 0);
+    onet_error err;
+    net *t = NULL;
+    must(open_gpu(&t, &k.sh, 0, CUDA_ABI, &err), &err);
+    must(t->ops->reserve(t, file.B, file.n, &err), &err);
+    must(t->ops->data(t, &k.sets, NULL, NULL, 0, &err), &err);
+    must(t->ops->put(t, NET_THETA, k.theta, &err), &err);
+    t->ops->take(t, k.index, file.B);
+    step_forward(t);
+    step_backward(t);
+    const double *loss = golden_get(&file, "loss", NULL), *want = golden_get(&file, "gradients", NULL);
+    char where[96];
+    snprintf(where, sizeof where, "golden %s", name);
+    report(where, "loss", -1, fabs(t->ops->loss(t) - loss[0]), 1e-6 + 20 * noise.loss);
+    float *grad = fetch(t, NET_GRAD, k.sh.total);
+    double *records = need(calloc(k.sh.total + 4096, sizeof *records)),
+           *values = need(calloc(k.sh.total, sizeof *values));
+    size_t at = 0;
+    int trained = 0;
+    for (int i = 0; i < k.sh.tensors; i++) {
+        const tensor *x = &k.sh.tensor[i];
+        if (!x->trained) continue;
+        trained++;
+        for (size_t j = 0; j < x->size; j++) values[j] = (double)grad[x->offset + j];
+        at += golden_record(i, values, x->size, records + at);
+    }
+    int worst = 0;
+    double error = golden_records_error(&k.sh, trained, records, want, &worst);
+    char what[96];
+    snprintf(what, sizeof what, "gradient (worst: %s)", k.sh.tensor[worst].name);
+    report(where, what, -1, error, 1e-6 + 20 * noise.gradients);
+    free(records);
+    free(values);
+    free(grad);
+    t->ops->close(t);
+    sample_free(&k);
+    golden_free(&file);
+}
+
+/* ---- speed ---- */
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Training steps with sizes first .. last, shuffled; the middle of several runs, in examples a second. */
+static void bench(const char *name, const onet_settings *s, int B, int first, int last, int steps) {
+    onet_error err;
+    shape sh;
+    must(shape_make(&sh, s, &err), &err);
+    int sizes = last - first + 1, each = 4 * B, d = s->width;
+    size_t count = (size_t)each * sizes, items = 0;
+    for (int n = first; n <= last; n++) items += (size_t)each * n;
+    onet_sets sets = {.count = count, .width = d};
+    sets.start = need(calloc(count + 1, sizeof(size_t)));
+    sets.items = need(calloc(items * d, sizeof(float)));
+    sets.order = need(calloc(items, sizeof(int32_t)));
+    uint32_t *index = need(calloc(count, sizeof *index));
+    size_t at = 0, set = 0;
+    for (int n = first; n <= last; n++) {
+        generated_batch(1, n, each, n, d, sets.items + at * d, sets.order + at);
+        for (int b = 0; b < each; b++, set++) {
+            index[set] = (uint32_t)set;
+            sets.start[set + 1] = sets.start[set] + (size_t)n;
+        }
+        at += (size_t)each * n;
+    }
+    float *theta = need(calloc(sh.total, sizeof *theta));
+    generated_theta(&sh, 1, theta);
+    net *t;
+    must(open_gpu(&t, &sh, 0, CUDA_ABI, &err), &err);
+    must(t->ops->reserve(t, B, last, &err), &err);
+    must(t->ops->data(t, &sets, NULL, NULL, 0, &err), &err);
+    must(t->ops->put(t, NET_THETA, theta, &err), &err);
+    double rate[5];
+    for (int run = -1; run < 5; run++) { /* the first builds the graphs and is not counted */
+        double start = now();
+        for (int step = 0; step < steps; step++) {
+            uint64_t r = generated_u64(2, (uint64_t)run, (uint64_t)step);
+            int size = run < 0 ? step % sizes : (int)(r % (uint64_t)sizes), piece = (int)(r >> 32) & 3;
+            adam_step a = adam_at(step, 1e-4);
+            t->ops->take(t, index + (size_t)size * each + (size_t)piece * B, B);
+            step_forward(t);
+            step_backward(t);
+            t->ops->optimise(t, &a, 0, NULL);
+        }
+        double loss = t->ops->loss(t), seconds = now() - start;
+        if (!isfinite(loss)) die("the loss is not a number");
+        if (run >= 0) rate[run] = steps * (double)B / seconds;
+    }
+    for (int i = 0; i < 5; i++)
+        for (int j = i + 1; j < 5; j++)
+            if (rate[j] < rate[i]) {
+                double keep = rate[i];
+                rate[i] = rate[j];
+                rate[j] = keep;
+            }
+    printf("| %s | %d | %.3f | %.0f | %.0f to %.0f |\n", name, B, 1e3 * B / rate[2], rate[2], rate[0],
+           rate[4]);
+    t->ops->close(t);
+    free(theta);
+    free(index);
+    free(sets.start);
+    free(sets.items);
+    free(sets.order);
+}
+
+static void benches(void) {
+    printf("| net | batch | ms a step | examples a second | range |\n| --- | --- | --- | --- | --- |\n");
+    bench("TSP, sizes 5-20", &tsp, 128, 5, 20, 1000);
+    bench("TSP, n = 5", &tsp, 128, 5, 5, 500);
+    bench("TSP, n = 10", &tsp, 128, 10, 10, 500);
+    bench("TSP, n = 20", &tsp, 128, 20, 20, 500);
+    bench("TSP, sizes 5-20", &tsp, 512, 5, 20, 300);
+    bench("words, n = 5", &words, 128, 5, 5, 200);
+    bench("words, n = 5", &words, 512, 5, 5, 200);
+}
+
+/* Two steps, kernel by kernel, for a profiler. */
+static void profile(const onet_settings *s, int B, int n) {
+    sample k;
+    sample_make(&k, s, B, n, 1, 0);
+    net *g = open_net(&k, 1, 0);
+    set_eager(g, 1);
+    adam_step a = adam_at(0, 1e-4);
+    for (int step = 0; step < 2; step++) {
+        g->ops->take(g, k.index, B);
+        step_forward(g);
+        step_backward(g);
+        g->ops->optimise(g, &a, 0, NULL);
+    }
+    g->ops->loss(g);
+    g->ops->close(g);
+    sample_free(&k);
+}
+
+int main(int argc, char **argv) {
+    const char *mode = argc > 2 ? argv[2] : "all";
+    load(argc > 1 ? argv[1] : "./" CUDA_LIBRARY);
+    if (strcmp(mode, "bench") == 0) {
+        benches();
+        return 0;
+    }
+    if (strcmp(mode, "profile") == 0) {
+        int tours = argc > 3 && strcmp(argv[3], "tsp") == 0;
+        profile(tours ? &tsp : &words, argc > 4 ? atoi(argv[4]) : 128, argc > 5 ? atoi(argv[5]) : 5);
+        return 0;
+    }
+    room_got = need(malloc(ROOM * sizeof *room_got));
+    room_want = need(malloc(ROOM * sizeof *room_want));
+    const test_case small[] = {{"odd", odd, 3, 5}, {"odd mean", odd_mean, 2, 3}};
+    const test_case all[] = {{"odd", odd, 1, 1},
+                             {"odd", odd, 3, 2},
+                             {"odd", odd, 128, 3},
+                             {"odd", odd, 3, 33},
+                             {"odd mean", odd_mean, 1, 2},
+                             {"odd mean", odd_mean, 3, 10},
+                             {"odd mean", odd_mean, 128, 5},
+                             {"wide", wide, 3, 5},
+                             {"wide", wide, 2, 20},
+                             {"flat", flat, 3, 5},
+                             {"bare", bare, 3, 5},
+                             {"odd", odd, 2, 70},
+                             {"odd", odd, 1, 150},
+                             {"odd mean", odd_mean, 300, 4},
+                             {"TSP", tsp, 1, 1},
+                             {"TSP", tsp, 3, 2},
+                             {"TSP", tsp, 1, 3},
+                             {"TSP", tsp, 128, 5},
+                             {"TSP", tsp, 3, 10},
+                             {"TSP", tsp, 128, 13},
+                             {"TSP", tsp, 128, 20},
+                             {"TSP", tsp, 3, 33},
+                             {"words", words, 1, 5},
+                             {"words", words, 3, 2},
+                             {"words", words, 128, 5},
+                             {"words", words, 3, 20},
+                             {"words", words, 512, 5}};
+    int few = strcmp(mode, "small") == 0;
+    const test_case *list = few ? small : all;
+    size_t count = few ? sizeof small / sizeof *small : sizeof all / sizeof *all;
+    for (size_t i = 0; i < count; i++) operations(&list[i], 100 + i);
+    if (few) {
+        trajectory(&small[0], 300, 7);
+    } else {
+        trajectory(&(test_case){"odd", odd, 20, 5}, 301, 0);
+        trajectory(&(test_case){"odd mean", odd_mean, 20, 5}, 302, 30);
+        trajectory(&(test_case){"TSP", tsp, 20, 10}, 303, 0);
+        trajectory(&(test_case){"words", words, 20, 5}, 304, 40);
+        char **names = golden_names();
+        for (char **name = names; *name; name++) golden_case(*name);
+        golden_names_free(names);
+    }
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
