@@ -67,11 +67,9 @@ static void describe(const comparison *c, const tsp_instance *t, int m, const ts
     if (m) snprintf(over, sizeof over, "%+.2f%%", more > -0.005 && more < 0.005 ? 0.0 : more);
     if (proof->proven) snprintf(over, sizeof over, "optimal");
     printf("  %*.*f %8s", 11, t->whole ? 0 : 4, proof->length, over);
-    const char *name = tsp_method_name(c->method[m]);
-    snprintf(panel->title, sizeof panel->title, "%s, %d cities: %s", t->name[0] ? t->name : "instance", t->n,
-             name);
-    snprintf(panel->note, sizeof panel->note, "length %.*f%s%s", t->whole ? 0 : 4, proof->length,
-             over[0] ? ", " : "", over);
+    snprintf(panel->title, sizeof panel->title, "%.24s, %d cities", t->name[0] ? t->name : "instance", t->n);
+    snprintf(panel->note, sizeof panel->note, "%s %.*f%s%s", tsp_method_name(c->method[m]), t->whole ? 0 : 4,
+             proof->length, over[0] ? ", " : "", over);
 }
 
 /* Keeps the instance when there is room and it can be drawn. */
@@ -84,6 +82,10 @@ static onet_status compare_one(comparison *c, tsp_instance *t, onet_error *err) 
     printf("%-*.*s %6d", NAME_WIDTH, NAME_WIDTH, t->name[0] ? t->name : "instance", t->n);
     for (int m = 0; m < c->methods && !status; m++) {
         tsp_proof proof;
+        if (c->method[m] == TSP_ORDERNET && !t->xy) {
+            printf("  %11s %8s", "-", ""); /* the net needs coordinates */
+            continue;
+        }
         tour[m] = array_new((size_t)t->n, sizeof **tour);
         if (!tour[m]) status = fail_memory(err, "a tour");
         if (!status) status = tsp_solve(t, c->method[m], &c->effort, tour[m], &proof, err);

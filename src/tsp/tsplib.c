@@ -214,7 +214,9 @@ static onet_status read_line(source *s, bool *ended, onet_error *err) {
     if (!strcmp(key, "EOF")) *ended = true;
     if (!key[0] || *ended || one_of(key, passed_over)) return ONET_OK;
     if (!strcmp(key, "NAME")) {
-        snprintf(s->name, sizeof s->name, "%s", s->at);
+        size_t length = (size_t)(s->end - s->at);
+        if (length > 4 && !strcmp(s->end - 4, ".tsp")) length -= 4;
+        snprintf(s->name, sizeof s->name, "%.*s", length < 63 ? (int)length : 63, s->at);
         return ONET_OK;
     }
     if (!strcmp(key, "TYPE")) {

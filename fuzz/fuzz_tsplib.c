@@ -1,0 +1,23 @@
+/* TSPLIB instances from any bytes: no crash, and either an error or distances that a solver can work with. */
+#include <math.h>
+
+#include "memory_file.h"
+#include "tsp/tsplib.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char path[64];
+    int fd = memory_file(data, size, path);
+    tsp_instance t;
+    onet_error err;
+    if (tsplib_read(&t, path, &err) == ONET_OK) {
+        for (int i = 0; i < t.n; i++)
+            for (int j = 0; j < t.n; j++) {
+                double d = tsp_distance(&t, i, j);
+                if (!isfinite(d) || d < 0 || d != tsp_distance(&t, j, i) || (i == j && d != 0)) abort();
+            }
+        tsp_free(&t);
+    }
+    tsplib_is(path);
+    close(fd);
+    return 0;
+}

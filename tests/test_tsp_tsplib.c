@@ -1,0 +1,205 @@
+/* TSPLIB files: the published optima, every layout of a matrix, hostile files, tours written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tsp/methods.h"
+#include "tsp/tsplib.h"
+
+#define SHARED "../shared/data/tsplib/"
+
+static void published_optima(void **state) {
+    (void)state;
+    static const struct {
+        const char *file;
+        double optimum;
+    } cases[] = {{"burma14", 3323}, {"ulysses22", 7013}, {"gr24", 1272}, {"att48", 10628},
+                 {"eil51", 426},    {"berlin52", 7542},  {"st70", 675}};
+    if (access(SHARED "eil51.tsp", R_OK)) {
+        print_message("skipped: " SHARED " is not there\n");
+        skip();
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[256];
+        tsp_instance t;
+        tsp_proof proof;
+        int32_t tour[100];
+        onet_error err;
+        snprintf(path, sizeof path, SHARED "%s.tsp", cases[i].file);
+        assert_true(tsplib_is(path));
+        assert_int_equal(tsplib_read(&t, path, &err), ONET_OK);
+        assert_true(t.whole && t.n <= 100);
+        assert_string_equal(t.name, cases[i].file);
+        assert_int_equal(tsp_exact(&t, 120, tour, &proof, &err), ONET_OK);
+        assert_true(proof.proven && tsp_is_tour(t.n, tour));
+        assert_true(proof.length == cases[i].optimum && tsp_length(&t, tour) == cases[i].optimum);
+        assert_int_equal(tsp_christofides(&t, tour, &err), ONET_OK);
+        assert_true(tsp_is_tour(t.n, tour));
+        tsp_free(&t);
+    }
+}
+
+static char path[] = "/tmp/ordernet-tsplib-XXXXXX";
+
+static int make_path(void **state) {
+    (void)state;
+    int fd = mkstemp(path);
+    if (fd < 0) return -1;
+    return close(fd);
+}
+
+static int remove_path(void **state) {
+    (void)state;
+    return unlink(path);
+}
+
+static void put(const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* d(1,2) = 1, d(1,3) = 2, d(2,3) = 3, in every layout. */
+static void every_layout(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"FULL_MATRIX", "0 1 2\n1 0 3\n2 3 0"},
+        {"UPPER_ROW", "1 2\n3"},
+        {"LOWER_ROW", "1\n2 3"},
+        {"UPPER_DIAG_ROW", "0 1 2 0 3 0"},
+        {"LOWER_DIAG_ROW", "0 1 0 2 3 0"},
+        {"UPPER_COL", "1 2 3"},
+        {"LOWER_COL", "1 2 3"},
+        {"UPPER_DIAG_COL", "0 1 0 2 3 0"},
+        {"LOWER_DIAG_COL", "0 1 2 0 3 0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        tsp_instance t;
+        onet_error err;
+        snprintf(
+            text, sizeof text,
+            "NAME : m.tsp\r\nTYPE: TSP\nDIMENSION:3\nEDGE_WEIGHT_TYPE : EXPLICIT\nEDGE_WEIGHT_FORMAT: %s\n"
+            "EDGE_WEIGHT_SECTION\n%s\nDISPLAY_DATA_SECTION\n2 5 6\n1 1 2\n3 0 0\nEOF\n",
+            cases[i][0], cases[i][1]);
+        put(text);
+        assert_true(tsplib_is(path));
+        assert_int_equal(tsplib_read(&t, path, &err), ONET_OK);
+        assert_true(t.n == 3 && t.whole);
+        assert_string_equal(t.name, "m");
+        assert_true(tsp_distance(&t, 0, 1) == 1 && tsp_distance(&t, 0, 2) == 2 &&
+                    tsp_distance(&t, 1, 2) == 3);
+        assert_true(tsp_distance(&t, 1, 0) == 1 && tsp_distance(&t, 2, 0) == 2 &&
+                    tsp_distance(&t, 2, 1) == 3);
+        assert_true(t.xy[0] == 1 && t.xy[3] == 6);
+        tsp_free(&t);
+    }
+}
+
+static void rounded_distances(void **state) {
+    (void)state;
+    static const struct {
+        const char *type;
+        double want;
+    } cases[] = {{"EUC_2D", 5}, {"CEIL_2D", 6}, {"ATT", 2}, {"GEO", 630}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        tsp_instance t;
+        onet_error err;
+        snprintf(text, sizeof text,
+                 "DIMENSION: 2\nTYPE: TSP\nEDGE_WEIGHT_TYPE: %s\nNODE_COORD_SECTION\n1 0 0\n2 3.1 4.1\n",
+                 cases[i].type);
+        put(text);
+        assert_int_equal(tsplib_read(&t, path, &err), ONET_OK);
+        if (strcmp(cases[i].type, "GEO")) {
+            assert_true(tsp_distance(&t, 0, 1) == cases[i].want);
+        } else {
+            assert_true(tsp_distance(&t, 0, 1) > 500 && tsp_distance(&t, 0, 1) < 600 && t.xy[2] == 4.1);
+        }
+        tsp_free(&t);
+    }
+}
+
+/* Each is refused with the file's name, the line where there is one, and no crash. */
+static void bad_files(void **state) {
+    (void)state;
+#define HEAD "TYPE: TSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\n"
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"", "DIMENSION is missing"},
+        {"DIMENSION: 0\n", ":1: DIMENSION 0"},
+        {"DIMENSION: 1e30\n", ":1: DIMENSION"},
+        {"DIMENSION: 99999999999999999999\n", ":1: DIMENSION"},
+        {"DIMENSION: two\n", "'two' stands where DIMENSION"},
+        {"TYPE: ATSP\n", "only symmetric"},
+        {"EDGE_WEIGHT_TYPE: EUC_3D\n", "EUC_3D is not known"},
+        {"EDGE_WEIGHT_FORMAT: SPIRAL\n", "SPIRAL is not known"},
+        {"NODE_COORD_SECTION\n1 0 0\n", "comes before DIMENSION"},
+        {"HELLO\n", "'HELLO' is no keyword"},
+        {HEAD, "NODE_COORD_SECTION is missing"},
+        {HEAD "NODE_COORD_SECTION\n1 0 0\n", "the file ends"},
+        {HEAD "NODE_COORD_SECTION\n1 0 0\n1 1 1\n", "twice"},
+        {HEAD "NODE_COORD_SECTION\n1 0 0\n3 1 1\n", "node 3"},
+        {HEAD "NODE_COORD_SECTION\n1 0 0\n2 nan 1\n", "'nan' stands"},
+        {HEAD "NODE_COORD_SECTION\n1 0 0\n2 1e400 1\n", ":6:"},
+        {HEAD "NODE_COORD_SECTION\n1 0 0\n2 1e300 1\n", "beyond"},
+        {HEAD "NODE_COORD_SECTION\n1 0 0\n2 0 0\nDIMENSION: 16000\n", "comes after"},
+        {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n0\n", "before EDGE_WEIGHT_FORMAT"},
+        {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
+         "0 1 2 0\n",
+         "only symmetric"},
+        {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n-1\n",
+         "a distance of -1"},
+        {"DIMENSION: 16384\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n"
+         "EDGE_WEIGHT_SECTION\n0 1\n",
+         "the file ends"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tsp_instance t;
+        onet_error err = {{0}};
+        put(cases[i].text);
+        assert_int_equal(tsplib_read(&t, path, &err), ONET_BAD);
+        if (!strstr(err.text, cases[i].says) || !strstr(err.text, path)) fail_msg("%zu: %s", i, err.text);
+        assert_null(t.dist);
+    }
+    tsp_instance t;
+    onet_error err;
+    assert_int_equal(tsplib_read(&t, "/nowhere/x.tsp", &err), ONET_IO);
+}
+
+static void tour_file(void **state) {
+    (void)state;
+    double xy[] = {0, 0, 1, 0, 1, 1, 0, 1};
+    int32_t tour[] = {0, 1, 2, 3};
+    tsp_instance t;
+    onet_error err;
+    char text[512] = {0};
+    assert_int_equal(tsp_points(&t, 4, xy, &err), ONET_OK);
+    strcpy(t.name, "square");
+    assert_int_equal(tsplib_write_tour(&t, tour, path, &err), ONET_OK);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    assert_string_equal(text, "NAME : square\nCOMMENT : length 4.000000000\nTYPE : TOUR\nDIMENSION : 4\n"
+                              "TOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
+    tsp_free(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_optima),  cmocka_unit_test(every_layout),
+        cmocka_unit_test(rounded_distances), cmocka_unit_test(bad_files),
+        cmocka_unit_test(tour_file),
+    };
+    return cmocka_run_group_tests(tests, make_path, remove_path);
+}
