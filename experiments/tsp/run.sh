@@ -1,0 +1,107 @@
+#!/bin/bash
+# The tour experiment, whole: makes optimal tours, trains on them, measures the net on fresh instances, and
+# writes for each setting DIR/SETTING/ with the model, results.csv, figure-length and figure-gap (SVG and PNG),
+# far.csv (200 to 1,000 cities), tsplib.txt, and pages of tours (SVG and PNG).
+#
+# usage: experiments/tsp/run.sh [OPTION ...]
+#   --small          minutes instead of hours: sizes 5-10, 1,500 instances each, one epoch, small evaluation
+#   --only NAME      train and evaluate one of the settings below: paper, best (both)
+#   --out DIR        where everything goes (experiments/tsp/out, or out-small)
+#   --tsplib DIR     TSPLIB instances to try the net on (../shared/data/tsplib; left out when it is not there)
+#   --seed N         of the training data; evaluation uses seeds that follow it (1)
+#   --device DEVICE  where to train: cpu, cuda (auto)
+#
+# A run that was stopped goes on where it was when it is started again.
+set -eu
+cd "$(dirname "$0")/../.."
+program=./ordernet
+small= only= out= tsplib=../shared/data/tsplib seed=1 device=auto
+
+while [ $# -gt 0 ]; do
+    case $1 in
+        --small) small=1; shift; continue ;;
+        --only | --out | --tsplib | --seed | --device)
+            [ $# -ge 2 ] || { echo "$0: $1 needs a value" >&2; exit 2; }
+            declare "${1#--}=$2"; shift 2; continue ;;
+        -h | --help) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+        *) echo "$0: unknown option $1; see --help" >&2; exit 2 ;;
+    esac
+done
+out=${out:-experiments/tsp/out${small:+-small}}
+[ -x $program ] || make ordernet
+mkdir -p "$out"
+
+# ---- Settings ------------------------------------------------------------------------------------------
+sizes=5-20 per_size=100000 valid_per_size=100
+proven=5-20,25,30,40,50 proven_per_size=1000
+beyond=75,100 beyond_per_size=1000
+# paper: as published. Adam, batches of 128, 10 epochs; the learning rate is our own choice.
+paper=(--preset tsp --no-standardise --batch 128 --epochs 10 --learning-rate 1e-3)
+# best: what is shipped. The same number of steps with a falling rate and averaged weights.
+best=(--preset tsp --no-standardise --batch 128 --epochs 10 --learning-rate 2e-3 --schedule cosine
+    --warmup 0.02 --average 0.999)
+# cities and instances a size of the look at how it breaks down
+far=(200:100 500:30 1000:10)
+
+if [ "$small" ]; then
+    sizes=5-10 per_size=1500 valid_per_size=20
+    proven=5-10,20,50 proven_per_size=50
+    beyond=75,100 beyond_per_size=20
+    paper+=(--epochs 1 --batch 32)
+    best+=(--epochs 1 --batch 32 --average 0.9)
+    far=(200:2)
+fi
+
+# ---- Data ----------------------------------------------------------------------------------------------
+# make_data FILE SIZES PER-SIZE SEED METHOD
+make_data() {
+    [ -e "$out/$1" ] || {
+        echo "== making $1"
+        $program tsp generate --n "$2" --per-size "$3" --seed "$4" --method "$5" --out "$out/$1"
+    }
+}
+make_data train.safetensors $sizes $per_size "$seed" exact
+make_data valid.safetensors $sizes $valid_per_size $((seed + 1)) exact
+make_data proven.safetensors $proven $proven_per_size $((seed + 2)) exact
+make_data beyond.safetensors $beyond $beyond_per_size $((seed + 3)) local
+for pair in "${far[@]}"; do
+    make_data "far-${pair%:*}.safetensors" "${pair%:*}" "${pair#*:}" $((seed + 4)) local
+done
+make_data show.jsonl 20,50,100,200 1 $((seed + 5)) local
+
+# ---- Training and evaluation ---------------------------------------------------------------------------
+for name in paper best; do
+    [ -z "$only" ] || [ "$only" = $name ] || continue
+    declare -n settings=$name
+    to=$out/$name
+    mkdir -p "$to"
+    echo "== $name: training"
+    # Once the model stands there the run is over; until then --resume goes on from the checkpoint.
+    [ -e "$to/done" ] || $program train --data "$out/train.safetensors" --valid "$out/valid.safetensors" \
+        --model "$to/tsp.safetensors" --resume --checkpoint-seconds 300 --seed "$seed" --device "$device" \
+        "${settings[@]}"
+    touch "$to/done"
+
+    echo "== $name: evaluation, beam 5"
+    $program tsp evaluate --model "$to/tsp.safetensors" --beam 5 --out "$to/results.csv" --figure "$to/figure" \
+        "$out/proven.safetensors" "$out/beyond.safetensors" | tee "$to/results.txt"
+    echo "== $name: larger instances"
+    files=()
+    for pair in "${far[@]}"; do files+=("$out/far-${pair%:*}.safetensors"); done
+    $program tsp evaluate --model "$to/tsp.safetensors" --beam 5 --out "$to/far.csv" "${files[@]}" | tee "$to/far.txt"
+    $program tsp compare --methods 2opt,christofides,ordernet --model "$to/tsp.safetensors" --draw "$to/tours" \
+        "$out/show.jsonl"
+    if [ -e "$tsplib/berlin52.tsp" ]; then
+        echo "== $name: TSPLIB"
+        list=()
+        for file in burma14 ulysses22 gr24 att48 eil51 berlin52 st70 kroA100 a280; do
+            [ ! -e "$tsplib/$file.tsp" ] || list+=("$tsplib/$file.tsp")
+        done
+        for symmetries in 1 8; do
+            echo "beam 5, symmetries $symmetries"
+            $program tsp compare --methods exact,christofides,farthest,2opt,ordernet --symmetries $symmetries \
+                --model "$to/tsp.safetensors" --draw "$to/tsplib-$symmetries" "${list[@]}"
+        done | tee "$to/tsplib.txt"
+    fi
+done
+echo "results in $out"

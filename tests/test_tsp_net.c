@@ -1,0 +1,212 @@
+/* Tours from a net that was trained for a moment: what must hold whatever it learned. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/sets.h"
+#include "show/chart.h"
+#include "show/tours.h"
+#include "tsp/gaps.h"
+#include "tsp/generate.h"
+
+static onet_model *model;
+static tsp_net *net;
+
+static onet_sets *instances(const int *sizes, int count, uint64_t seed, size_t total) {
+    tsp_plan plan = {.size = sizes, .sizes = count, .seed = seed};
+    onet_sets *sets;
+    assert_int_equal(sets_new(&sets, 2, NULL), ONET_OK);
+    assert_int_equal(tsp_generate(sets, &plan, 0, total, NULL, NULL), ONET_OK);
+    return sets;
+}
+
+static int train_net(void **state) {
+    (void)state;
+    int sizes[] = {5, 7, 9};
+    onet_sets *sets = instances(sizes, 3, 1, 900);
+    onet_train_options options;
+    onet_train_defaults(&options);
+    options.settings = (onet_settings){.width = 2,
+                                       .encoder_blocks = 2,
+                                       .hidden = 16,
+                                       .encoder_out = 8,
+                                       .pool = ONET_POOL_MAX,
+                                       .decoder_blocks = 2,
+                                       .decoder_out = 8};
+    options.batch = 30;
+    options.epochs = 5;
+    options.standardise = 0;
+    options.threads = 1;
+    onet_error err = {{0}};
+    onet_status status = onet_train(&model, sets, NULL, &options, &err);
+    onet_sets_free(sets);
+    if (!status) status = tsp_net_new(&net, model, &(onet_order_options){.beam = 5, .threads = 1}, &err);
+    if (status) print_message("%s\n", err.text);
+    return (int)status;
+}
+
+static int free_net(void **state) {
+    (void)state;
+    tsp_net_free(net);
+    onet_model_free(model);
+    return 0;
+}
+
+static void tours_of(const tsp_instance *t, tsp_place place, int symmetries, int32_t *probable,
+                     int32_t *shortest) {
+    onet_error err;
+    assert_int_equal(tsp_net_tours(net, t, 1, place, symmetries, &probable, &shortest, &err), ONET_OK);
+    assert_true(tsp_is_tour(t->n, probable) && tsp_is_tour(t->n, shortest));
+}
+
+static void shortest_is_no_longer(void **state) {
+    (void)state;
+    int n = 14;
+    tsp_plan plan = {.size = &n, .sizes = 1, .seed = 9};
+    double shorter = 0;
+    for (size_t i = 0; i < 20; i++) {
+        float xy[28];
+        int32_t probable[14], shortest[14], any[14], best[14];
+        tsp_instance t;
+        tsp_draw(&plan, i, xy);
+        assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
+        tours_of(&t, TSP_AS_IS, 1, probable, shortest);
+        tours_of(&t, TSP_AS_IS, 8, any, best);
+        assert_true(tsp_length(&t, shortest) <= tsp_length(&t, probable));
+        assert_true(tsp_length(&t, best) <= tsp_length(&t, shortest));
+        shorter += tsp_length(&t, probable) - tsp_length(&t, best);
+        tsp_free(&t);
+    }
+    assert_true(shorter > 0);
+}
+
+/* Powers of two move and scale without rounding, so the very same tour must come out. */
+static void scale_and_place_do_not_matter(void **state) {
+    (void)state;
+    int n = 12;
+    tsp_plan plan = {.size = &n, .sizes = 1, .seed = 21};
+    for (size_t i = 0; i < 10; i++) {
+        float xy[24];
+        double moved[24];
+        int32_t tour[4][12];
+        tsp_instance t, far;
+        tsp_draw(&plan, i, xy);
+        for (int k = 0; k < 24; k++) moved[k] = xy[k] * 4096.0 + (k % 2 ? 1048576.0 : -2097152.0);
+        assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
+        assert_int_equal(tsp_points(&far, n, moved, NULL), ONET_OK);
+        tours_of(&t, TSP_FITTED, 1, tour[0], tour[1]);
+        tours_of(&far, TSP_FITTED, 1, tour[2], tour[3]);
+        assert_memory_equal(tour[0], tour[2], sizeof tour[0]);
+        assert_memory_equal(tour[1], tour[3], sizeof tour[1]);
+        tsp_free(&t);
+        tsp_free(&far);
+    }
+}
+
+static void degenerate_inputs(void **state) {
+    (void)state;
+    double xy[60] = {0};
+    int32_t probable[30], shortest[30];
+    tsp_instance t;
+    for (int n = 1; n <= 30; n++) {
+        for (int line = 0; line < 2; line++) {
+            for (int i = 0; i < n; i++) xy[2 * i] = line * 1e9 * i, xy[2 * i + 1] = 7;
+            assert_int_equal(tsp_points(&t, n, xy, NULL), ONET_OK);
+            tours_of(&t, TSP_FITTED, 8, probable, shortest);
+            tsp_free(&t);
+        }
+    }
+    onet_error err;
+    int32_t *tour = probable;
+    assert_int_equal(tsp_blank(&t, 3, false, NULL), ONET_OK);
+    assert_int_equal(tsp_net_tours(net, &t, 1, TSP_FITTED, 1, &tour, NULL, &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "coordinates"));
+    tsp_free(&t);
+}
+
+static void gaps_add_up(void **state) {
+    (void)state;
+    int sizes[] = {6, 8};
+    onet_sets *sets = instances(sizes, 2, 33, 300);
+    gap_setting setting = {.sets = sets, .greedy = net, .beam = net};
+    gap_row row;
+    assert_int_equal(gap_measure(&row, 8, &setting, NULL), ONET_OK);
+    assert_int_equal(row.count, 150);
+    assert_true(row.gap[GAP_REFERENCE].mean == 0);
+    for (int m = 1; m < GAP_METHODS; m++) {
+        assert_true(row.gap[m].mean >= 0 && row.gap[m].low <= row.gap[m].mean &&
+                    row.gap[m].mean <= row.gap[m].high);
+        assert_true(row.length[m].mean >= row.length[GAP_REFERENCE].mean * (1 - 1e-12));
+    }
+    assert_true(row.gap[GAP_SHORTEST].mean <= row.gap[GAP_PROBABLE].mean);
+    assert_true(row.gap[GAP_SYMMETRIC].mean <= row.gap[GAP_SHORTEST].mean);
+    double sum = 0;
+    for (size_t i = 1; i < sets->count; i += 2) {
+        tsp_instance t;
+        assert_int_equal(tsp_floats(&t, 8, sets_item(sets, sets->start[i]), NULL), ONET_OK);
+        sum += tsp_length(&t, sets->order + sets->start[i]);
+        tsp_free(&t);
+    }
+    assert_true(fabs(sum / 150 - row.length[GAP_REFERENCE].mean) < 1e-12);
+    assert_int_equal(gap_measure(&row, 7, &setting, NULL), ONET_USAGE);
+    onet_sets_free(sets);
+}
+
+static long file_size(const char *name, char *start, size_t size) {
+    FILE *file = fopen(name, "rb");
+    assert_non_null(file);
+    memset(start, 0, size);
+    assert_true(fread(start, 1, size - 1, file) > 0);
+    fseek(file, 0, SEEK_END);
+    long bytes = ftell(file);
+    fclose(file);
+    unlink(name);
+    return bytes;
+}
+
+static void pictures(void **state) {
+    (void)state;
+    char folder[] = "/tmp/ordernet-show-XXXXXX", base[64], name[80], start[16];
+    assert_non_null(mkdtemp(folder));
+    snprintf(base, sizeof base, "%s/x", folder);
+    double xy[] = {0, 0, 1, 0, 1, 1, 0, 1}, x[] = {1, 10, 100}, y[] = {1, NAN, 0};
+    int32_t tour[] = {0, 1, 2, 3}, other[] = {0, 2, 1, 3};
+    tour_panel panels[] = {{.n = 4, .xy = xy, .tour = tour, .title = "a"},
+                           {.n = 4, .xy = xy, .tour = other, .against = tour, .title = "b"},
+                           {.n = 1, .xy = xy, .tour = tour}};
+    tour_page page = {.title = "t", .columns = 2, .count = 3, .panels = panels};
+    chart_series series[] = {{.name = "s", .count = 3, .x = x, .y = y, .low = y, .high = y}};
+    chart figure = {
+        .title = "t", .x = {.title = "x", .log = true}, .y = {.title = "y"}, .count = 1, .series = series};
+    for (int i = 0; i < 2; i++) {
+        onet_error err;
+        assert_int_equal(i ? chart_write(&figure, base, &err) : tours_write(&page, base, &err), ONET_OK);
+        snprintf(name, sizeof name, "%s.svg", base);
+        assert_true(file_size(name, start, sizeof start) > 500 && !strncmp(start, "<?xml", 5));
+        snprintf(name, sizeof name, "%s.png", base);
+        assert_true(file_size(name, start, sizeof start) > 500 && !strncmp(start, "\x89PNG", 4));
+        assert_int_equal(i ? chart_write(&figure, "/nowhere/x.svg", &err)
+                           : tours_write(&page, "/nowhere/x.png", &err),
+                         ONET_IO);
+    }
+    rmdir(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shortest_is_no_longer),
+        cmocka_unit_test(scale_and_place_do_not_matter),
+        cmocka_unit_test(degenerate_inputs),
+        cmocka_unit_test(gaps_add_up),
+        cmocka_unit_test(pictures),
+    };
+    return cmocka_run_group_tests(tests, train_net, free_net);
+}
