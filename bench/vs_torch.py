@@ -67,7 +67,7 @@ def torch_step(work, core, threads, seconds):
 def ordernet_step(program, work, threads, seconds):
     preset, n, batch = work
     command = [program, "bench", "--train", "--preset", preset, "--n", str(n), "--batch", str(batch)]
-    command += ["--threads", str(threads), "--seconds", str(seconds), "--json"]
+    command += ["--device", "cpu", "--threads", str(threads), "--seconds", str(seconds), "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: {done.stderr.strip() or f'status {done.returncode}'}")
