@@ -1,0 +1,27 @@
+"""Makes the .npz files of this folder with NumPy: the same two sets, saved in every way that is read, and in
+two that are refused. usage: python3 tests/data/make_npz.py"""
+import io
+import os
+import zipfile
+
+import numpy as np
+
+here = os.path.dirname(os.path.abspath(__file__))
+items = np.arange(12, dtype=np.float32).reshape(2, 3, 2) / 8
+order = np.array([[2, 0, 1], [0, 1, 2]])
+
+
+def path(name):
+    return os.path.join(here, name + ".npz")
+
+
+np.savez(path("stored"), items=items, order=order.astype(np.int32))
+np.savez_compressed(path("deflated"), items=items.astype(np.float64), order=order.astype(np.int64))
+np.savez(path("no-order"), items=items)
+np.savez(path("fortran"), items=np.asfortranarray(items))
+np.savez(path("ints"), items=items.astype(np.int64))
+with zipfile.ZipFile(path("versions"), "w") as archive:
+    for name, array, version in (("items.npy", items, (2, 0)), ("order.npy", order, (3, 0))):
+        file = io.BytesIO()
+        np.lib.format.write_array(file, array, version=version)
+        archive.writestr(name, file.getvalue())

@@ -1,0 +1,293 @@
+/* The model file: presets, saving and loading, and every way in which a file can be wrong. */
+#include <math.h>
+
+#include "base/rng.h"
+#include "data/safetensors.h"
+#include "data_help.h"
+#include "model/model.h"
+
+static onet_words *two_words(int width) {
+    onet_words *words = calloc(1, sizeof *words);
+    assert_non_null(words);
+    words->count = 2;
+    words->width = width;
+    words->at = calloc(3, sizeof *words->at);
+    words->text = strdup("an\xc3\xa9t\xc3\xa9");
+    words->vectors = calloc(2 * (size_t)width, sizeof *words->vectors);
+    assert_true(words->at && words->text && words->vectors);
+    words->at[1] = 2;
+    words->at[2] = 7;
+    for (int i = 0; i < 2 * width; i++) words->vectors[i] = 0.1f * (float)i;
+    assert_true(words_build(words));
+    return words;
+}
+
+static onet_model *small_model(bool words) {
+    const onet_settings settings = {.width = 2,
+                                    .encoder_blocks = 2,
+                                    .hidden = 3,
+                                    .encoder_out = 2,
+                                    .pool = ONET_POOL_MEAN,
+                                    .decoder_blocks = 1,
+                                    .decoder_out = 2};
+    onet_model *m;
+    onet_error err;
+    rng r;
+    assert_int_equal(model_new(&m, &settings, &err), ONET_OK);
+    assert_true(m->scale[1] == 1 && m->mean[1] == 0 && m->theta[m->sh.total - 1] == 0);
+    rng_seed(&r, 7, 0);
+    for (size_t i = 0; i < m->sh.total; i++) m->theta[i] = (float)rng_uniform(&r) + 0.01f;
+    m->mean[0] = -3;
+    m->scale[1] = 0.25f;
+    if (words) m->words = two_words(2);
+    assert_int_equal(model_record_set(m, "seed", "12", &err), ONET_OK);
+    assert_int_equal(model_record_set(m, "data", "b\xff\"d", &err), ONET_OK);
+    assert_int_equal(model_record_set(m, "seed", "13", &err), ONET_OK);
+    return m;
+}
+
+static void test_presets(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int width;
+        size_t total, trained;
+    } nets[] = {{"tsp", 2, 72903, 71623}, {"words", 50, 1385367, 1380247}};
+    onet_error err;
+    for (int i = 0; i < 2; i++) {
+        onet_settings settings = {.width = nets[i].width};
+        onet_model *m;
+        assert_int_equal(onet_settings_preset(&settings, nets[i].name, &err), ONET_OK);
+        assert_int_equal(settings.width, nets[i].width);
+        assert_int_equal(model_new(&m, &settings, &err), ONET_OK);
+        assert_int_equal(onet_model_parameters(m, 0), nets[i].total);
+        assert_int_equal(onet_model_parameters(m, 1), nets[i].trained);
+        onet_model_free(m);
+    }
+    onet_settings settings;
+    assert_int_equal(onet_settings_preset(&settings, "default", &err), ONET_OK);
+    assert_int_equal(onet_settings_preset(&settings, "best", &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "\"best\""));
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    for (int words = 0; words < 2; words++) {
+        onet_model *m = small_model(words), *n;
+        onet_error err;
+        char sum[65], again[65];
+        const char *path = help_path("round.safetensors"), *copy = help_path("copy.safetensors");
+        assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+        assert_int_equal(onet_model_load(&n, path, &err), ONET_OK);
+        assert_memory_equal(onet_model_settings(n), onet_model_settings(m), sizeof(onet_settings));
+        assert_memory_equal(n->theta, m->theta, m->sh.total * sizeof *m->theta);
+        assert_memory_equal(n->mean, m->mean, 2 * sizeof *m->mean);
+        assert_memory_equal(n->scale, m->scale, 2 * sizeof *m->scale);
+        assert_string_equal(onet_model_record(n, "seed"), "13");
+        assert_string_equal(onet_model_record(n, "data"), "b?\"d");
+        assert_null(onet_model_record(n, "other"));
+        model_checksum(m, sum);
+        model_checksum(n, again);
+        assert_string_equal(sum, again);
+        if (words) {
+            const onet_words *w = onet_model_words(n);
+            assert_int_equal(w->count, 2);
+            assert_memory_equal(w->text, m->words->text, 7);
+            assert_int_equal(words_exact(w, "\xc3\xa9t\xc3\xa9", 5), 1);
+            for (int i = 0; i < 4; i++)
+                assert_true(fabsf(w->vectors[i] - m->words->vectors[i]) <= 0.0005f * m->words->vectors[i]);
+        } else
+            assert_null(onet_model_words(n));
+        /* Loading and saving again changes no byte. */
+        assert_int_equal(onet_model_save(n, copy, &err), ONET_OK);
+        safetensors *file;
+        assert_int_equal(safetensors_open(&file, copy, &err), ONET_OK);
+        assert_string_equal(safetensors_metadata(file, "sha256"), sum);
+        assert_string_equal(safetensors_metadata(file, "settings.pool"), "mean");
+        safetensors_close(file);
+        char command[500];
+        snprintf(command, sizeof command, "cmp %s %s", path, copy);
+        assert_int_equal(system(command), 0);
+        onet_model_free(m);
+        onet_model_free(n);
+    }
+}
+
+/* The bytes of a small model's file; where its tensors begin. */
+static char *model_bytes(bool words, size_t *size, size_t *data) {
+    onet_model *m = small_model(words);
+    onet_error err;
+    const char *path = help_path("bytes.safetensors");
+    assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+    onet_model_free(m);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, f), *size);
+    fclose(f);
+    *data = 8 + ((unsigned char)bytes[0] | (size_t)(unsigned char)bytes[1] << 8);
+    return bytes;
+}
+
+static onet_status load_bytes(const char *bytes, size_t size, onet_error *err) {
+    onet_model *m;
+    onet_status status = onet_model_load(&m, help_file_of("loaded.safetensors", bytes, size), err);
+    assert_true(status ? m == NULL : m != NULL);
+    onet_model_free(m);
+    return status;
+}
+
+static void test_truncated(void **state) {
+    (void)state;
+    size_t size, data;
+    char *bytes = model_bytes(true, &size, &data);
+    onet_error err;
+    assert_int_equal(load_bytes(bytes, size, &err), ONET_OK);
+    for (size_t cut = 0; cut < size; cut += cut < 64 ? 1 : 23) assert_int_equal(load_bytes(bytes, cut, &err), ONET_BAD);
+    free(bytes);
+}
+
+/* One flipped bit of any number, vector or word is found. */
+static void test_flipped(void **state) {
+    (void)state;
+    size_t size, data;
+    char *bytes = model_bytes(true, &size, &data);
+    onet_error err;
+    for (size_t i = data; i < size; i++) {
+        bytes[i] ^= (char)(1 << i % 8);
+        assert_int_equal(load_bytes(bytes, size, &err), ONET_BAD);
+        bytes[i] ^= (char)(1 << i % 8);
+    }
+    assert_int_equal(load_bytes(bytes, size, &err), ONET_OK);
+    free(bytes);
+}
+
+/* Changes the header's text, keeping its length, and loads that. */
+static void expect_after(const char *from, const char *to, const char *sentence) {
+    size_t size, data;
+    char *bytes = model_bytes(true, &size, &data);
+    char *at = memmem(bytes, data, from, strlen(from));
+    assert_non_null(at);
+    assert_int_equal(strlen(from), strlen(to));
+    memcpy(at, to, strlen(to));
+    onet_error err = {""};
+    onet_status status = load_bytes(bytes, size, &err);
+    if (status != ONET_BAD || !strstr(err.text, sentence)) fail_msg("%s: %d %s", to, status, err.text);
+    free(bytes);
+}
+
+static void test_altered_header(void **state) {
+    (void)state;
+    expect_after("\"ordernet\"", "\"disorder\"", "is not an OrderNet model");
+    expect_after("version\":\"1\"", "version\":\"2\"", "use a newer OrderNet");
+    expect_after("settings.hidden", "settings.hodden", "its settings.hidden is \"\" where a whole number");
+    expect_after("hidden\":\"3\"", "hidden\":\"x\"", "settings.hidden is \"x\"");
+    expect_after("hidden\":\"3\"", "hidden\":\"0\"", "hidden width is 0");
+    expect_after("hidden\":\"3\"", "hidden\":\"4\"",
+                 "\"encoder.0.conv1.weight\" is F32 [3, 4] where F32 [4, 4]");
+    expect_after("\"mean\"", "\"mode\"", "settings.pool is \"mode\"");
+    expect_after("head.bias", "tail.bias", "tensor \"head.bias\" (F32 [1]) is missing");
+    expect_after("input.scale", "input.scald", "tensor \"input.scale\" (F32 [2]) is missing");
+    expect_after("words.text", "words.tent", "\"words.text\" (U8 [n]) is missing");
+    expect_after("\"F16\",\"shape\":[2,2]", "\"I16\",\"shape\":[2,2]", "words.vectors\" is I16");
+    expect_after("\"F16\",\"shape\":[2,2]", "\"F16\",\"shape\":[4,1]", "words.text");
+    expect_after("\"F16\",\"shape\":[2,2]", "\"F16\",\"shape\":[1,4]", "words.text has more words");
+}
+
+/* The pool alone changes no shape: the checksum knows it. */
+static void test_altered_pool(void **state) {
+    (void)state;
+    size_t size, data;
+    char *bytes = model_bytes(false, &size, &data);
+    char *at = memmem(bytes, data, "\"mean\"", 6);
+    assert_non_null(at);
+    memcpy(at, "\"max\" ", 6);
+    onet_error err;
+    assert_int_equal(load_bytes(bytes, size, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "checksum"));
+    free(bytes);
+}
+
+/* A bad number under a right checksum: such a file is refused too, and not written in the first place. */
+static void test_bad_numbers(void **state) {
+    (void)state;
+    onet_error err;
+    const char *path = help_path("kept.safetensors");
+    onet_model *m = small_model(false);
+    assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+    m->theta[5] = NAN;
+    assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
+    assert_non_null(strstr(err.text, "\"encoder.0.conv1.weight\" has nan as its number 5"));
+    m->theta[5] = 1;
+    m->theta[m->sh.enc[1].norm1.var] = -1;
+    assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
+    assert_non_null(strstr(err.text, "encoder.1.norm1.running_var"));
+    m->theta[m->sh.enc[1].norm1.var] = 1;
+    m->scale[0] = INFINITY;
+    assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
+    onet_model_free(m);
+    assert_int_equal(onet_model_load(&m, path, &err), ONET_OK);
+    onet_model_free(m);
+}
+
+static void test_bad_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *sentence;
+    } cases[] = {{"aa\xc3\xa9t\xc3\xa9", NULL},
+                 {"an\xc3\xa9\n\xc3\xa9", "has more words than words.vectors"},
+                 {"an\xc3\xa9t\xc3\xff", "not UTF-8"}};
+    for (int i = 0; i < 3; i++) {
+        onet_error err;
+        onet_model *m = small_model(true), *n = NULL;
+        memcpy(m->words->text, cases[i].text, 7);
+        const char *path = help_path("words.safetensors");
+        assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+        assert_int_equal(onet_model_load(&n, path, &err), cases[i].sentence ? ONET_BAD : ONET_OK);
+        if (cases[i].sentence) assert_non_null(strstr(err.text, cases[i].sentence));
+        onet_model_free(m);
+        onet_model_free(n);
+    }
+    onet_error err;
+    onet_model *m = small_model(true), *n;
+    memcpy(m->words->text, "abab", 4);
+    m->words->at[2] = 4;
+    assert_int_equal(onet_model_save(m, help_path("twice.safetensors"), &err), ONET_OK);
+    assert_int_equal(onet_model_load(&n, help_path("twice.safetensors"), &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "word 2 of words.text stands there twice"));
+    /* Too large for half precision: kept in float. */
+    memcpy(m->words->text, "abcd", 4);
+    m->words->vectors[1] = 1e6f;
+    assert_int_equal(onet_model_save(m, help_path("large.safetensors"), &err), ONET_OK);
+    assert_int_equal(onet_model_load(&n, help_path("large.safetensors"), &err), ONET_OK);
+    assert_true(n->words->vectors[1] == 1e6f);
+    onet_model_free(m);
+    onet_model_free(n);
+}
+
+static void test_unwritable(void **state) {
+    (void)state;
+    onet_error err;
+    onet_model *m = small_model(false), *n;
+    assert_int_equal(onet_model_save(m, "/tmp", &err), ONET_IO);
+    assert_int_equal(onet_model_save(m, "/dev/full", &err), ONET_IO);
+    assert_int_equal(onet_model_load(&n, help_path("nowhere"), &err), ONET_IO);
+    assert_int_equal(onet_model_load(&n, "/tmp", &err), ONET_IO);
+    assert_null(n);
+    onet_model_free(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_presets),        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_flipped),
+        cmocka_unit_test(test_altered_header), cmocka_unit_test(test_altered_pool),
+        cmocka_unit_test(test_bad_numbers),    cmocka_unit_test(test_bad_words),
+        cmocka_unit_test(test_unwritable),
+    };
+    return cmocka_run_group_tests(tests, NULL, help_clean);
+}

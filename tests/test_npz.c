@@ -1,0 +1,222 @@
+/* NumPy's format and the project's binary one. The .npz files in tests/data were made by NumPy
+ * (tests/data/make_npz.py). */
+#include <math.h>
+
+#include "data/npz.h"
+#include "data/safetensors.h"
+#include "data/sets.h"
+#include "data/sets_binary.h"
+#include "data_help.h"
+
+typedef onet_status read_sets(onet_sets **sets, input *in, onet_error *err);
+
+static onet_status read_path(read_sets *reader, onet_sets **sets, const char *path, onet_error *err) {
+    input *in;
+    *sets = NULL;
+    onet_status status = input_open(&in, path, err);
+    if (status) return status;
+    status = reader(sets, in, err);
+    assert_true(status ? *sets == NULL : *sets != NULL);
+    input_close(in);
+    return status;
+}
+
+static char *bytes_of(const char *path, size_t *size) {
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    char *bytes = malloc(1 << 16);
+    assert_non_null(bytes);
+    *size = fread(bytes, 1, 1 << 16, f);
+    fclose(f);
+    return bytes;
+}
+
+/* The sets of all fixtures: 2 sets of 3 items, items counting up in eighths. */
+static void expect_fixture(const onet_sets *s, bool order) {
+    static const int32_t meant[6] = {2, 0, 1, 0, 1, 2};
+    assert_int_equal(s->count, 2);
+    assert_int_equal(s->width, 2);
+    assert_int_equal(s->start[2], 6);
+    for (int i = 0; i < 12; i++) assert_true(s->items[i] == (float)i / 8);
+    assert_true(!s->order == !order);
+    if (order) assert_memory_equal(s->order, meant, sizeof meant);
+    assert_int_equal(strlen(s->hash), 64);
+}
+
+static void test_fixtures(void **state) {
+    (void)state;
+    static const char *const names[] = {"stored", "deflated", "versions", "no-order"};
+    for (int i = 0; i < 4; i++) {
+        char path[100];
+        onet_sets *sets;
+        onet_error err = {""};
+        snprintf(path, sizeof path, "tests/data/%s.npz", names[i]);
+        if (read_path(npz_read, &sets, path, &err)) fail_msg("%s", err.text);
+        expect_fixture(sets, i < 3);
+        onet_sets_free(sets);
+    }
+    onet_sets *sets;
+    onet_error err;
+    assert_int_equal(read_path(npz_read, &sets, "tests/data/fortran.npz", &err), ONET_BAD);
+    assert_string_equal(err.text, "tests/data/fortran.npz: items.npy is in Fortran order; save "
+                                  "numpy.ascontiguousarray(array)");
+    assert_int_equal(read_path(npz_read, &sets, "tests/data/ints.npz", &err), ONET_BAD);
+    assert_string_equal(err.text, "tests/data/ints.npz: items.npy is of type <i8 where float32 or float64 is "
+                                  "meant; save items.astype(\"float32\")");
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    onet_sets *a, *b;
+    onet_error err;
+    const char *path = help_path("round.npz"), *binary = help_path("round.safetensors");
+    assert_int_equal(read_path(npz_read, &a, "tests/data/deflated.npz", &err), ONET_OK);
+    assert_int_equal(npz_write(a, path, &err), ONET_OK);
+    assert_int_equal(read_path(npz_read, &b, path, &err), ONET_OK);
+    expect_fixture(b, true);
+    onet_sets_free(b);
+    assert_int_equal(sets_binary_write(a, binary, &err), ONET_OK);
+    assert_int_equal(read_path(sets_binary_read, &b, binary, &err), ONET_OK);
+    expect_fixture(b, true);
+    onet_sets_free(b);
+    onet_sets_free(a);
+    /* Compressed once more, so that it cannot be read by place from disk. */
+    char command[500];
+    snprintf(command, sizeof command, "gzip -k %s %s", path, binary);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(read_path(npz_read, &b, help_path("round.npz.gz"), &err), ONET_OK);
+    expect_fixture(b, true);
+    onet_sets_free(b);
+    assert_int_equal(read_path(sets_binary_read, &b, help_path("round.safetensors.gz"), &err), ONET_OK);
+    expect_fixture(b, true);
+    onet_sets_free(b);
+}
+
+/* Every cut and every flipped bit: an error, or the very same sets (a byte that says nothing). */
+static void expect_robust(read_sets *reader, const char *path, bool checksum) {
+    size_t size;
+    char *bytes = bytes_of(path, &size);
+    onet_sets *sets;
+    onet_error err;
+    for (size_t cut = 0; cut < size; cut += 5)
+        assert_int_equal(read_path(reader, &sets, help_file_of("cut", bytes, cut), &err), ONET_BAD);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] ^= (char)(1 << i % 8);
+        onet_status status = read_path(reader, &sets, help_file_of("flipped", bytes, size), &err);
+        if (status) assert_int_equal(status, ONET_BAD);
+        if (!status && checksum) expect_fixture(sets, sets->order != NULL);
+        if (!status) onet_sets_free(sets);
+        bytes[i] ^= (char)(1 << i % 8);
+    }
+    free(bytes);
+}
+
+static void test_hostile_npz(void **state) {
+    (void)state;
+    expect_robust(npz_read, "tests/data/stored.npz", true);
+    expect_robust(npz_read, "tests/data/deflated.npz", true);
+}
+
+static void test_hostile_binary(void **state) {
+    (void)state;
+    expect_robust(sets_binary_read, "fuzz/corpus/sets_binary/items", false);
+    expect_robust(sets_binary_read, "fuzz/corpus/sets_binary/words", false);
+}
+
+static void test_cannot_hold(void **state) {
+    (void)state;
+    const float items[4] = {1, 2, 3, 4};
+    onet_sets *sets;
+    onet_error err;
+    assert_int_equal(sets_new(&sets, 0, &err), ONET_OK);
+    assert_int_equal(npz_write(sets, help_path("none.npz"), &err), ONET_BAD);
+    assert_int_equal(sets_append(sets, 1, 2, items, NULL, &err), ONET_OK);
+    assert_int_equal(sets_append(sets, 2, 2, items, NULL, &err), ONET_OK);
+    assert_int_equal(npz_write(sets, help_path("mixed.npz"), &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "set 2 has 2 items where set 1 has 1"));
+    assert_int_equal(access(help_path("mixed.npz"), F_OK), -1);
+    onet_sets_free(sets);
+    assert_int_equal(read_path(sets_binary_read, &sets, "fuzz/corpus/sets_binary/words", &err), ONET_OK);
+    assert_int_equal(npz_write(sets, help_path("words.npz"), &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "holds no words"));
+    onet_sets_free(sets);
+}
+
+/* A file of the binary form with one thing wrong in it. */
+static void expect_binary(const int32_t *sizes, size_t count, const float *items, const int32_t *order,
+                          const char *sentence) {
+    const st_pair metadata[] = {{"format", "ordernet-sets"}, {"format_version", "1"}};
+    const st_tensor list[] = {{.name = "sizes", .type = ST_I32, .dims = 1, .shape = {count}, .data = sizes},
+                              {.name = "items", .type = ST_F32, .dims = 2, .shape = {3, 1}, .data = items},
+                              {.name = "order", .type = ST_I32, .dims = 1, .shape = {3}, .data = order}};
+    const char *path = help_path("made.safetensors");
+    onet_sets *sets;
+    onet_error err = {""};
+    assert_int_equal(safetensors_write(path, list, 3, metadata, 2, &err), ONET_OK);
+    onet_status status = read_path(sets_binary_read, &sets, path, &err);
+    if (sentence &&
+        (status != ONET_BAD || !strstr(err.text, sentence) || strncmp(err.text, path, strlen(path))))
+        fail_msg("%d %s", status, err.text);
+    if (!sentence && status) fail_msg("%d %s", status, err.text);
+    onet_sets_free(sets);
+}
+
+static void test_bad_sets(void **state) {
+    (void)state;
+    const float good[3] = {1, 2, 3}, nan[3] = {1, 2, NAN};
+    const int32_t right[3] = {1, 0, 0}, twice[3] = {1, 1, 0}, far[3] = {1, 0, 1}, negative[3] = {1, -1, 0};
+    expect_binary((int32_t[]){2, 1}, 2, good, right, NULL);
+    expect_binary((int32_t[]){2, 1}, 2, nan, right, "set 2: items[0][0] is not a finite number");
+    expect_binary((int32_t[]){2, 1}, 2, good, twice,
+                  "set 1: order[1] is 1, which stands in the order already");
+    expect_binary((int32_t[]){2, 1}, 2, good, far, "set 2: order[0] is 1: it must be an index");
+    expect_binary((int32_t[]){2, 1}, 2, good, negative, "set 1: order[1] is -1");
+    expect_binary((int32_t[]){2, 2}, 2, good, right, "set 2: its size is 2, where 1 items are left");
+    expect_binary((int32_t[]){3, 0}, 2, good, right, "set 2: its size is 0");
+    expect_binary((int32_t[]){2}, 1, good, right, "its sizes add up to 2 where there are 3 items");
+    expect_binary((int32_t[]){2, -1}, 2, good, right, "set 2: its size is -1");
+    expect_binary(NULL, 0, good, right, "holds no sets");
+}
+
+static void test_growing(void **state) {
+    (void)state;
+    const float items[6] = {1, 2, 3, 4, 5, INFINITY};
+    const int32_t order[3] = {2, 0, 1};
+    onet_sets *sets;
+    onet_error err;
+    assert_int_equal(sets_new(&sets, 0, &err), ONET_OK);
+    assert_int_equal(sets_append(sets, 0, 2, items, NULL, &err), ONET_BAD);
+    assert_int_equal(sets_append(sets, 3, 1, items, order, &err), ONET_OK);
+    assert_int_equal(sets_append(sets, 1, 2, items, (int32_t[]){0}, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "have 2 features where 1"));
+    assert_int_equal(sets_append(sets, 3, 1, items, NULL, &err), ONET_BAD);
+    assert_int_equal(sets_append(sets, 3, 1, items + 3, order, &err), ONET_BAD);
+    assert_int_equal(sets_append_words(sets, 1, order, order, &err), ONET_BAD);
+    assert_int_equal(sets->count, 1);
+    for (int i = 0; i < 1000; i++) assert_int_equal(sets_append(sets, 3, 1, items, order, &err), ONET_OK);
+    assert_int_equal(sets->start[1001], 3003);
+    assert_true(sets_item(sets, 3002)[0] == 3);
+    assert_int_equal(sets_check(sets, &err), ONET_OK);
+    onet_sets_free(sets);
+    assert_int_equal(onet_sets_from(&sets, 2, 3, 1, items, NULL, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "set 2: items[2][0]"));
+    assert_int_equal(onet_sets_from(&sets, 0, 3, 1, items, NULL, &err), ONET_USAGE);
+    assert_null(sets);
+    /* More items than the check's own bits. */
+    int32_t many[5000];
+    for (int i = 0; i < 5000; i++) many[i] = 4999 - i;
+    assert_int_equal(sets_check_order(many, 5000, &err), ONET_OK);
+    many[4999] = 17;
+    assert_int_equal(sets_check_order(many, 5000, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "order[4999] is 17, which stands"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fixtures),    cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_hostile_npz), cmocka_unit_test(test_hostile_binary),
+        cmocka_unit_test(test_cannot_hold), cmocka_unit_test(test_bad_sets),
+        cmocka_unit_test(test_growing),
+    };
+    return cmocka_run_group_tests(tests, NULL, help_clean);
+}
