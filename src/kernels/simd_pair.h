@@ -222,6 +222,23 @@ static pair_inputs_fn *const pair_inputs_two[] = {ROWS_FOUR(PAIR_INPUTS_A_NAME)}
 static pair_inputs_fn *const pair_inputs_one[] = {ROWS_TWO(PAIR_INPUTS_B_NAME)};
 static pair_inputs_fn *const pair_inputs_narrow[] = {ROWS_TWO(PAIR_INPUTS_C_NAME)};
 
+/* Calls the rows of the next tile into the cache: of c and dc while the first items run, of a, da and du once
+ * for each items. */
+static void pair_inputs_ahead(const pair_backward *b, int i, int j, int rows, int cells) {
+    int n = b->n, lines = b->H / LANES;
+    if (i == 0)
+        for (int x = j + cells; x < least(n, j + 2 * cells); x++) {
+            prefetch(b->c + (size_t)x * b->ld, lines, LANES);
+            prefetch(b->dc + (size_t)x * b->ldd, lines, LANES);
+        }
+    if (j > 0) return;
+    for (int y = i + rows; y < least(n, i + 2 * rows); y++) {
+        prefetch(b->a + (size_t)y * b->ld, lines, LANES);
+        prefetch(b->da + (size_t)y * b->ldd, lines, LANES);
+        prefetch(b->u + (size_t)y * n * b->O, n * b->O / LANES, LANES);
+    }
+}
+
 static void pair_backward_inputs(const pair_backward *b) {
     int n = b->n, H = b->H;
     for (int i = 0, rows; i < n; i += rows) {
@@ -231,6 +248,7 @@ static void pair_backward_inputs(const pair_backward *b) {
             int tiles = (n - j + most - 1) / most, k = 0;
             take = (n - j + tiles - 1) / tiles;
             pair_inputs_fn *wide = (rows == 2 ? pair_inputs_two : pair_inputs_one)[take - 1];
+            pair_inputs_ahead(b, i, j, rows, take);
             for (; k + 2 * VL <= H; k += 2 * VL) wide(b, i, j, k);
             for (; k < H; k += VL)
                 for (int y = 0; y < rows; y++) pair_inputs_narrow[take - 1](b, i + y, j, k);
