@@ -532,7 +532,7 @@ __global__ void __launch_bounds__(256) pair_backward_kernel(back_args p) {
         if (i < p.out) p.grad[p.bias + i] = (float)add;
     }
     __syncthreads();
-    int width = min(64, H), slices = T / width;
+    int width = min(min(64, H), T), slices = T / width;
     for (int h0 = 0; h0 < H; h0 += width) {
         int h = h0 + tid % width;
         double add = 0;
