@@ -255,7 +255,7 @@ static void a_step_allocates_nothing(void **state) {
             if (sets_size(sets, i) == 9) index[found++] = i;
         size_t before = alloc_count();
         for (int step = 0; step < 3; step++) {
-            t->ops->take(t, index, found);
+            t->ops->take(t, index, found, 9);
             step_forward(t);
             step_backward(t);
             t->ops->optimise(t, &(adam_step){1, 1e-3, 0.9, 0.999, 1e-8, 0.1, 0.001, 0}, 1, NULL);

@@ -88,7 +88,7 @@ static onet_status bench_train(const bench_values *v, const onet_model *m, int n
             double begin = now(), end = begin;
             long here = 0;
             do {
-                t->ops->take(t, index, v->batch);
+                t->ops->take(t, index, v->batch, n);
                 step_forward(t);
                 if (!steps++) r->loss = t->ops->loss(t);
                 step_backward(t);

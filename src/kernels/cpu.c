@@ -99,10 +99,13 @@ static void free_batch(cpu *s) {
         e->ac = e->u = e->best = d->r = d->d = NULL;
         e->arg = d->arg = NULL;
     }
-    void *all[] = {s->by_word, s->pos,   s->order, s->x,  s->dx,    s->q,      s->dq,     s->p, s->dp,
-                   s->step,    s->dstep, s->dac,   s->gd, s->logit, s->dlogit, s->item_d, s->y, s->dy};
+    void *all[] = {s->by_word, s->word,  s->word_d, s->pos,    s->order, s->x,     s->dx,
+                   s->q,       s->dq,    s->p,      s->dp,     s->step,  s->dstep, s->dac,
+                   s->gd,      s->logit, s->dlogit, s->item_d, s->y,     s->dy};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     s->by_word = NULL;
+    s->word = NULL;
+    s->word_d = NULL;
     s->pos = s->order = NULL;
     s->x = s->dx = s->q = s->dq = s->p = s->dp = s->step = s->dstep = s->dac = s->gd = NULL;
     s->logit = s->dlogit = s->item_d = NULL;
@@ -193,6 +196,7 @@ static onet_status reserve(net *t, int B, int n, onet_error *err) {
              (d->arg = array_new(rows * C, sizeof *d->arg));
     }
     ok = ok && (s->by_word = array_new(rows, sizeof *s->by_word)) &&
+         (s->word = array_new(rows, sizeof *s->word)) && get(&s->word_d, rows * sh->s.width) &&
          (s->pos = array_new(rows, sizeof *s->pos)) && (s->order = array_new(rows, sizeof *s->order)) &&
          get(&s->x, (rows + 1) * D) && get(&s->dx, (rows + 1) * D) && get(&s->q, (rows + 1) * Q) &&
          get(&s->dq, (rows + 1) * Q) && get(&s->p, steps * N * C) && get(&s->dp, steps * N * C) &&
@@ -297,11 +301,11 @@ static void take_chunk(void *arg, int chunk, int thread) {
     }
 }
 
-static void take(net *t, const uint32_t *index, int B) {
+static void take(net *t, const uint32_t *index, int B, int n) {
     cpu *s = (cpu *)t;
     t->B = B;
     if (!t->sum) t->all = B;
-    t->n = (int)(s->sets->start[index[0] + 1] - s->sets->start[index[0]]);
+    t->n = n;
     s->index = index;
     pool_run(s->pool, CHUNKS, take_chunk, s);
 }
@@ -348,23 +352,47 @@ static int compare_words(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+/* The words of all rows of the batch and their gradients, those of other processes too: each writes its own
+ * rows into zeros, and the sum over all has them all. */
+static const real *all_rows(cpu *s, size_t *stride) {
+    int B = s->base.B, n = s->base.n, d = s->base.sh->s.width, rows = s->base.all * n;
+    *stride = s->base.sum ? (size_t)d : (size_t)s->w.D;
+    if (s->base.sum) {
+        memset(s->word, 0, (size_t)rows * sizeof *s->word);
+        memset(s->word_d, 0, (size_t)rows * d * sizeof(real));
+    }
+    for (int b = 0; b < B; b++) {
+        const int32_t *word = s->sets->word + s->sets->start[s->index[b]];
+        size_t to = (size_t)(s->base.place ? s->base.place[b] : (uint32_t)b) * n;
+        for (int i = 0; i < n; i++) {
+            s->word[to + i] = word[i];
+            if (s->base.sum)
+                memcpy(s->word_d + (to + i) * d, s->dx + ((size_t)b * n + i) * s->w.D,
+                       (size_t)d * sizeof(real));
+        }
+    }
+    if (!s->base.sum) return s->dx;
+    s->base.sum(s->base.sum_context, s->word, (size_t)rows);
+    s->base.sum_floats(s->base.sum_context, s->word_d, (size_t)rows * d);
+    return s->word_d;
+}
+
 /* Moves the vectors of the words of this batch, and only those; a word that stands in several places gets the
  * sum of their gradients. */
 static void move_vectors(cpu *s, const adam_step *step) {
-    int R = s->base.B * s->base.n, d = s->base.sh->s.width, n = s->base.n;
+    int R = s->base.all * s->base.n, d = s->base.sh->s.width;
     adam_step plain = *step;
     plain.decay = 0;
-    for (int r = 0; r < R; r++) {
-        int32_t word = s->sets->word[s->sets->start[s->index[r / n]] + (size_t)(r % n)];
-        s->by_word[r] = (uint64_t)word << 32 | (uint64_t)r;
-    }
+    size_t stride;
+    const real *gradient = all_rows(s, &stride);
+    for (int r = 0; r < R; r++) s->by_word[r] = (uint64_t)s->word[r] << 32 | (uint64_t)r;
     qsort(s->by_word, (size_t)R, sizeof *s->by_word, compare_words);
     for (int r = 0; r < R;) {
         uint64_t word = s->by_word[r] >> 32;
         real *g = s->gwide;
         memset(g, 0, (size_t)d * sizeof(real));
         for (; r < R && s->by_word[r] >> 32 == word; r++) {
-            const real *dx = s->dx + (size_t)(s->by_word[r] & 0xffffffff) * s->w.D;
+            const real *dx = gradient + (size_t)(s->by_word[r] & 0xffffffff) * stride;
             for (int c = 0; c < d; c++) g[c] += dx[c] * s->scale[c];
         }
         s->k->adam((size_t)d, s->vectors + word * d, g, s->vectors_m + word * d, s->vectors_v + word * d,
@@ -374,6 +402,7 @@ static void move_vectors(cpu *s, const adam_step *step) {
 
 static void optimise(net *t, const adam_step *step, double clip, double *norm_out) {
     cpu *s = (cpu *)t;
+    if (t->sum_floats) t->sum_floats(t->sum_context, s->grad, t->sh->trained);
     int slices = (int)((t->sh->trained + SLICE - 1) / SLICE);
     pool_run(s->pool, slices, square_slice, s);
     double sum = 0;

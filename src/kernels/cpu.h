@@ -48,6 +48,8 @@ typedef struct cpu {
     size_t rows, cells, steps; /* memory is there for so many */
     int sets_max, n_max;
     uint64_t *by_word;     /* [rows]: word << 32 | row, sorted */
+    double *word;          /* [rows]: of the whole batch */
+    real *word_d;          /* [rows, width]: gradients of the whole batch's items, where processes share it */
     const uint32_t *index; /* this batch */
     int32_t *pos;          /* [rows]: step at which an item is placed */
     int32_t *order;        /* [rows] */

@@ -34,8 +34,9 @@ typedef struct block_ops {
     onet_status (*put)(net *t, net_block what, const float *from, onet_error *err);
     onet_status (*get)(net *t, net_block what, float *to, onet_error *err);
 
-    /* B sets of one size, by their index. */
-    void (*take)(net *t, const uint32_t *index, int B);
+    /* B sets of n items each, by their index; none (B = 0) where all sets of the batch are with other
+     * processes. index must live until the step ends. */
+    void (*take)(net *t, const uint32_t *index, int B, int n);
     void (*begin)(net *t); /* weights into the form that the kernels want */
     void (*encoder_forward)(net *t, int block);
     void (*decoder_rows_forward)(net *t); /* x' times the decoder's weights: all that n rows can give */
@@ -44,8 +45,8 @@ typedef struct block_ops {
     void (*decoder_backward)(net *t, int block);
     void (*decoder_rows_backward)(net *t);
     void (*encoder_backward)(net *t, int block);
-    /* Clips the gradient's norm to `clip` (0: no limit) and moves the parameters; the gradient's norm to
-     * *norm. */
+    /* Adds up the gradient over all processes, clips its norm to `clip` (0: no limit) and moves the
+     * parameters; the gradient's norm to *norm. */
     void (*optimise)(net *t, const adam_step *step, double clip, double *norm);
     double (*loss)(net *t); /* of the last step: mean over all places; waits for the device */
 } block_ops;
@@ -57,9 +58,12 @@ struct net {
     int all;        /* sets in the batch over all processes */
     int loss_every; /* steps between two looks at the loss: it costs a wait where the device is another */
     int update;     /* 1: running statistics move with this batch */
-    /* Sums over all processes, in place; NULL when there is one. */
+    /* Sums over all processes, in place, the same bits in each; NULL when there is one. They are called by
+     * all processes in the same order, with the same counts. */
     void (*sum)(void *context, double *values, size_t count);
+    void (*sum_floats)(void *context, real *values, size_t count);
     void *sum_context;
+    const uint32_t *place; /* [B]: where each set stands in the whole batch; NULL when it is all here */
 };
 
 void step_forward(net *t);

@@ -347,7 +347,8 @@ static onet_status one_step(run *r, onet_error *err) {
         r->planned = epoch + 1;
     }
     const batch *b = &r->plan->batch[at];
-    ops->take(r->net, r->plan->index + b->first, b->count);
+    const uint32_t *index = r->plan->index + b->first;
+    ops->take(r->net, index, b->count, (int)sets_size(r->train, index[0]));
     step_forward(r->net);
     step_backward(r->net);
     double rate = rate_at(r, r->s.step), t = (double)r->s.step + 1;

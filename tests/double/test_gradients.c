@@ -79,7 +79,7 @@ static void teardown(bench *b) {
 }
 
 static double forward(bench *b, const trial *tr) {
-    b->t->ops->take(b->t, b->index, tr->B);
+    b->t->ops->take(b->t, b->index, tr->B, tr->n);
     step_forward(b->t);
     return b->t->ops->loss(b->t);
 }

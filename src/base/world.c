@@ -1,0 +1,91 @@
+#include "base/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/library.h"
+
+/* What each way of starting processes leaves in the environment. */
+static const struct {
+    const char *size, *rank;
+} starters[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, /* Open MPI's mpirun */
+    {"PMI_SIZE", "PMI_RANK"},                         /* MPICH's, Intel's; srun with PMI-1 or PMI-2 */
+    {"SLURM_STEP_NUM_TASKS", "PMIX_RANK"},            /* srun with PMIx */
+};
+
+static int number(const char *variable) {
+    const char *text = getenv(variable);
+    long value = text ? strtol(text, NULL, 10) : 0;
+    return value > 0 && value < 1 << 20 ? (int)value : 0;
+}
+
+/* Processes that were started together; 1 when the environment says nothing. */
+static int started(int *rank) {
+    for (size_t i = 0; i < sizeof starters / sizeof *starters; i++) {
+        int size = number(starters[i].size);
+        if (!size || !getenv(starters[i].rank)) continue;
+        *rank = number(starters[i].rank);
+        return size;
+    }
+    *rank = 0;
+    return 1;
+}
+
+int world_rank(void) {
+    int rank;
+    started(&rank);
+    return rank;
+}
+
+onet_status world_open(const world **w, onet_error *err) {
+    int rank, size = started(&rank);
+    *w = NULL;
+    if (size == 1) return ONET_OK;
+    void *address;
+    onet_status status = library_symbol(&address, WORLD_LIBRARY, "ORDERNET_MPI", WORLD_OPEN,
+                                        "`make MPI=1` builds it, with MPICC=mpicc.mpich for MPICH", err);
+    if (status) {
+        error_prefix(err, "%d processes were started together", size);
+        return status;
+    }
+    world_open_fn *open;
+    memcpy(&open, &address, sizeof open);
+    char sentence[512] = "";
+    const world *found = NULL;
+    status = open(&found, sentence, sizeof sentence);
+    if (status) return fail(err, status, "%s", sentence);
+    if (found->size != size) {
+        int seen = found->size;
+        found->close(found);
+        return fail(
+            err, ONET_USAGE,
+            "%d processes were started together, but %s sees %d: it is built for another MPI than this "
+            "mpirun's; build it anew with that one's compiler, `make MPI=1 MPICC=mpicc.openmpi` or "
+            "`make MPI=1 MPICC=mpicc.mpich`",
+            size, WORLD_LIBRARY, seen);
+    }
+    *w = found;
+    return ONET_OK;
+}
+
+onet_status world_agree(const world *w, onet_status status, onet_error *err) {
+    if (!w) return status;
+    /* The first process that failed, by way of a sum: each has a place of its own in a small table. */
+    enum { PLACES = 64 };
+    for (int first = 0; first < w->size; first += PLACES) {
+        double table[PLACES] = {0};
+        if (w->rank >= first && w->rank < first + PLACES) table[w->rank - first] = status;
+        w->sum(w, table, PLACES);
+        for (int i = 0; i < PLACES; i++) {
+            if (table[i] == 0) continue;
+            onet_error text = {{0}};
+            if (w->rank == first + i && err) text = *err;
+            w->broadcast(w, first + i, &text, sizeof text);
+            if (err) *err = text;
+            return (onet_status)table[i];
+        }
+    }
+    return ONET_OK;
+}
