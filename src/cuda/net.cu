@@ -440,7 +440,7 @@ static void list_words(gpu *s, const uint32_t *index, unsigned char *host) {
     memcpy(host, &a, sizeof a);
 }
 
-static void take_op(net *t, const uint32_t *index, int B) {
+static void take_op(net *t, const uint32_t *index, int B, int n) {
     gpu *s = (gpu *)t;
     if (s->failed[0]) return;
     launch(s, 0);
@@ -450,7 +450,7 @@ static void take_op(net *t, const uint32_t *index, int B) {
     }
     t->B = B;
     t->all = B;
-    t->n = (int)(s->sets->start[index[0] + 1] - s->sets->start[index[0]]);
+    t->n = n;
     open_slot(s);
     if (s->failed[0]) return;
     unsigned char *host = s->slots[s->slot_now].host;

@@ -217,8 +217,8 @@ static void operations(const test_case *tc, uint64_t seed) {
     int M = tc->s.encoder_blocks, N = tc->s.decoder_blocks;
     const double forward = 2e-5, backward = 2e-4;
     set_eager(g, 1);
-    g->ops->take(g, k.index, tc->B);
-    t->ops->take(t, k.index, tc->B);
+    g->ops->take(g, k.index, tc->B, tc->n);
+    t->ops->take(t, k.index, tc->B, tc->n);
     rows_equal(where, "taken items", -1, g, CUDA_X, c->x, R, D, (size_t)tc->s.width, 1e-7);
     g->ops->begin(g);
     t->ops->begin(t);
@@ -265,7 +265,7 @@ static void operations(const test_case *tc, uint64_t seed) {
     /* The same step as one graph, in a net of its own: the same bits; and once more. */
     for (int again = 0; again < 2; again++) {
         net *h = open_net(&k, 1, 0);
-        h->ops->take(h, k.index, tc->B);
+        h->ops->take(h, k.index, tc->B, tc->n);
         step_forward(h);
         step_backward(h);
         float *bits = fetch(h, NET_GRAD, k.sh.total), *moved = fetch(h, NET_THETA, k.sh.total);
@@ -315,7 +315,7 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
         double norm_g, norm_t, looked = 0;
         net *both[] = {g, t};
         for (int i = 0; i < 2; i++) {
-            both[i]->ops->take(both[i], index, tc->B);
+            both[i]->ops->take(both[i], index, tc->B, tc->n);
             step_forward(both[i]);
             step_backward(both[i]);
             if (step % 2 && !i) looked = both[i]->ops->loss(both[i]);
@@ -370,7 +370,7 @@ static void golden_case(const char *name) {
     must(t->ops->reserve(t, file.B, file.n, &err), &err);
     must(t->ops->data(t, &k.sets, NULL, NULL, 0, &err), &err);
     must(t->ops->put(t, NET_THETA, k.theta, &err), &err);
-    t->ops->take(t, k.index, file.B);
+    t->ops->take(t, k.index, file.B, file.n);
     step_forward(t);
     step_backward(t);
     const double *loss = golden_get(&file, "loss", NULL), *want = golden_get(&file, "gradients", NULL);
@@ -446,7 +446,7 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
             uint64_t r = generated_u64(2, (uint64_t)run, (uint64_t)step);
             int size = run < 0 ? step % sizes : (int)(r % (uint64_t)sizes), piece = (int)(r >> 32) & 3;
             adam_step a = adam_at(step, 1e-4);
-            t->ops->take(t, index + (size_t)size * each + (size_t)piece * B, B);
+            t->ops->take(t, index + (size_t)size * each + (size_t)piece * B, B, first + size);
             step_forward(t);
             step_backward(t);
             t->ops->optimise(t, &a, 0, NULL);
@@ -491,7 +491,7 @@ static void profile(const onet_settings *s, int B, int n) {
     set_eager(g, 1);
     adam_step a = adam_at(0, 1e-4);
     for (int step = 0; step < 2; step++) {
-        g->ops->take(g, k.index, B);
+        g->ops->take(g, k.index, B, n);
         step_forward(g);
         step_backward(g);
         g->ops->optimise(g, &a, 0, NULL);
