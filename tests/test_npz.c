@@ -10,12 +10,12 @@
 
 typedef onet_status read_sets(onet_sets **sets, input *in, onet_error *err);
 
-static onet_status read_path(read_sets *reader, onet_sets **sets, const char *path, onet_error *err) {
+static onet_status read_path(read_sets *how, onet_sets **sets, const char *path, onet_error *err) {
     input *in;
     *sets = NULL;
     onet_status status = input_open(&in, path, err);
     if (status) return status;
-    status = reader(sets, in, err);
+    status = how(sets, in, err);
     assert_true(status ? *sets == NULL : *sets != NULL);
     input_close(in);
     return status;
@@ -93,16 +93,16 @@ static void test_round_trip(void **state) {
 }
 
 /* Every cut and every flipped bit: an error, or the very same sets (a byte that says nothing). */
-static void expect_robust(read_sets *reader, const char *path, bool checksum) {
+static void expect_robust(read_sets *how, const char *path, bool checksum) {
     size_t size;
     char *bytes = bytes_of(path, &size);
     onet_sets *sets;
     onet_error err;
     for (size_t cut = 0; cut < size; cut += 5)
-        assert_int_equal(read_path(reader, &sets, help_file_of("cut", bytes, cut), &err), ONET_BAD);
+        assert_int_equal(read_path(how, &sets, help_file_of("cut", bytes, cut), &err), ONET_BAD);
     for (size_t i = 0; i < size; i++) {
         bytes[i] ^= (char)(1 << i % 8);
-        onet_status status = read_path(reader, &sets, help_file_of("flipped", bytes, size), &err);
+        onet_status status = read_path(how, &sets, help_file_of("flipped", bytes, size), &err);
         if (status) assert_int_equal(status, ONET_BAD);
         if (!status && checksum) expect_fixture(sets, sets->order != NULL);
         if (!status) onet_sets_free(sets);

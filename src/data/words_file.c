@@ -142,4 +142,5 @@ onet_status words_tensors_make(words_tensors *w, const onet_words *words, bool h
 void words_tensors_free(words_tensors *w) {
     free(w->text);
     free(w->half);
+    *w = (words_tensors){0};
 }
