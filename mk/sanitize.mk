@@ -14,7 +14,7 @@ check-asan:
 	    $(MAKE) --no-print-directory $(ASAN) $$c || status=1; done; exit $$status
 
 # Names of the tests/test_NAME.c that work with threads; others append theirs.
-TSAN_TESTS += pool
+TSAN_TESTS += train engine_properties
 TSAN_BIN   = $(filter $(TSAN_TESTS:%=$(B)/tsan/tests/test_%),$(TEST_BIN:$(B)/%=$(B)/tsan/%))
 check-tsan:
 	@[ -z "$(TSAN_BIN)" ] || $(MAKE) --no-print-directory -s -j$$(nproc) $(TSAN) $(TSAN_BIN)
