@@ -18,7 +18,8 @@ static void conv_start(const conv_forward *f, int t, int i, int cells, real low,
             for (int k = i; k < end; k++, x += f->ldx, o += C) {
                 int e = t - f->pos[k];
                 vec s = seen[e < 0 ? 0 : least(e, 3)];
-                for (int l = 0; l < lags; l++) s = vadd(s, vkeep(vmask_if(e <= l), vload(x + (size_t)l * C)));
+                REPEAT (l, 3)
+                    if (l < lags) s = vadd(s, vkeep(vmask_if(e <= l), vload(x + (size_t)l * C)));
                 vstore(o, vmax(s, vset1(low)));
             }
         }
