@@ -102,8 +102,19 @@ static void multiply(const product *p, ptrdiff_t first, int rows, int N) {
     }
 }
 
+/* K is cut so that a piece of B's panel stays in the first-level cache for all rows; the sums rest in C. */
 static void gemm(int M, int N, int K, const real *A, size_t am, size_t ak, matrix B, real *C, size_t ldc,
                  int add) {
-    product p = {.parts = 1, .K = K, .A = &A, .am = am, .ak = ak, .B = B, .C = C, .ldc = ldc, .add = add};
-    multiply(&p, 0, M, N);
+    enum { CUT = 512 };
+    for (int n = 0; n < N; n += PANEL) {
+        for (int k = 0; k == 0 || k < K; k += CUT) {
+            const real *a = A + (size_t)k * ak;
+            product p = {.parts = 1, .K = least(CUT, K - k), .A = &a, .am = am, .ak = ak, .ldc = ldc};
+            p.B = (matrix){B.data + (size_t)(n / PANEL) * B.panel_stride + (size_t)k * B.row_stride,
+                           B.row_stride, B.panel_stride};
+            p.C = C + n;
+            p.add = add || k > 0;
+            multiply(&p, 0, M, least(PANEL, N - n));
+        }
+    }
 }
