@@ -1,6 +1,6 @@
 #!/bin/sh
 # make demo: learns to sort numbers from examples, and sorts sets that it has not seen; puts scrambled lines back
-# with the shipped word model.
+# with the shipped word model; finds tours with the shipped tour model.
 set -e
 data=examples/data
 model=demo/sort.safetensors
@@ -29,10 +29,22 @@ echo "4. Measure it on sets kept back from training:"
 echo
 echo "The model is in $model; ./ordernet inspect $model says what it is made of."
 
-[ -f models/words.safetensors ] || exit 0
-echo
-echo "5. Put the words of scrambled lines back, with the shipped word model:"
-for line in 'this an is example sentence' 'the of city is capital' 'in , born he london was' 'of the the end at war'; do
-    echo "     in   $line"
-    ./ordernet unscramble --top 1 $line | sed 's/^ *\([0-9.]*%\)  \(.*\)/     out  \2  (\1)/'
-done
+if [ -f models/words.safetensors ]; then
+    echo
+    echo "5. Put the words of scrambled lines back, with the shipped word model:"
+    for line in 'this an is example sentence' 'the of city is capital' 'in , born he london was' 'of the the end at war'; do
+        echo "     in   $line"
+        ./ordernet unscramble --top 1 $line | sed 's/^ *\([0-9.]*%\)  \(.*\)/     out  \2  (\1)/'
+    done
+fi
+
+if [ -f models/tsp.safetensors ]; then
+    echo
+    echo "6. Tours through random cities and through a TSPLIB file, with the shipped tour model:"
+    tsplib=../shared/data/tsplib/berlin52.tsp
+    [ -f $tsplib ] || tsplib=$data/random40.tsp
+    ./ordernet tsp generate --n 10,20,40 --per-size 1 --seed 2019 >demo/cities.jsonl
+    ./ordernet tsp compare --methods exact,christofides,ordernet --symmetries 8 --draw demo/tours \
+        --title "Optimal, Christofides, OrderNet" demo/cities.jsonl $tsplib | sed 's/^/     /'
+    echo "     The tours are drawn in demo/tours.svg and demo/tours.png."
+fi
