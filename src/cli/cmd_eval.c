@@ -155,12 +155,11 @@ static onet_status report(const eval_values *v, const onet_sets *sets, const one
 }
 
 /* Sets are ordered and scored by the thousand, to show how far it is. */
-static onet_status order_and_score(const eval_values *v, const onet_model *model, const onet_sets *sets,
+static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, const onet_sets *sets,
                                    onet_answer *answers, double *logprob, onet_error *err) {
     enum { CHUNK = 1024 };
     progress line;
-    onet_orderer *orderer = NULL;
-    onet_status status = onet_orderer_new(&orderer, model, &v->order, err);
+    onet_status status = ONET_OK;
     progress_start(&line, v->quiet);
     for (size_t s = 0; s < sets->count && !status; s += CHUNK) {
         onet_sets some = *sets;
@@ -171,7 +170,6 @@ static onet_status order_and_score(const eval_values *v, const onet_model *model
         progress_count(&line, "eval", "sets", (double)(s + some.count), (double)sets->count);
     }
     progress_end(&line);
-    onet_orderer_free(orderer);
     return status;
 }
 
@@ -192,10 +190,15 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     (void)count;
     const eval_values *v = values;
     onet_model *model = NULL;
+    onet_orderer *orderer = NULL;
     onet_sets *sets = NULL;
     answer_room room = {0};
     double *logprob = NULL;
-    onet_status status = onet_model_load(&model, v->model, err);
+    onet_status status = ordering_open(&model, &orderer, v->model, &v->order, err);
+    if (!status && !orderer) { /* another process reads, this one has served it */
+        onet_model_free(model);
+        return ONET_OK;
+    }
     if (!status) {
         onet_read_options read = v->read;
         read.words = onet_model_words(model);
@@ -205,10 +208,11 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status) status = answer_room_make(&room, sets, 1, false, err);
     if (!status && !(logprob = array_new(sets->count, sizeof *logprob)))
         status = fail_memory(err, "the log-probabilities");
-    if (!status) status = order_and_score(v, model, sets, room.answers, logprob, err);
+    if (!status) status = order_and_score(v, orderer, sets, room.answers, logprob, err);
     if (!status) status = report(v, sets, room.answers, logprob, err);
     free(logprob);
     answer_room_free(&room);
+    onet_orderer_free(orderer);
     onet_sets_free(sets);
     onet_model_free(model);
     return status;
@@ -253,6 +257,7 @@ const command cmd_eval = {
     .examples = "ordernet eval --model sets.safetensors --by-size held-out.jsonl",
     .options = options,
     .size = sizeof(eval_values),
+    .shared = true,
     .defaults = defaults,
     .run = run,
 };

@@ -128,8 +128,7 @@ static onet_status order_all(ordering *o, int count, char **paths, onet_error *e
                               .set_column = v->read.set_column,
                               .rank_column = v->read.rank_column,
                               .parts = {.logprob = true, .steps = v->steps, .top = v->order.top}};
-    onet_status status = onet_orderer_new(&o->orderer, o->model, &v->order, err);
-    if (!status) status = writer_open(&o->out, "-", &writing, err);
+    onet_status status = writer_open(&o->out, "-", &writing, err);
     if (!status && !count) status = order_file(o, "-", err);
     for (int i = 0; i < count && !status; i++) status = order_file(o, paths[i], err);
     if (o->out) {
@@ -138,7 +137,6 @@ static onet_status order_all(ordering *o, int count, char **paths, onet_error *e
         onet_status closed = writer_commit(o->out, status ? &late : err);
         if (!status) status = closed;
     }
-    onet_orderer_free(o->orderer);
     return status;
 }
 
@@ -151,13 +149,14 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_model *model = NULL;
     ordering *o = calloc(1, sizeof *o);
     if (!o) return fail_memory(err, "the sets");
-    onet_status status = onet_model_load(&model, v->model, err);
-    if (!status) {
+    onet_status status = ordering_open(&model, &o->orderer, v->model, &v->order, err);
+    if (!status && o->orderer) {
         o->v = v;
         o->model = model;
         status = order_all(o, count, operands, err);
     }
     for (int i = 0; i < BATCH_SETS; i++) record_free(&o->records[i]);
+    onet_orderer_free(o->orderer);
     answer_room_free(&o->room);
     free(o);
     onet_model_free(model);
@@ -223,6 +222,7 @@ const command cmd_order = {
                 "echo '{\"items\": [[3], [1], [2]]}' | ordernet order --model sort.safetensors --top 3",
     .options = options,
     .size = sizeof(order_values),
+    .shared = true,
     .defaults = defaults,
     .run = run,
 };

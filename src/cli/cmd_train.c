@@ -9,7 +9,9 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/processes.h"
 #include "cli/progress.h"
+#include "train/train.h"
 #include "words/prepare.h"
 #include "words/vectors.h"
 
@@ -87,10 +89,10 @@ static onet_status train(train_values *v, const onet_sets *data, const onet_sets
     v->options.progress = show;
     v->options.context = &t;
     interrupt_catch();
-    progress_start(&t.line, v->quiet);
-    onet_status status = onet_train(&model, data, valid, &v->options, err);
+    progress_start(&t.line, v->quiet || !processes_first());
+    onet_status status = train_together(processes(), &model, data, valid, &v->options, err);
     progress_end(&t.line);
-    if (!status && !v->quiet) summarise(&t, &v->options, model);
+    if (!status && !v->quiet && processes_first()) summarise(&t, &v->options, model);
     if (status == ONET_INTERRUPTED)
         fail(err, status,
              "interrupted at step %llu of %llu; the same command with --resume goes on from there",
@@ -132,6 +134,21 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
     return ONET_OK;
 }
 
+/* All that is read from files, and whether the model can be written. */
+static onet_status open_files(train_values *v, onet_words **words, onet_sets **data, onet_sets **valid,
+                              onet_error *err) {
+    onet_status status = check_place(v->options.model_path, err);
+    if (!status && v->vectors) status = read_vectors(words, v->vectors, err);
+    v->read.words = *words;
+    if (!status) status = onet_sets_read(data, v->data, &v->read, err);
+    if (!status && v->valid) {
+        onet_read_options read = v->read;
+        if ((*data)->words) read.words = (*data)->words;
+        status = onet_sets_read(valid, v->valid, &read, err);
+    }
+    return status ? status : check_sets(v, *data, *valid, err);
+}
+
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     (void)count;
     (void)operands;
@@ -139,16 +156,11 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_sets *data = NULL, *valid = NULL;
     onet_words *words = NULL;
     onet_status status = choose_settings(v, err);
-    if (!status) status = check_place(v->options.model_path, err);
-    if (!status && v->vectors) status = read_vectors(&words, v->vectors, err);
-    v->read.words = words;
-    if (!status) status = onet_sets_read(&data, v->data, &v->read, err);
-    if (!status && v->valid) {
-        onet_read_options read = v->read;
-        if (data->words) read.words = data->words;
-        status = onet_sets_read(&valid, v->valid, &read, err);
+    if (!status) {
+        /* One process reads for all. */
+        if (processes_first()) status = open_files(v, &words, &data, &valid, err);
+        status = world_agree(processes(), status, err);
     }
-    if (!status) status = check_sets(v, data, valid, err);
     if (!status) status = train(v, data, valid, err);
     onet_sets_free(valid);
     onet_sets_free(data);
@@ -329,6 +341,7 @@ const command cmd_train = {
                 "ordernet train --data tours.txt --preset tsp --model tsp.safetensors --schedule cosine",
     .options = options,
     .size = sizeof(train_values),
+    .shared = true,
     .defaults = defaults,
     .run = run,
 };

@@ -14,6 +14,7 @@ typedef struct command {
     const char *examples;           /* command lines, one a line; may be NULL */
     const option *options;          /* ended by an entry of zeros */
     size_t size;                    /* of the values that the options fill in */
+    bool shared;                    /* many processes may share its work: started by mpirun */
     void (*defaults)(void *values); /* fills in the defaults of zeroed values; NULL: zeros are the defaults */
     /* The status is the exit status; the sentence in err is printed by the frame, after the command's name.
      */

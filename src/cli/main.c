@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/help.h"
+#include "cli/processes.h"
 
 /* Whether standard output is a pipe whose reader went away, as head does: no news to anyone, so that it has
  * an exit status but no sentence. */
@@ -35,13 +36,15 @@ static onet_status check_operands(const command *c, int operands, char **argumen
 }
 
 static onet_status run_command(const command *c, int count, char **arguments, onet_error *err) {
+    onet_status status = c->shared ? processes_start(err) : ONET_OK;
+    if (status) return status;
     void *values = command_values(c);
     if (!values) return fail_memory(err, "the command's options");
     int operands;
     bool help;
-    onet_status status = options_parse(c->options, values, count, arguments, &operands, &help, err);
+    status = options_parse(c->options, values, count, arguments, &operands, &help, err);
     if (!status && help)
-        status = help_command(stdout, c, err);
+        status = processes_first() ? help_command(stdout, c, err) : ONET_OK;
     else if (!status) {
         status = check_operands(c, operands, arguments, err);
         if (!status) status = c->run(values, operands, arguments, err);
@@ -79,10 +82,12 @@ int main(int argc, char **argv) {
     onet_status status = start(argc - 1, argv + 1, &err, &ran);
     bool gone = reader_gone();
     onet_status closed = close_output(gone);
-    if (status && err.text[0] && !(status == ONET_IO && gone)) {
+    if (!status) err.text[0] = '\0'; /* what closing had to say is said */
+    status = processes_end(status ? status : closed, &err);
+    if (status && err.text[0] && processes_first() && !(status == ONET_IO && gone)) {
         fprintf(stderr, "ordernet%s%s: %s\n", ran ? " " : "", ran ? ran->name : "", err.text);
         if (status == ONET_USAGE && ran)
             fprintf(stderr, "'ordernet %s --help' lists its options.\n", ran->name);
     }
-    return status ? (int)status : (int)closed;
+    return (int)status;
 }

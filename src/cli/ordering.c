@@ -4,6 +4,26 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "cli/processes.h"
+#include "decode/orderer.h"
+
+onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char *path,
+                          const onet_order_options *options, onet_error *err) {
+    const world *w = processes();
+    onet_order_options own = *options;
+    if (w && !own.threads) own.threads = w->processors;
+    onet_status status = world_agree(w, onet_model_load(model, path, err), err);
+    if (!status) status = world_agree(w, onet_orderer_new(orderer, *model, &own, err), err);
+    if (status || !w) return status;
+    if (processes_first()) {
+        orderer_share(*orderer, w);
+        return ONET_OK;
+    }
+    orderer_serve(*orderer, w);
+    onet_orderer_free(*orderer);
+    *orderer = NULL;
+    return ONET_OK;
+}
 
 onet_status answer_room_make(answer_room *r, const onet_sets *sets, int top, bool steps, onet_error *err) {
     size_t items = sets->start[sets->count] - sets->start[0], orders, places;

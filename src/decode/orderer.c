@@ -5,27 +5,18 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/pool.h"
 #include "data/sets.h"
+#include "decode/orderer.h"
 #include "decode/search.h"
 #include "words/words.h"
 
 enum { LARGE = 400 }; /* items from which on a set gets all threads */
 
-typedef struct worker {
+struct worker {
     encoded e;
     search s;
     const float **items; /* [room] */
     size_t room;
-} worker;
-
-struct onet_orderer {
-    frozen f;
-    onet_order_options options;
-    int beams, top;
-    pool *pool;
-    worker *worker;  /* [threads] */
-    uint64_t served; /* sets answered so far: each draws its own random numbers */
 };
 
 onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
@@ -52,6 +43,7 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
 
 void onet_orderer_free(onet_orderer *r) {
     if (!r) return;
+    if (r->w) orderer_dismiss(r);
     if (r->worker)
         for (int t = 0; t < pool_threads(r->pool); t++) {
             encoded_free(&r->worker[t].e);
@@ -121,12 +113,8 @@ static void set_task(void *arg, int task, int thread) {
 static onet_status reserve(onet_orderer *r, const onet_sets *sets, int beams, onet_error *err) {
     int n[2] = {0, 0};
     for (size_t s = 0; s < sets->count; s++) {
-        size_t size = sets_size(sets, s);
-        if (size < 1) return fail(err, ONET_BAD, "set %zu has no items", s);
-        if (size > 1 << 24)
-            return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s, size);
-        int large = size >= LARGE;
-        if ((int)size > n[large]) n[large] = (int)size;
+        int size = (int)sets_size(sets, s), large = size >= LARGE;
+        if (size > n[large]) n[large] = size;
     }
     for (int t = 0; t < pool_threads(r->pool); t++) {
         worker *w = &r->worker[t];
@@ -142,6 +130,18 @@ static onet_status reserve(onet_orderer *r, const onet_sets *sets, int beams, on
     return ONET_OK;
 }
 
+onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
+                             onet_error *err) {
+    onet_status status = reserve(r, sets, answers ? r->beams : 1, err);
+    if (status) return status;
+    job j = {r, sets, answers, logprob};
+    pool_run(r->pool, (int)sets->count, set_task, &j);
+    for (size_t s = 0; s < sets->count; s++)
+        if (sets_size(sets, s) >= LARGE) one_set(&j, s, &r->worker[0], r->pool);
+    r->served += sets->count;
+    return ONET_OK;
+}
+
 static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
                        onet_error *err) {
     int width = r->f.model->sh.s.width;
@@ -154,14 +154,13 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
                     "the sets have another vocabulary than the model: prepare them with that of its training "
                     "data, or give them as text");
     if (sets->count > INT32_MAX) return fail(err, ONET_USAGE, "more than 2147483647 sets in one call");
-    onet_status status = reserve(r, sets, answers ? r->beams : 1, err);
-    if (status) return status;
-    job j = {r, sets, answers, logprob};
-    pool_run(r->pool, (int)sets->count, set_task, &j);
-    for (size_t s = 0; s < sets->count; s++)
-        if (sets_size(sets, s) >= LARGE) one_set(&j, s, &r->worker[0], r->pool);
-    r->served += sets->count;
-    return ONET_OK;
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t size = sets_size(sets, s);
+        if (size < 1) return fail(err, ONET_BAD, "set %zu has no items", s);
+        if (size > 1 << 24)
+            return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s, size);
+    }
+    return (r->w ? orderer_run_shared : orderer_run_here)(r, sets, answers, logprob, err);
 }
 
 onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, onet_error *err) {

@@ -34,6 +34,20 @@ void state_free(train_state *s) {
     memset(s, 0, sizeof *s);
 }
 
+void state_share(train_state *s, const world *w) {
+    double numbers[] = {(double)s->step, s->loss, s->loss_weight, s->best_exact, s->valid_exact, s->seconds};
+    w->broadcast(w, 0, numbers, sizeof numbers);
+    s->step = (uint64_t)numbers[0]; /* less than 2^53 */
+    s->loss = numbers[1];
+    s->loss_weight = numbers[2];
+    s->best_exact = numbers[3];
+    s->valid_exact = numbers[4];
+    s->seconds = numbers[5];
+    float *const data[] = {s->theta, s->m, s->v, s->average, s->vec, s->vec_m, s->vec_v, s->vec_average};
+    for (int i = 0; i < 8; i++)
+        if (data[i]) w->broadcast(w, 0, data[i], (i < 4 ? s->params : s->vectors) * sizeof *data[i]);
+}
+
 /* The state's blocks by name; those that are not there are left out. */
 static size_t blocks(const train_state *s, st_tensor *t) {
     static const char *const name[] = {"theta",   "adam.m",         "adam.v",         "average",

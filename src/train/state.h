@@ -2,6 +2,7 @@
 #ifndef TRAIN_STATE_H
 #define TRAIN_STATE_H
 
+#include "base/world.h"
 #include "model/model.h"
 
 typedef struct train_state {
@@ -19,6 +20,8 @@ typedef struct train_state {
 
 onet_status state_new(train_state *s, size_t params, size_t vectors, int average, onet_error *err);
 void state_free(train_state *s);
+/* Process 0's state to all; each has made its own with the same sizes. */
+void state_share(train_state *s, const world *w);
 
 /* `settings` names the run: a checkpoint of another run is refused. */
 onet_status checkpoint_write(const train_state *s, const char *settings, const char *path, onet_error *err);

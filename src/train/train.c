@@ -14,7 +14,9 @@
 #include "data/sets.h"
 #include "kernels/net.h"
 #include "train/batches.h"
+#include "train/shard.h"
 #include "train/state.h"
+#include "train/train.h"
 
 enum {
     AVERAGE_EVERY = 16, /* steps between two looks of the running average at the weights */
@@ -40,7 +42,12 @@ void onet_train_defaults(onet_train_options *o) {
 }
 
 typedef struct run {
-    const onet_sets *train, *valid;
+    const world *w; /* NULL: this process trains alone */
+    const onet_sets *train,
+        *valid;           /* of all processes; but in process 0, train has sizes only, valid is NULL */
+    const onet_sets *own; /* those that this process's batches are taken from */
+    shard shard;
+    uint32_t *index, *place; /* [largest batch]: the sets of a batch that are here; NULL when all are */
     onet_train_options o;
     onet_model *model;
     batches *plan;
@@ -348,7 +355,14 @@ static onet_status one_step(run *r, onet_error *err) {
     }
     const batch *b = &r->plan->batch[at];
     const uint32_t *index = r->plan->index + b->first;
-    ops->take(r->net, index, b->count, (int)sets_size(r->train, index[0]));
+    int here = b->count, n = (int)sets_size(r->train, index[0]);
+    if (r->w) {
+        here = shard_pick(r->w, index, b->count, r->index, r->place);
+        index = r->index;
+        r->net->all = b->count;
+        r->net->place = r->place;
+    }
+    ops->take(r->net, index, here, n);
     step_forward(r->net);
     step_backward(r->net);
     double rate = rate_at(r, r->s.step), t = (double)r->s.step + 1;
@@ -382,26 +396,41 @@ static onet_status one_step(run *r, onet_error *err) {
     return ONET_OK;
 }
 
+/* What is due between two steps: log, validation, progress, checkpoint. */
+static onet_status after_step(run *r, uint64_t log_every, int *stop, onet_error *err) {
+    onet_status status = ONET_OK;
+    if (r->s.step % log_every == 0) log_row(r);
+    if (r->s.step % r->plan->count == 0 || r->s.step == r->steps) {
+        status = validate(r, stop, err);
+        log_row(r);
+        if (report(r, 1)) *stop = 1;
+    } else if (report(r, 0))
+        *stop = 1;
+    if (!status && r->o.checkpoint_seconds > 0 && now() - r->last_checkpoint >= r->o.checkpoint_seconds)
+        status = save_checkpoint(r, err);
+    return status;
+}
+
+/* All processes stop, fail or go on together. */
+static onet_status together(run *r, onet_status status, int *stop, onet_error *err) {
+    if (!r->w) return status;
+    status = world_agree(r->w, !status && *stop ? ONET_INTERRUPTED : status, err);
+    *stop = status == ONET_INTERRUPTED;
+    return *stop ? ONET_OK : status;
+}
+
 static onet_status loop(run *r, onet_error *err) {
     uint64_t log_every = r->steps / LOG_ROWS + 1;
     r->started = r->last_checkpoint = now();
     int stop = report(r, 1);
-    onet_status status = ONET_OK;
+    onet_status status = together(r, ONET_OK, &stop, err);
     while (r->s.step < r->steps && !stop && !status) {
         status = one_step(r, err);
-        if (status) break;
-        if (r->s.step % log_every == 0) log_row(r);
-        if (r->s.step % r->plan->count == 0 || r->s.step == r->steps) {
-            status = validate(r, &stop, err);
-            log_row(r);
-            if (report(r, 1)) stop = 1;
-        } else if (report(r, 0))
-            stop = 1;
-        if (!status && r->o.checkpoint_seconds > 0 && now() - r->last_checkpoint >= r->o.checkpoint_seconds)
-            status = save_checkpoint(r, err);
+        if (!status) status = after_step(r, log_every, &stop, err);
+        status = together(r, status, &stop, err);
     }
     if (status) return status;
-    status = save_checkpoint(r, err);
+    status = world_agree(r->w, save_checkpoint(r, err), err);
     if (!status) report(r, 1);
     if (!status && r->s.step < r->steps)
         status = fail(err, ONET_INTERRUPTED, "stopped at step %" PRIu64 " of %" PRIu64, r->s.step, r->steps);
@@ -439,7 +468,8 @@ static onet_status record(run *r, onet_error *err) {
     return ONET_OK;
 }
 
-static onet_status prepare(run *r, onet_error *err) {
+/* Model, plan and state, all with their first values. */
+static onet_status make_state(run *r, onet_error *err) {
     onet_status status;
     onet_settings settings = r->o.settings;
     if (settings.width && settings.width != r->train->width)
@@ -452,35 +482,60 @@ static onet_status prepare(run *r, onet_error *err) {
     const shape *sh = &r->model->sh;
     r->steps = r->plan->count * (uint64_t)r->o.epochs;
     if (r->o.max_steps && r->o.max_steps < r->steps) r->steps = r->o.max_steps;
-    if (r->train->word && !(r->model->words = words_copy(r->train->words)))
+    if (r->own->word && !(r->model->words = words_copy(r->own->words)))
         return fail_memory(err, "the vocabulary");
-    if (r->o.standardise) standardise(r->model, r->train);
-    int vectors = r->train->word && r->o.train_vectors;
-    size_t vector_numbers = vectors ? (size_t)r->train->words->count * (size_t)r->train->width : 0;
+    int vectors = r->own->word && r->o.train_vectors;
+    size_t vector_numbers = vectors ? (size_t)r->own->words->count * (size_t)r->own->width : 0;
     if ((status = state_new(&r->s, sh->total, vector_numbers, r->o.average > 0, err))) return status;
     initialise(sh, r->o.seed, r->s.theta);
-    if (vectors) memcpy(r->s.vec, r->train->words->vectors, vector_numbers * sizeof(float));
+    if (vectors) memcpy(r->s.vec, r->own->words->vectors, vector_numbers * sizeof(float));
     name_run(r);
     r->saved_step = UINT64_MAX;
-    if (r->o.model_path) {
-        r->checkpoint = beside(r->o.model_path, ".checkpoint.safetensors");
-        r->best = beside(r->o.model_path, ".best.safetensors");
-        r->log_path = beside(r->o.model_path, ".log.csv");
-        if (!r->checkpoint || !r->best || !r->log_path) return fail_memory(err, "the names of the files");
-        int found = 0;
-        if (r->o.resume && (status = checkpoint_read(&r->s, r->settings, r->checkpoint, &found, err)))
-            return status;
-        if (found) r->saved_step = r->s.step;
-        if ((status = open_log(r, err))) return status;
+    if (r->w && (!(r->index = array_new((size_t)r->plan->largest, sizeof *r->index)) ||
+                 !(r->place = array_new((size_t)r->plan->largest, sizeof *r->place))))
+        return fail_memory(err, "the batches");
+    return ONET_OK;
+}
+
+static onet_status open_files(run *r, onet_error *err) {
+    if (!r->o.model_path) return ONET_OK;
+    r->checkpoint = beside(r->o.model_path, ".checkpoint.safetensors");
+    r->best = beside(r->o.model_path, ".best.safetensors");
+    r->log_path = beside(r->o.model_path, ".log.csv");
+    if (!r->checkpoint || !r->best || !r->log_path) return fail_memory(err, "the names of the files");
+    int found = 0;
+    onet_status status = ONET_OK;
+    if (r->o.resume && (status = checkpoint_read(&r->s, r->settings, r->checkpoint, &found, err)))
+        return status;
+    if (found) r->saved_step = r->s.step;
+    return open_log(r, err);
+}
+
+static void sum(void *context, double *values, size_t count) {
+    const world *w = context;
+    w->sum(w, values, count);
+}
+
+static void sum_floats(void *context, real *values, size_t count) {
+    const world *w = context;
+    w->sum_floats(w, values, count);
+}
+
+static onet_status open_net(run *r, onet_error *err) {
+    onet_status status = cpu_open(&r->net, &r->model->sh, r->o.kernels, r->o.threads, err);
+    if (status) return status;
+    if (r->w) {
+        r->net->sum = sum;
+        r->net->sum_floats = sum_floats;
+        r->net->sum_context = (void *)(uintptr_t)r->w;
     }
-    r->seconds_before = r->s.seconds;
-    if ((status = cpu_open(&r->net, sh, r->o.kernels, r->o.threads, err))) return status;
+    /* With several processes too: chance may bring all sets of a batch to one of them. */
     for (int g = 0; g < r->plan->groups; g++) {
         uint32_t here = r->plan->group[g + 1] - r->plan->group[g];
         int B = here < (uint32_t)r->plan->largest ? (int)here : r->plan->largest;
         if ((status = r->net->ops->reserve(r->net, B, r->plan->size[g], err))) return status;
     }
-    if ((status = r->net->ops->data(r->net, r->train, r->model->mean, r->model->scale, vectors, err)))
+    if ((status = r->net->ops->data(r->net, r->own, r->model->mean, r->model->scale, r->s.vec != NULL, err)))
         return status;
     const struct {
         net_block what;
@@ -496,20 +551,51 @@ static onet_status prepare(run *r, onet_error *err) {
     return status ? status : record(r, err);
 }
 
-onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
-                       const onet_train_options *options, onet_error *err) {
-    run r = {.train = train, .valid = valid && valid->count ? valid : NULL, .o = *options};
+/* What may fail in one process is agreed on before the next call in which they wait for each other. */
+static onet_status prepare(run *r, onet_error *err) {
+    const world *w = r->w;
+    int first = !w || !w->rank;
+    onet_status status = world_agree(w, first ? check_sets(r->train, r->valid, err) : ONET_OK, err);
+    if (status) return status;
+    if (w) {
+        if ((status = shard_make(&r->shard, w, r->train, err))) return status;
+        if (!first) r->train = r->shard.plan;
+        r->own = r->shard.own;
+    } else
+        r->own = r->train;
+    if ((status = world_agree(w, make_state(r, err), err))) return status;
+    if (first && r->o.standardise) standardise(r->model, r->train);
+    status = world_agree(w, first ? open_files(r, err) : ONET_OK, err);
+    if (status) return status;
+    if (w) {
+        w->broadcast(w, 0, r->model->mean, (size_t)r->train->width * sizeof *r->model->mean);
+        w->broadcast(w, 0, r->model->scale, (size_t)r->train->width * sizeof *r->model->scale);
+        state_share(&r->s, w);
+    }
+    r->seconds_before = r->s.seconds;
+    return world_agree(w, open_net(r, err), err);
+}
+
+onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
+                           const onet_train_options *options, onet_error *err) {
+    run r = {.w = w, .train = train, .valid = valid && valid->count ? valid : NULL, .o = *options};
+    if (w && !r.o.threads) r.o.threads = w->processors;
     onet_status status = check_options(options, err);
-    if (!status) status = check_sets(train, r.valid, err);
     if (!status) status = prepare(&r, err);
     if (!status) status = loop(&r, err);
-    if (!status) status = fill_model(&r, err);
-    if (!status && options->model_path) status = onet_model_save(r.model, options->model_path, err);
+    if (!status) {
+        status = fill_model(&r, err);
+        if (!status && r.checkpoint) status = onet_model_save(r.model, options->model_path, err);
+        status = world_agree(w, status, err);
+    }
     if (r.log && fclose(r.log) && !status)
         status = fail(err, ONET_IO, "%s cannot be written: %s", r.log_path, strerror(errno));
     if (r.net) r.net->ops->close(r.net);
     batches_free(r.plan);
     state_free(&r.s);
+    if (w) shard_free(&r.shard, w);
+    free(r.index);
+    free(r.place);
     free(r.checkpoint);
     free(r.best);
     free(r.log_path);
@@ -518,4 +604,9 @@ onet_status onet_train(onet_model **model, const onet_sets *train, const onet_se
     else
         *model = r.model;
     return status;
+}
+
+onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
+                       const onet_train_options *options, onet_error *err) {
+    return train_together(NULL, model, train, valid, options, err);
 }

@@ -1,0 +1,37 @@
+/* An orderer from within: what orderer.c, which puts sets in order with the threads of this process, and
+ * shared.c, which has many processes do it, know of each other. */
+#ifndef DECODE_ORDERER_H
+#define DECODE_ORDERER_H
+
+#include "base/pool.h"
+#include "base/world.h"
+#include "decode/frozen.h"
+
+typedef struct worker worker;
+
+struct onet_orderer {
+    frozen f;
+    onet_order_options options;
+    int beams, top;
+    pool *pool;
+    worker *worker;  /* [threads] */
+    uint64_t served; /* sets answered so far: each draws its own random numbers */
+    const world *w;  /* other processes that serve this orderer; NULL: none */
+};
+
+/* Puts sets, which have been checked, in order by this process alone; or, when answers is NULL, scores their
+ * own order: logprob [count]. */
+onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
+                             onet_error *err);
+/* The same by all processes of r->w. */
+onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
+                               onet_error *err);
+void orderer_dismiss(onet_orderer *r);
+
+/* In process 0, after all have made an orderer of the same model with the same options: from now on each
+ * gets a part of the sets, until onet_orderer_free sends the others home. */
+void orderer_share(onet_orderer *r, const world *w);
+/* In the others: serves until then. */
+void orderer_serve(onet_orderer *r, const world *w);
+
+#endif
