@@ -46,6 +46,21 @@ static void test_sha256(void **state) {
     assert_string_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+static void test_sha256_instructions(void **state) {
+    (void)state;
+    rng r;
+    rng_seed(&r, 2, 0);
+    for (int turn = 0; turn < 100; turn++) {
+        uint32_t a[8], b[8];
+        uint8_t blocks[3 * 64];
+        for (int i = 0; i < 8; i++) a[i] = b[i] = (uint32_t)rng_u64(&r);
+        for (size_t i = 0; i < sizeof blocks; i++) blocks[i] = (uint8_t)rng_u64(&r);
+        sha256_blocks(a, blocks, 3);
+        sha256_blocks_plain(b, blocks, 3);
+        assert_memory_equal(a, b, sizeof a);
+    }
+}
+
 /* ---- Half precision ----------------------------------------------------------------------------------- */
 
 static void test_half(void **state) {
@@ -427,19 +442,13 @@ static void test_full(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256),
-        cmocka_unit_test(test_half),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_line_with_nul),
-        cmocka_unit_test(test_compressed),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_too_long_line),
-        cmocka_unit_test(test_no_file),
-        cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_peek_and_whole),
-        cmocka_unit_test(test_commit_and_abort),
-        cmocka_unit_test(test_output_gzip),
-        cmocka_unit_test(test_unwritable),
+        cmocka_unit_test(test_sha256),         cmocka_unit_test(test_sha256_instructions),
+        cmocka_unit_test(test_half),           cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_line_with_nul),  cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_long_lines),     cmocka_unit_test(test_too_long_line),
+        cmocka_unit_test(test_no_file),        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_peek_and_whole), cmocka_unit_test(test_commit_and_abort),
+        cmocka_unit_test(test_output_gzip),    cmocka_unit_test(test_unwritable),
         cmocka_unit_test(test_full),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);

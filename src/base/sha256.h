@@ -16,4 +16,9 @@ void sha256_add(sha256 *s, const void *data, size_t size);
 /* The sum of all bytes added so far, as 64 lower-case hex digits; more may be added afterwards. */
 void sha256_hex(const sha256 *s, char hex[65]);
 
+/* Takes whole blocks of 64 bytes into the state: by the processor's own instructions where it has them, and
+ * in plain C, to which they are held. */
+void sha256_blocks(uint32_t h[8], const uint8_t *p, size_t blocks);
+void sha256_blocks_plain(uint32_t h[8], const uint8_t *p, size_t blocks);
+
 #endif

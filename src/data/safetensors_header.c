@@ -225,10 +225,13 @@ static onet_status check_places(scan *s) {
     safetensors *file = s->file;
     size_t at = 0;
     if (file->tensors) qsort(file->tensor, file->tensors, sizeof *file->tensor, by_place);
-    for (const st_tensor *t = file->tensor; t < file->tensor + file->tensors; at = t->begin + t->bytes, t++)
+    for (size_t i = 0; i < file->tensors; i++) {
+        const st_tensor *t = &file->tensor[i];
         if (t->begin != at)
             return bad_tensor(s, t->name,
                               t->begin < at ? "overlaps another one" : "stands behind a hole in the data");
+        at += t->bytes;
+    }
     if (at == s->data_size) return ONET_OK;
     return fail(s->err, ONET_BAD,
                 "%s: there are bytes behind its last tensor; the file is corrupt or not safetensors",

@@ -74,8 +74,8 @@ static void add_tensor(text *t, const st_tensor *one, size_t begin, size_t bytes
 /* Visits the tensors in the order in which the file has them. */
 #define EACH_TENSOR(t, tensor, tensors)                                                                      \
     for (st_type type_ = 0; type_ < ST_TYPES; type_++)                                                       \
-        for (const st_tensor *t = (tensor); t < (tensor) + (tensors); t++)                                   \
-            if (t->type == type_)
+        for (size_t i_ = 0; i_ < (tensors); i_++)                                                            \
+            for (const st_tensor *t = &(tensor)[i_]; t && t->type == type_; t = NULL)
 
 static void make_header(text *t, const st_tensor *tensor, size_t tensors, const st_pair *metadata,
                         size_t pairs) {
