@@ -38,13 +38,14 @@ mkdir -p "$out"
 
 # ---- Settings ------------------------------------------------------------------------------------------
 # paper: as published. Frozen vectors, Adam, batches of 128, 10 epochs; the learning rate is our own choice.
-paper=(--preset words --no-standardise --batch 128 --epochs 10 --learning-rate 1e-3 --schedule constant --warmup 0)
+paper=(--preset words --no-standardise --batch 128 --epochs 10 --learning-rate 1e-3 --schedule constant
+    --warmup 0 --weight-decay 0 --clip 0 --average 0)
 # trained: the same with the vectors trained too, larger batches and a falling rate.
 trained=(--preset words --no-standardise --batch 512 --epochs 10 --learning-rate 2e-3 --schedule cosine
-    --warmup 0.02 --train-vectors)
+    --warmup 0.02 --weight-decay 0 --clip 0 --average 0 --train-vectors)
 # best: what is shipped.
 best=(--preset words --no-standardise --batch 512 --epochs 20 --learning-rate 2e-3 --schedule cosine
-    --warmup 0.02 --train-vectors --average 0.9995)
+    --warmup 0.02 --weight-decay 0 --clip 0 --train-vectors --average 0.9995)
 
 if [ "$small" ]; then
     lines=20000

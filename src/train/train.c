@@ -27,11 +27,16 @@ enum {
 void onet_train_defaults(onet_train_options *o) {
     memset(o, 0, sizeof *o);
     onet_settings_preset(&o->settings, "default", NULL);
-    o->batch = 128;
-    o->epochs = 10;
-    o->learning_rate = 1e-3;
+    /* For data of a user's own, thousands of sets rather than millions: many steps, large ones at first, and
+     * the average of the last weights (tests/long/learn.c is what they were chosen on). */
+    o->batch = 32;
+    o->epochs = 20;
+    o->learning_rate = 5e-3;
     o->schedule = ONET_COSINE;
     o->warmup = 0.02;
+    o->weight_decay = 0.1;
+    o->clip = 1;
+    o->average = 0.999;
     o->beta1 = 0.9;
     o->beta2 = 0.999;
     o->epsilon = 1e-8;

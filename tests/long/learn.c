@@ -115,8 +115,7 @@ int main(void) {
         onet_sets *sets = training_sets(k, 20000);
         onet_train_options o;
         onet_train_defaults(&o);
-        o.epochs = 20;
-        o.learning_rate = 2e-3;
+        if (k == 3) o.settings.pool = ONET_POOL_MEAN; /* the order depends on a mean: let it see one */
         onet_model *model;
         onet_error err;
         if (onet_train(&model, sets, NULL, &o, &err)) quit(tasks[k].name, &err);
