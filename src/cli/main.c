@@ -37,7 +37,8 @@ static onet_status check_operands(const command *c, int operands, char **argumen
 
 static onet_status run_command(const command *c, int count, char **arguments, onet_error *err) {
     onet_status status = c->shared ? processes_start(err) : ONET_OK;
-    if (status) return status;
+    /* mpirun stops all when one ends badly: the first, which speaks, is the only one to do so. */
+    if (status) return processes_first() ? status : ONET_OK;
     void *values = command_values(c);
     if (!values) return fail_memory(err, "the command's options");
     int operands;
@@ -83,11 +84,12 @@ int main(int argc, char **argv) {
     bool gone = reader_gone();
     onet_status closed = close_output(gone);
     if (!status) err.text[0] = '\0'; /* what closing had to say is said */
-    status = processes_end(status ? status : closed, &err);
+    status = world_agree(processes(), status ? status : closed, &err);
     if (status && err.text[0] && processes_first() && !(status == ONET_IO && gone)) {
         fprintf(stderr, "ordernet%s%s: %s\n", ran ? " " : "", ran ? ran->name : "", err.text);
         if (status == ONET_USAGE && ran)
             fprintf(stderr, "'ordernet %s --help' lists its options.\n", ran->name);
     }
+    processes_end();
     return (int)status;
 }

@@ -17,10 +17,7 @@ bool processes_first(void) {
     return !silent;
 }
 
-onet_status processes_end(onet_status status, onet_error *err) {
-    if (!all) return status;
-    status = world_agree(all, status, err);
-    all->close(all);
+void processes_end(void) {
+    if (all) all->close(all);
     all = NULL;
-    return status;
 }

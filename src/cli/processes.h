@@ -12,7 +12,8 @@ onet_status processes_start(onet_error *err);
 const world *processes(void);
 /* Whether this process reads, writes and speaks; the others work in silence. */
 bool processes_first(void);
-/* The last call: one status and sentence for all. */
-onet_status processes_end(onet_status status, onet_error *err);
+/* The last call: no process ends before all are here, so that none is stopped by mpirun for the failed end
+ * of another before it has spoken. */
+void processes_end(void);
 
 #endif

@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 
 #include "base/world.h"
 
@@ -52,10 +52,22 @@ static void send_bytes(const world *w, int to, const void *data, size_t bytes) {
     }
 }
 
+/* MPI waits with a busy processor. Who waits for a message may wait long, for a pipe to speak or a file to be
+ * read: after a while it looks only now and then. */
+static void await(int from) {
+    int there = 0;
+    for (long looks = 0; !there; looks++) {
+        MPI_Iprobe(from, 0, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+        if (!there && looks > 1000)
+            nanosleep(&(struct timespec){.tv_nsec = looks > 10000 ? 1000000 : 20000}, NULL);
+    }
+}
+
 static void receive_bytes(const world *w, int from, void *data, size_t bytes) {
     (void)w;
     for (size_t done = 0; done < bytes;) {
         int here = bytes - done < PIECE ? (int)(bytes - done) : PIECE;
+        await(from);
         MPI_Recv((char *)data + done, here, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         done += (size_t)here;
     }
@@ -63,6 +75,7 @@ static void receive_bytes(const world *w, int from, void *data, size_t bytes) {
 
 static void close_world(const world *w) {
     (void)w;
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
 }
 
