@@ -19,4 +19,18 @@ clean: clean-mpi
 clean-mpi:
 	rm -f libordernet-mpi.so
 
-.PHONY: install-mpi uninstall-mpi clean-mpi
+# The tests take every MPI that is here: Debian's names of their compilers.
+MPI_HERE  := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(B)/$(m)/libordernet-mpi.so))
+$(B)/%/libordernet-mpi.so: src/mpi/mpi.c src/base/world.h include/ordernet.h
+	@mkdir -p $(@D)
+	mpicc.$* $(CPPFLAGS) $(ALLCFLAGS) -shared $< -o $@
+
+CHECKS    += check-mpi
+check-mpi: $(PROGRAM) $(MPI_HERE)
+	@ORDERNET=$(PROGRAM) B=$(B) sh tests/mpi.sh
+
+# Both MPIs, where Debian's packages can be installed; large, and only the tests want both.
+setup-mpi:
+	@sh mk/setup-mpi.sh
+
+.PHONY: check-mpi setup-mpi install-mpi uninstall-mpi clean-mpi

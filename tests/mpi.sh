@@ -1,0 +1,187 @@
+#!/bin/sh
+# Many processes on this machine: ranks 1, 2 and 3 with Open MPI, 2 with MPICH. What is not installed is skipped, with a
+# line that says so.
+# usage: ORDERNET=PROGRAM B=FOLDER tests/mpi.sh     FOLDER/openmpi and FOLDER/mpich hold libordernet-mpi.so
+root=$PWD
+program=$root/${ORDERNET:-ordernet}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+passed=0 failed=0
+ok() { # NAME COMMAND...: the command succeeds
+    name=$1
+    shift
+    if "$@" >log 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name"
+        cat log
+    fi
+}
+library() { # FLAVOUR: whether that MPI is here; from now on its library is used
+    ORDERNET_MPI=$root/$B/$1/libordernet-mpi.so
+    export ORDERNET_MPI
+    [ -f "$ORDERNET_MPI" ] && command -v "mpirun.$1" >/dev/null
+}
+openmpi() { # RANKS COMMAND...
+    ranks=$1
+    shift
+    timeout 120 mpirun.openmpi --oversubscribe --bind-to none -n "$ranks" "$@"
+}
+mpich() {
+    ranks=$1
+    shift
+    timeout 120 mpirun.mpich -n "$ranks" "$@"
+}
+
+# All numbers of a safetensors file, one a line: 8 bytes of length, the header, then float32.
+numbers() { # FILE
+    header=$(od -An -N8 -tu8 "$1")
+    tail -c +$((header + 9)) "$1" | od -An -v -w4 -tf4
+}
+# The two trainings agree: the running loss at every row of the log, and the parameters. These start at +-1/sqrt(fan-in)
+# and Adam moves by the rate where the gradient is rounding alone, so the bound is on their mean difference.
+close() { # A B
+    cut -d, -f1,3 "$1.log.csv" >a && cut -d, -f1,3 "$2.log.csv" >b &&
+        paste -d, a b | awk -F, 'NR > 1 { d = $2 - $4; if (d < 0) d = -d; if ($1 != $3 || d > 1e-4 * $2) bad = $0 }
+            END { if (bad != "" || NR < 20) { print "loss:", bad; exit 1 } }' &&
+        numbers "$1.safetensors" >a && numbers "$2.safetensors" >b &&
+        paste -d' ' a b | awk '{ d = $1 - $2; a = $1; sum += d < 0 ? -d : d; size += a < 0 ? -a : a }
+            END { if (!(sum <= 1e-3 * size)) { print "parameters differ by", sum / size; exit 1 } }'
+}
+says() { # TEXT COMMAND...: it fails and says so, once
+    text=$1
+    shift
+    "$@" >said 2>&1 && return 1
+    cat said
+    [ "$(grep -c "$text" said)" = 1 ]
+}
+
+awk -f "$root/tests/cli/sets.awk" -v seed=1 -v count=400 >train.jsonl
+awk -f "$root/tests/cli/sets.awk" -v seed=2 -v count=200 >valid.jsonl
+small='--hidden 16 --encoder-blocks 2 --encoder-out 8 --decoder-blocks 2 --decoder-out 8 --quiet'
+train() { # WITH RANKS MODEL OPTION...
+    with=$1 ranks=$2 model=$3
+    shift 3
+    # shellcheck disable=SC2086 # the options are meant to be split
+    $with "$ranks" "$program" train --data train.jsonl --valid valid.jsonl $small --model "$model.safetensors" "$@"
+}
+alone() { # RANKS COMMAND...: the plain program
+    shift
+    "$@"
+}
+words() { # WITH RANKS MODEL: words whose vectors are trained too
+    $1 "$2" "$program" train --data words.safetensors --preset words --encoder-blocks 1 --decoder-blocks 1 --hidden 16 \
+        --encoder-out 8 --decoder-out 8 --batch 8 --epochs 1 --train-vectors --threads 1 --quiet --model "$3.safetensors"
+}
+# Waits for a checkpoint to be there; gives up after a while.
+started() { # MODEL
+    i=0
+    until [ -e "$1.checkpoint.safetensors" ] || [ $((i += 1)) -gt 600 ]; do sleep 0.05; done
+}
+long='--epochs 60 --checkpoint-seconds 0.02 --threads 1'
+interrupted() { # a Ctrl-C to mpirun ends all; the checkpoint is there, the sentence says how to go on
+    # shellcheck disable=SC2086
+    train openmpi 2 stopped $long >out 2>&1 &
+    started stopped
+    kill -INT "$(pgrep -f "^mpirun.openmpi .*stopped")"
+    wait $!
+    cat out
+    grep -q 'interrupted at step' out && [ ! -e stopped.safetensors ]
+}
+# Every step once, the first as in the unbroken run, the last near it: rounding grows over hundreds of steps.
+goes_on() { # UNBROKEN RESUMED
+    cut -d, -f1,3 "$1.log.csv" >a && cut -d, -f1,3 "$2.log.csv" >b &&
+        paste -d, a b | awk -F, 'NR > 1 { d = $2 - $4; if (d < 0) d = -d; if ($1 != $3 || d > ($1 <= 50 ? 1e-4 * $2 : 0.02)) bad = $0 }
+            END { if (bad != "" || NR < 700) { print "loss:", bad; exit 1 } }'
+}
+killed() { # a process that dies takes all with it, and mpirun names it
+    # shellcheck disable=SC2086
+    train openmpi 3 dead --epochs 100000 --checkpoint-seconds 0.02 --threads 1 >out 2>&1 &
+    started dead
+    kill -9 "$(pgrep -f "^$program train.*dead" | tail -n 1)"
+    wait $! && return 1
+    cat out
+    grep -q 'signal 9' out && ! pgrep -f "^$program train.*dead" && numbers dead.checkpoint.safetensors >/dev/null
+}
+
+if library openmpi; then
+    for word in the cat dog bird fish runs sleeps here now; do
+        n=$((n + 1))
+        echo "$word $((n % 3)).5 $((n % 4)).25 -0.$n"
+    done >vectors
+    for who in cat dog bird fish; do for what in runs sleeps; do echo "the $who $what here now"; done; done >text
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do cat text; done >texts
+    "$program" words prepare --text texts --vectors vectors --out words.safetensors --quiet
+
+    ok "alone" train alone 1 one --epochs 4 --batch 32 --clip 1 --average 0.9 --threads 1
+    for n in 1 2 3; do
+        ok "$n ranks" train openmpi $n many$n --epochs 4 --batch 32 --clip 1 --average 0.9 --threads 1
+        ok "$n ranks: the model of one process" close one many$n
+        ok "$n ranks: best model" test -s many$n.best.safetensors
+    done
+    ok "one rank: the plain program's bits" cmp one.safetensors many1.safetensors
+    ok "2 ranks with 2 threads each" train openmpi 2 threads --epochs 4 --batch 32 --clip 1 --average 0.9 --threads 2
+    ok "2 ranks: the same bits for any threads" cmp many2.safetensors threads.safetensors
+    ok "alone, batches of 2" train alone 1 tiny --max-steps 30 --batch 2
+    ok "3 ranks, batches of 2: a rank may have no set" train openmpi 3 tiny3 --max-steps 30 --batch 2
+    ok "3 ranks, batches of 2: the model of one process" close tiny tiny3
+    ok "words alone" words alone 1 words1
+    ok "words, 3 ranks" words openmpi 3 words3
+    ok "words, 3 ranks: the model and vectors of one process" close words1 words3
+
+    # On another number of ranks the rest of the run is that of the unbroken one, up to rounding.
+    # shellcheck disable=SC2086
+    ok "unbroken" train alone 1 unbroken $long
+    ok "interrupt" interrupted
+    # shellcheck disable=SC2086
+    ok "resumed by 3 ranks" train openmpi 3 stopped $long --resume
+    ok "resumed by 3 ranks: the steps of one process" goes_on unbroken stopped
+    ok "dead rank" killed
+    ok "the last checkpoint of the dead is whole" says 'other data or settings' train openmpi 2 dead --resume --epochs 2
+
+    for n in 2 3; do
+        for how in "--top 3 --steps" "--decode sample --top 2" "--decode greedy"; do
+            # shellcheck disable=SC2086
+            "$program" order --model one.safetensors $how valid.jsonl >meant
+            # shellcheck disable=SC2086
+            openmpi $n "$program" order --model one.safetensors $how valid.jsonl >got 2>log
+            ok "order $how, $n ranks" cmp meant got
+        done
+        "$program" eval --model one.safetensors --by-size valid.jsonl >meant
+        openmpi $n "$program" eval --model one.safetensors --by-size valid.jsonl >got 2>log
+        ok "eval, $n ranks" cmp meant got
+    done
+    "$program" order --model words1.safetensors --text texts >meant
+    openmpi 2 "$program" order --model words1.safetensors --text <texts >got 2>log
+    ok "order of words from standard input" cmp meant got
+
+    ok "a bad option is told once" says 'unknown option --modl' openmpi 3 "$program" order --modl x
+    ok "a missing file is told once" says 'cannot open nope' openmpi 3 "$program" train --data nope --model x.safetensors
+    ok "a bad set is told once, after the answers before it" sh -c "(head -n 3 valid.jsonl; echo bad) |
+        mpirun.openmpi --oversubscribe -n 2 '$program' order --model one.safetensors >got 2>said
+        [ \$? = 3 ] && [ \$(wc -l <got) = 3 ] && [ \$(grep -c 'not valid JSON' said) = 1 ]"
+    ok "no library: what to do" says 'make MPI=1' env ORDERNET_MPI= sh -c "
+        cp '$program' here && timeout 60 mpirun.openmpi --oversubscribe -n 2 ./here train --data train.jsonl --model x.safetensors"
+else
+    echo "skipped: Open MPI is not here (Debian: openmpi-bin libopenmpi-dev), or its library was not built"
+fi
+
+if library mpich; then
+    ok "alone" train alone 1 one --epochs 2 --batch 32 --threads 1
+    ok "MPICH, 2 ranks" train mpich 2 mpich --epochs 2 --batch 32 --threads 1
+    ok "MPICH, 2 ranks: the model of one process" close one mpich
+    "$program" eval --model one.safetensors valid.jsonl >meant
+    mpich 2 "$program" eval --model one.safetensors valid.jsonl >got 2>log
+    ok "MPICH: eval" cmp meant got
+    if command -v mpirun.openmpi >/dev/null; then
+        ok "a library of another MPI: what to do" says 'MPICC=mpicc' openmpi 2 "$program" train --data train.jsonl \
+            --model x.safetensors
+    fi
+else
+    echo "skipped: MPICH is not here (Debian: mpich libmpich-dev), or its library was not built"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
