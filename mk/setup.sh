@@ -6,7 +6,7 @@ folder=$2
 packages="libc6-dev libjansson-dev zlib1g-dev liblzma-dev libutf8proc-dev libcairo2-dev libcmocka-dev"
 
 # What counts is not which packages there are but whether a program that uses them can be linked.
-complete() {
+can_link() {
     mkdir -p "$folder" && cat >"$folder/setup.c" <<'END' || exit 4
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ END
         >"$folder/setup.log" 2>&1
 }
 
-complete && exit 0
+can_link && exit 0
 
 if ! command -v apt-get >/dev/null; then
     cat >&2 <<END
@@ -62,7 +62,7 @@ if ! $root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-instal
     echo "setup: apt-get could not install:$missing" >&2
     exit 1
 fi
-complete && exit 0
+can_link && exit 0
 echo "setup: the packages are installed, but '$cc' cannot link a program with them:" >&2
 cat "$folder/setup.log" >&2
 exit 1
