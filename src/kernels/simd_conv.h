@@ -54,16 +54,15 @@ static void conv_forward_simd(const conv_forward *f) {
         for (int b = 0; b < f->blocks; b++)
             for (int l = 0; l < 3; l++) A[b * 3 + l] = l <= t ? f->in[b] - (ptrdiff_t)l * n * C : NULL;
         ptrdiff_t q = (ptrdiff_t)(t - f->t0) * n, left = (ptrdiff_t)(end - t) * n;
-        for (ptrdiff_t blocks = (left + CONV_CELLS - 1) / CONV_CELLS; blocks > 0; blocks--) {
-            int cells = (int)((left + blocks - 1) / blocks), group = (int)(q / n), item = (int)(q % n);
+        for (int cells; left > 0; left -= cells, q += cells) {
+            cells = share(left, CONV_CELLS);
+            int group = (int)(q / n), item = (int)(q % n);
             real *out = f->out + q * C;
             int lines = (int)(left - cells < CONV_CELLS ? left - cells : CONV_CELLS) * (C / LANES);
             for (int b = 0; b < f->blocks; b++) prefetch(f->in[b] + (q + cells) * C, lines, LANES);
             conv_start(f, f->t0 + group, item, cells, f->blocks ? -INFINITY : 0, out);
             if (f->blocks) multiply(&p, q, cells, C);
             pool_block(&pool, cells, group, item, out, (size_t)C, 0, C);
-            q += cells;
-            left -= cells;
         }
     }
 }

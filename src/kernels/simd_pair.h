@@ -63,8 +63,9 @@ static void pair_forward_simd(const pair_forward *f) {
                        .square = f->square};
     /* Cells are counted q = i*n + j, so that tiles are full however small n is. */
     ptrdiff_t left = (ptrdiff_t)(f->i1 - f->i0) * n, q = (ptrdiff_t)f->i0 * n;
-    for (ptrdiff_t blocks = (left + CELLS - 1) / CELLS; blocks > 0; blocks--) {
-        int cells = (int)((left + blocks - 1) / blocks), i = (int)(q / n), j = (int)(q % n);
+    for (int cells; left > 0; left -= cells, q += cells) {
+        cells = share(left, CELLS);
+        int i = (int)(q / n), j = (int)(q % n);
         const real *a[CELLS], *c[CELLS];
         for (int x = 0, y = i, z = j; x < cells; x++) {
             a[x] = f->a + (size_t)y * f->ld;
@@ -76,18 +77,15 @@ static void pair_forward_simd(const pair_forward *f) {
         }
         for (int o = 0, width; o < O; o += width) {
             width = least(2 * VL, O - o);
-            int most = width > VL ? TILE_TWO : TILE_ONE, tiles = (cells + most - 1) / most;
             real *u = f->u ? f->u + q * O + o : scratch;
             size_t ldu = f->u ? (size_t)O : PANEL;
-            for (int x = 0, take; x < cells; x += take, tiles--) {
-                take = (cells - x + tiles - 1) / tiles;
-                (width > VL ? pair_tiles_two : pair_tiles_one)[take - 1](f, a + x, c + x, o,
-                                                                         u + (size_t)x * ldu, ldu);
+            for (int x = 0, take; x < cells; x += take) {
+                take = share(cells - x, width > VL ? TILE_TWO : TILE_ONE);
+                pair_tile_fn *const run = width > VL ? pair_tiles_two[take - 1] : pair_tiles_one[take - 1];
+                run(f, a + x, c + x, o, u + (size_t)x * ldu, ldu);
             }
             pool_block(&pool, cells, i, j, u, ldu, o, width);
         }
-        q += cells;
-        left -= cells;
     }
 }
 
@@ -151,9 +149,8 @@ static void pair_backward_weights(const pair_backward *b) {
     enum { MOST = sizeof pair_weights_of / sizeof *pair_weights_of };
     pair_du(b);
     for (int k = 0; k < b->H; k += PAIR_VECTORS * VL)
-        for (int o = 0, left = b->O, take; left > 0; o += take, left -= take) {
-            int tiles = (left + MOST - 1) / MOST;
-            take = (left + tiles - 1) / tiles;
+        for (int o = 0, take; o < b->O; o += take) {
+            take = share(b->O - o, MOST);
             pair_weights_of[take - 1](b, o, k);
         }
 }
@@ -245,9 +242,9 @@ static void pair_backward_inputs(const pair_backward *b) {
         rows = least(2, n - i);
         int most = rows == 2 ? TILE_FOUR : TILE_TWO;
         for (int j = 0, take; j < n; j += take) {
-            int tiles = (n - j + most - 1) / most, k = 0;
-            take = (n - j + tiles - 1) / tiles;
-            pair_inputs_fn *wide = (rows == 2 ? pair_inputs_two : pair_inputs_one)[take - 1];
+            int k = 0;
+            take = share(n - j, most);
+            pair_inputs_fn *wide = rows == 2 ? pair_inputs_two[take - 1] : pair_inputs_one[take - 1];
             pair_inputs_ahead(b, i, j, rows, take);
             for (; k + 2 * VL <= H; k += 2 * VL) wide(b, i, j, k);
             for (; k < H; k += VL)

@@ -84,19 +84,17 @@ ROWS_TWO(TILE_TWO_OF)
 static tile_fn *const tiles_one[] = {ROWS_ONE(TILE_ONE_NAME)}; /* [rows - 1] */
 static tile_fn *const tiles_two[] = {ROWS_TWO(TILE_TWO_NAME)};
 
-/* rows x N of C, from row `first` of A and C. Rows are shared out evenly, since a tile of few rows is slow.
- */
+/* rows x N of C, from row `first` of A and C. */
 static void multiply(const product *p, ptrdiff_t first, int rows, int N) {
     for (int column = 0; column < N;) {
         int wide = N - column >= 2 * VL;
-        int most = wide ? TILE_TWO : TILE_ONE, count = (rows + most - 1) / most;
         ptrdiff_t row = first;
-        for (int left = rows; count > 0; count--) {
-            int take = (left + count - 1) / count;
-            if (p->add && count > 1) prefetch(p->C + (row + take) * (ptrdiff_t)p->ldc + column, take, p->ldc);
-            (wide ? tiles_two : tiles_one)[take - 1](p, row, column);
-            row += take;
-            left -= take;
+        for (int left = rows, take; left > 0; left -= take, row += take) {
+            take = share(left, wide ? TILE_TWO : TILE_ONE);
+            if (p->add && left > take)
+                prefetch(p->C + (row + take) * (ptrdiff_t)p->ldc + column, take, p->ldc);
+            tile_fn *const run = wide ? tiles_two[take - 1] : tiles_one[take - 1];
+            run(p, row, column);
         }
         column += wide ? 2 * VL : VL;
     }
