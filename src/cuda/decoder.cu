@@ -86,8 +86,11 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_rows(q_
     bool write = blockIdx.y == 0;
     float acc[T::TM][T::TN];
     product<true, true>(
-        s, 0, p.D, [&](int m, int k) { return m0 + m < R ? feature(p.f, m0 + m, k, write) : 0.0f; },
-        [&](int c, int k) { return n0 + c < p.Q ? p.rows[(size_t)(n0 + c) * p.D + k] : 0.0f; }, acc);
+        s, 0, p.D, [&](int m, int k) { return m0 + m < R ? feature(p.f, m0 + m, k) : 0.0f; },
+        [&](int c, int k) { return n0 + c < p.Q ? __ldg(p.rows + (size_t)(n0 + c) * p.D + k) : 0.0f; }, acc,
+        [&](int m, int k, float y) {
+            if (write && m0 + m < R) keep_feature(p.f, m0 + m, k, y);
+        });
 #pragma unroll
     for (int i = 0; i < T::TM; i++)
 #pragma unroll
@@ -101,7 +104,8 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_rows(q_
 
 /* Without a decoder the pooled features must still get their place in x. */
 __global__ void features_only(features f, int D) {
-    for (int c = threadIdx.x; c < D; c += blockDim.x) feature(f, blockIdx.x, c, true);
+    for (int c = threadIdx.x; c < D; c += blockDim.x)
+        keep_feature(f, blockIdx.x, c, feature(f, blockIdx.x, c));
 }
 
 void gpu_decoder_rows_forward(gpu *s) {
@@ -114,8 +118,13 @@ void gpu_decoder_rows_forward(gpu *s) {
         return;
     }
     q_args p = {f, s->rows, sh->D, s->Q, s->q};
-    typedef tile<64, 64, 8, 4> T;
-    LAUNCH(s, s->stream, dim3(up(R, 64), up(s->Q, 64)), T::THREADS, 0, decoder_rows<T>, p);
+    if ((long)up(R, 128) * up(s->Q, 64) >= 2 * s->multiprocessors) {
+        typedef tile<128, 64, 8, 8> T;
+        LAUNCH(s, s->stream, dim3(up(R, T::BM), up(s->Q, T::BN)), T::THREADS, 0, decoder_rows<T>, p);
+    } else {
+        typedef tile<64, 64, 8, 4> T;
+        LAUNCH(s, s->stream, dim3(up(R, T::BM), up(s->Q, T::BN)), T::THREADS, 0, decoder_rows<T>, p);
+    }
 }
 
 /* ---- cells ---- */
@@ -149,18 +158,43 @@ __device__ static inline int pair_at(int m, int b) {
     return m * (m - 1) / 2 + b;
 }
 
-/* dpre of block b at one place, from its gradient and value there. */
-__device__ static inline float dpre(const conv_args &p, int b, int c, float d, float r) {
-    int at = b * p.C + c;
-    return r > 0 ? p.norm.g[at] * d - p.k0[at] - p.k1[at] * r : 0.0f;
+/* Shared memory. One stage a block that this one looks at, two where they fit, so that the next is under way
+ * while this one is multiplied: its plane (backward: r and dv) [(steps + 2)*items][C + 4], weights [3][C][C]
+ * of its cells and of its pools, the pools [steps + 2][C] (backward: three sums), and its norm's numbers
+ * [3][C]. Then a row of zeros for steps before the first or after the last; what the pools add to each step
+ * [3][steps][C]; and what the epilogue reads: q of the items [sets*items][3C] and of the steps [steps][3C],
+ * or r [steps*items][C + 4] and the items that were taken [steps][C]. The results take the place of the first
+ * plane. */
+static conv_layout conv_layout_make(int C, int n, int steps, int ic, bool back, int stages) {
+    conv_layout l = {};
+    int at = 0, ldp = C + 4, plane = (steps + 2) * ic * ldp, sets = ic < n ? 1 : up(steps - 1, n) + 1;
+    l.plane = at, at += plane;
+    l.other = at, at += back ? plane : 0;
+    l.conv = at, at += 3 * C * C;
+    l.pool = at, at += 3 * C * C;
+    l.step = at, at += (steps + 2) * C * (back ? 3 : 1);
+    l.norm = at, at += 3 * C;
+    l.stage = at;
+    l.stages = stages;
+    at *= stages;
+    l.zero = at, at += ldp;
+    l.added = at, at += 3 * steps * C;
+    l.rows = at, at += back ? steps * ic * ldp : sets * ic * 3 * C;
+    l.last = at, at += back ? steps * C : steps * 3 * C;
+    l.total = at;
+    return l;
 }
 
-/* Shared memory: planes [(steps + 2)*items + 1][C + 4], the last row zero, and in the same place afterwards
- * the results; weights [3][C][C]; pools of the steps [steps + 2][C]; what they add to each step [steps][C].
- */
-static size_t conv_floats(int C, const conv_plan *p, size_t *weights) {
-    *weights = ((size_t)(p->steps + 2) * p->ic + 1) * (C + 4);
-    return *weights + 3 * (size_t)C * C + (size_t)(p->steps + 2) * C + (size_t)p->steps * C;
+static bool conv_fits(const gpu *s, int n, conv_plan *p) {
+    for (int back = 0; back < 2; back++) {
+        conv_layout *l = back ? &p->backward : &p->forward;
+        for (int stages = 2;; stages--) {
+            *l = conv_layout_make(s->C, n, p->steps, p->ic, back, stages);
+            if (l->total * sizeof(float) <= s->shared) break;
+            if (stages == 1) return false;
+        }
+    }
+    return true;
 }
 
 bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
@@ -169,105 +203,176 @@ bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
     p->steps = up(steps, s->multiprocessors);
     if (p->steps * (long)p->ic > most) p->steps = most / p->ic;
     if (p->ic < n) p->steps = 1;
-    size_t at;
-    /* Half of the shared memory leaves room for a second block. */
-    while (p->steps > 1 && conv_floats(s->C, p, &at) * sizeof(float) > s->shared / 2) p->steps--;
-    while (p->steps == 1 && p->ic > 16 && conv_floats(s->C, p, &at) * sizeof(float) > s->shared) p->ic /= 2;
+    while (!conv_fits(s, n, p)) {
+        if (p->steps > 1)
+            p->steps--;
+        else if (p->ic > 16)
+            p->ic /= 2;
+        else
+            return false;
+    }
     int cells = p->steps * p->ic;
     p->ct = cells <= slots ? 1 : cells <= 2 * slots ? 2 : 4;
     p->ot = cells <= CONV_THREADS / (s->C / 4) ? 4 : 8;
     p->tiles = up(steps, p->steps);
-    p->shared = conv_floats(s->C, p, &at) * sizeof(float);
-    return p->shared <= s->shared;
+    return true;
+}
+
+/* Sends for all of block b that the tile needs. */
+template <bool BACK>
+__device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, float *to, int b, int s0,
+                                         int steps, int i0, int ic) {
+    const int C = p.C, ldp = C + 4, n = p.n, tid = threadIdx.x, Q = C / 4;
+    int pair = BACK ? pair_at(b, p.m) : pair_at(p.m, b);
+    const float *conv_w = p.conv + (size_t)pair * 3 * C * C, *pool_w = p.pool + (size_t)pair * 3 * C * C;
+    for (int i = tid; i < (steps + 2) * ic * Q; i += CONV_THREADS) {
+        int c = i % Q * 4, row = i / Q, step = s0 + row / ic - (BACK ? 0 : 2), item = i0 + row % ic;
+        if (step < 0 || step >= p.R) continue;
+        size_t from = (size_t)b * p.plane + ((size_t)step * n + item) * C + c;
+        async_copy(to + l.plane + row * ldp + c, p.r + from);
+        if (BACK) async_copy(to + l.other + row * ldp + c, p.dv + from);
+    }
+    for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) async_copy(to + l.conv + i * 4, conv_w + i * 4);
+    if (i0 == 0) {
+        for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) async_copy(to + l.pool + i * 4, pool_w + i * 4);
+        for (int i = tid; i < (steps + 2) * Q; i += CONV_THREADS) {
+            int step = s0 + i / Q - (BACK ? 0 : 2), room = (p.plan.steps + 2) * C;
+            if (step < 0 || step >= p.R) continue;
+            size_t from = ((size_t)b * p.R + step) * C + i % Q * 4;
+            float *at = to + l.step + i * 4;
+            async_copy(at, (BACK ? p.step_dv : p.praw) + from);
+            if (BACK) {
+                async_copy(at + room, p.step_count + from);
+                async_copy(at + 2 * room, p.step_r + from);
+            }
+        }
+    }
+    for (int i = tid; i < (BACK ? 3 : 2) * Q; i += CONV_THREADS) {
+        const float *from = i < Q ? p.norm.g : !BACK ? p.norm.e : i < 2 * Q ? p.k0 : p.k1;
+        async_copy(to + l.norm + i * 4, from + b * C + i % Q * 4);
+    }
+    async_commit();
+}
+
+/* What has come becomes v or dpre, in place. All of it must have come for all threads. */
+template <bool BACK>
+__device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, float *at, int steps,
+                                        int i0, int ic) {
+    const int C = p.C, ldp = C + 4, tid = threadIdx.x, Q = C / 4, room = (p.plan.steps + 2) * C;
+    const float *norm = at + l.norm;
+    for (int i = tid; i < (steps + 2) * ic * Q; i += CONV_THREADS) {
+        int c = i % Q * 4, row = i / Q;
+        float4 r = load4(at + l.plane + row * ldp + c), g = load4(norm + c), e = load4(norm + C + c);
+        if (BACK) {
+            float4 d = load4(at + l.other + row * ldp + c), k = load4(norm + 2 * C + c);
+            r.x = r.x > 0 ? g.x * d.x - e.x - k.x * r.x : 0.0f;
+            r.y = r.y > 0 ? g.y * d.y - e.y - k.y * r.y : 0.0f;
+            r.z = r.z > 0 ? g.z * d.z - e.z - k.z * r.z : 0.0f;
+            r.w = r.w > 0 ? g.w * d.w - e.w - k.w * r.w : 0.0f;
+        } else
+            r = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
+        store4(at + l.plane + row * ldp + c, r);
+    }
+    if (i0) return;
+    for (int i = tid; i < (steps + 2) * C; i += CONV_THREADS) {
+        float *x = at + l.step + i;
+        int c = i % C;
+        *x = norm[c] * *x + (BACK ? -norm[C + c] * x[room] - norm[2 * C + c] * x[2 * room] : norm[C + c]);
+    }
 }
 
 template <int CT, int OT, bool BACK>
-__global__ void __launch_bounds__(CONV_THREADS) conv(conv_args p, int weights) {
+__global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ conv_args p) {
     extern __shared__ float4 memory[];
-    const int n = p.n, C = p.C, ldp = C + 4, tid = threadIdx.x;
-    const int s0 = blockIdx.x * p.plan.steps, steps = min(p.plan.steps, p.R - s0);
-    float *plane = (float *)memory, *ws = plane + weights, *pools = ws + 3 * C * C,
-          *added = pools + (p.plan.steps + 2) * C;
-    const int zero = weights - ldp;
+    const conv_layout &l = BACK ? p.plan.backward : p.plan.forward;
+    const int n = p.n, C = p.C, ldp = C + 4, tid = threadIdx.x, Q = C / 4;
+    const int s0 = blockIdx.x * p.plan.steps, steps = min(p.plan.steps, p.R - s0), set0 = s0 / n;
+    float *shared = (float *)memory, *added = shared + l.added;
+    const float *rows = shared + l.rows, *last = shared + l.last;
     int groups = C / OT, slots = CONV_THREADS / groups, og = tid % groups, slot = tid / groups;
     int lanes = CONV_THREADS / C * C, c_own = tid % C, t_own = tid / C, t_step = CONV_THREADS / C;
+    const int b0 = BACK ? p.m + 1 : 0, b1 = BACK ? p.N : p.m;
     double sum[5] = {};
-    for (int i = tid; i < ldp; i += CONV_THREADS) plane[zero + i] = 0;
-    for (int i = tid; i < steps * C; i += CONV_THREADS) {
-        int c = i % C;
-        added[i] = !BACK && c < p.out ? p.theta[p.bias + c] : 0.0f;
-    }
+    for (int i = tid; i < ldp; i += CONV_THREADS) shared[l.zero + i] = 0;
+    for (int i = tid; i < 3 * steps * C; i += CONV_THREADS)
+        added[i] = !BACK && i < steps * C && i % C < p.out ? __ldg(p.theta + p.bias + i % C) : 0.0f;
     for (int i0 = 0; i0 < n; i0 += p.plan.ic) {
         int ic = min(p.plan.ic, n - i0), cells = steps * ic;
-        float acc[CT][OT];
-        int at[CT], t_of[CT];
+        float acc[CT][OT], extra[CT];
+        int at[CT], t_of[CT], pos[CT];
+        if (b0 < b1) conv_fetch<BACK>(p, l, shared, b0, s0, steps, i0, ic);
+        /* What the epilogue reads. */
+        if (BACK) {
+            for (int i = tid; i < cells * Q; i += CONV_THREADS) {
+                int row = i / Q, c = i % Q * 4;
+                size_t from = (size_t)p.m * p.plane + ((size_t)(s0 + row / ic) * n + i0 + row % ic) * C + c;
+                async_copy(shared + l.rows + row * ldp + c, p.r + from);
+            }
+            for (int i = tid; i < steps * Q; i += CONV_THREADS)
+                async_copy(shared + l.last + i * 4,
+                           (const float *)p.parg + ((size_t)p.m * p.R + s0) * C + i * 4);
+        } else {
+            int sets = (s0 + steps - 1) / n - set0 + 1;
+            for (int i = tid; i < sets * ic * 3 * Q; i += CONV_THREADS) {
+                int row = i / (3 * Q), c = i % (3 * Q) * 4;
+                async_copy(shared + l.rows + row * 3 * C + c,
+                           p.q + (size_t)((set0 + row / ic) * n + i0 + row % ic) * p.Q + p.m * 6 * C + c);
+            }
+            for (int i = tid; i < steps * 3 * Q; i += CONV_THREADS) {
+                int step = s0 + i / (3 * Q), lag = i / Q % 3, c = i % Q * 4, t = step % n - lag;
+                if (t < 0) continue;
+                int y = t ? step / n * n + __ldg(p.order + step / n * n + t - 1) : p.R;
+                async_copy(shared + l.last + i * 4, p.q + (size_t)y * p.Q + (p.m * 6 + 3 + lag) * C + c);
+            }
+        }
+        async_commit();
 #pragma unroll
         for (int x = 0; x < CT; x++) {
             int q = slot + x * slots;
             if (q >= cells || slot >= slots) q = 0;
-            t_of[x] = (s0 + q / ic) % n;
-            at[x] = ((BACK ? 0 : 2 * ic) + q) * ldp;
+            int step = s0 + q / ic, item = i0 + q % ic;
+            t_of[x] = step % n;
+            at[x] = l.plane + ((BACK ? 0 : 2 * ic) + q) * ldp;
+            if (BACK)
+                extra[x] = __ldg(p.dlogit + (size_t)step * n + item);
+            else
+                pos[x] = __ldg(p.pos + step / n * n + item);
 #pragma unroll
             for (int o = 0; o < OT; o++) acc[x][o] = 0;
         }
-        int b0 = BACK ? p.m + 1 : 0, b1 = BACK ? p.N : p.m;
         for (int b = b0; b < b1; b++) {
-            int pair = BACK ? pair_at(b, p.m) : pair_at(p.m, b);
-            const float *conv_w = p.conv + (size_t)pair * 3 * C * C,
-                        *pool_w = p.pool + (size_t)pair * 3 * C * C;
-            __syncthreads();
-            for (int i = tid; i < (steps + 2) * ic * (C / 4); i += CONV_THREADS) {
-                int c = i % (C / 4) * 4, row = i / (C / 4), sl = row / ic, item = i0 + row % ic;
-                int step = s0 + sl - (BACK ? 0 : 2);
-                float4 v = make_float4(0, 0, 0, 0);
-                if (step >= 0 && step < p.R) {
-                    size_t from = (size_t)b * p.plane + ((size_t)step * n + item) * C + c;
-                    float4 r = load4(p.r + from);
-                    if (BACK) {
-                        float4 d = load4(p.dv + from);
-                        v = make_float4(dpre(p, b, c, d.x, r.x), dpre(p, b, c + 1, d.y, r.y),
-                                        dpre(p, b, c + 2, d.z, r.z), dpre(p, b, c + 3, d.w, r.w));
-                    } else {
-                        float4 g = load4(p.norm.g + b * C + c), e = load4(p.norm.e + b * C + c);
-                        v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
-                    }
-                }
-                store4(plane + row * ldp + c, v);
+            int stage = l.stages > 1 ? (b - b0) & 1 : 0;
+            float *here = shared + stage * l.stage;
+            if (l.stages > 1 && b + 1 < b1) {
+                conv_fetch<BACK>(p, l, shared + (stage ^ 1) * l.stage, b + 1, s0, steps, i0, ic);
+                async_wait<1>();
+            } else {
+                if (l.stages == 1 && b > b0) conv_fetch<BACK>(p, l, here, b, s0, steps, i0, ic);
+                async_wait<0>();
             }
-            for (int i = tid; i < 3 * C * C / 4; i += CONV_THREADS) store4(ws + i * 4, load4(conv_w + i * 4));
-            if (i0 == 0)
-                for (int i = tid; i < (steps + 2) * C; i += CONV_THREADS) {
-                    int c = i % C, step = s0 + i / C - (BACK ? 0 : 2);
-                    float v = 0;
-                    if (step >= 0 && step < p.R) {
-                        size_t from = ((size_t)b * p.R + step) * C + c;
-                        int k = b * C + c;
-                        v = BACK ? p.norm.g[k] * p.step_dv[from] - p.k0[k] * p.step_count[from] -
-                                       p.k1[k] * p.step_r[from]
-                                 : p.norm.g[k] * p.praw[from] + p.norm.e[k];
-                    }
-                    pools[i] = v;
-                }
             __syncthreads();
+            conv_norm<BACK>(p, l, here, steps, i0, ic);
+            __syncthreads();
+            const float *ws = here + l.conv, *wp = here + l.pool, *pools = here + l.step;
 #pragma unroll
-            for (int l = 0; l < 3; l++) {
-                int from[CT];
+            for (int lag = 0; lag < 3; lag++) {
+                const float *from[CT];
 #pragma unroll
                 for (int x = 0; x < CT; x++) {
-                    bool there = BACK ? t_of[x] + l < n : t_of[x] >= l;
-                    from[x] = there ? at[x] + (BACK ? l : -l) * ic * ldp : zero;
+                    bool there = BACK ? t_of[x] + lag < n : t_of[x] >= lag;
+                    from[x] = there ? here + at[x] + (BACK ? lag : -lag) * ic * ldp : shared + l.zero;
                 }
 #pragma unroll 2
                 for (int k = 0; k < C; k += 4) {
                     float4 a[CT];
 #pragma unroll
-                    for (int x = 0; x < CT; x++) a[x] = load4(plane + from[x] + k);
+                    for (int x = 0; x < CT; x++) a[x] = load4(from[x] + k);
 #pragma unroll
                     for (int kk = 0; kk < 4; kk++) {
                         float w[OT];
 #pragma unroll
                         for (int o = 0; o < OT; o += 4)
-                            *(float4 *)&w[o] = load4(ws + ((l * C) + k + kk) * C + og * OT + o);
+                            *(float4 *)&w[o] = load4(ws + (lag * C + k + kk) * C + og * OT + o);
 #pragma unroll
                         for (int x = 0; x < CT; x++) {
                             float v = kk == 0 ? a[x].x : kk == 1 ? a[x].y : kk == 2 ? a[x].z : a[x].w;
@@ -277,62 +382,70 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(conv_args p, int weights) {
                     }
                 }
             }
-            /* The pools depend on the step alone. */
+            /* The pools depend on the step alone: one step, one lag, four channels a thread. */
             if (i0 == 0)
-                for (int i = tid; i < steps * C; i += CONV_THREADS) {
-                    int c = i % C, sl = i / C, t = (s0 + sl) % n;
-                    float add = 0;
-                    for (int l = 0; l < 3; l++) {
-                        if (BACK ? t + l >= n : t < l) continue;
-                        const float *from = pools + (BACK ? sl + l : sl + 2 - l) * C;
+                for (int i = tid; i < 3 * steps * Q; i += CONV_THREADS) {
+                    int c = i % Q * 4, sl = i / Q % steps, lag = i / Q / steps, t = (s0 + sl) % n;
+                    if (BACK ? t + lag >= n : t < lag) continue;
+                    const float *from = pools + (BACK ? sl + lag : sl + 2 - lag) * C;
+                    float4 *to = (float4 *)(added + (lag * steps + sl) * C + c), add = *to;
 #pragma unroll 8
-                        for (int k = 0; k < C; k++) add += from[k] * pool_w[(l * C + k) * C + c];
+                    for (int k = 0; k < C; k++) {
+                        float4 w = load4(wp + (lag * C + k) * C + c);
+                        float v = from[k];
+                        add.x += v * w.x;
+                        add.y += v * w.y;
+                        add.z += v * w.z;
+                        add.w += v * w.w;
                     }
-                    added[i] += add;
+                    *to = add;
                 }
+            __syncthreads();
         }
+        async_wait<0>();
         __syncthreads();
+        float *out = shared; /* [cells][C + 4] */
 #pragma unroll
         for (int x = 0; x < CT; x++) {
             int q = slot + x * slots;
             if (q >= cells || slot >= slots) continue;
-            int sl = q / ic, step = s0 + sl, t = t_of[x], item = i0 + q % ic, set = step / n;
-            size_t to = (size_t)p.m * p.plane + ((size_t)step * n + item) * C + og * OT;
-            if (BACK) {
-                float d = p.dlogit[(size_t)step * n + item];
-                const int *arg = p.parg + ((size_t)p.m * p.R + step) * C + og * OT;
-#pragma unroll
-                for (int o = 0; o < OT; o++) {
-                    int c = og * OT + o;
-                    acc[x][o] +=
-                        (c < p.out ? p.head[c] * d : 0.0f) + (arg[o] == item ? added[sl * C + c] : 0.0f);
-                }
-            } else {
-                int pos = p.pos[set * n + item];
-#pragma unroll
-                for (int o = 0; o < OT; o++) acc[x][o] += added[sl * C + og * OT + o];
-#pragma unroll
-                for (int l = 0; l < 3; l++) {
-                    if (t < l || t - l > pos) continue;
-                    int y = t - l ? set * n + p.order[set * n + t - l - 1] : p.R;
-                    const float *qx = p.q + (size_t)(set * n + item) * p.Q + (p.m * 6 + l) * C + og * OT;
-                    const float *qy = p.q + (size_t)y * p.Q + (p.m * 6 + 3 + l) * C + og * OT;
-#pragma unroll
-                    for (int o = 0; o < OT; o += 4) {
-                        float4 a = load4(qx + o), b = load4(qy + o);
-                        acc[x][o] += a.x + b.x;
-                        acc[x][o + 1] += a.y + b.y;
-                        acc[x][o + 2] += a.z + b.z;
-                        acc[x][o + 3] += a.w + b.w;
-                    }
-                }
-#pragma unroll
-                for (int o = 0; o < OT; o++) acc[x][o] = relu(acc[x][o]);
-            }
+            int sl = q / ic, item = q % ic;
+            size_t to = (size_t)p.m * p.plane + ((size_t)(s0 + sl) * n + i0 + item) * C + og * OT;
 #pragma unroll
             for (int o = 0; o < OT; o += 4) {
+                int c = og * OT + o;
+                const float *a = added + sl * C + c;
+                float4 add = load4(a), add1 = load4(a + steps * C), add2 = load4(a + 2 * steps * C);
+                add = make_float4(add.x + add1.x + add2.x, add.y + add1.y + add2.y, add.z + add1.z + add2.z,
+                                  add.w + add1.w + add2.w);
                 float4 v = make_float4(acc[x][o], acc[x][o + 1], acc[x][o + 2], acc[x][o + 3]);
-                store4(plane + q * ldp + og * OT + o, v);
+                if (BACK) {
+                    int4 taken = *(const int4 *)(last + sl * C + c);
+                    int own = i0 + item;
+                    v.x +=
+                        (c < p.out ? __ldg(p.head + c) * extra[x] : 0.0f) + (taken.x == own ? add.x : 0.0f);
+                    v.y += (c + 1 < p.out ? __ldg(p.head + c + 1) * extra[x] : 0.0f) +
+                           (taken.y == own ? add.y : 0.0f);
+                    v.z += (c + 2 < p.out ? __ldg(p.head + c + 2) * extra[x] : 0.0f) +
+                           (taken.z == own ? add.z : 0.0f);
+                    v.w += (c + 3 < p.out ? __ldg(p.head + c + 3) * extra[x] : 0.0f) +
+                           (taken.w == own ? add.w : 0.0f);
+                } else {
+                    v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
+                    const float *qx = rows + (((s0 + sl) / n - set0) * ic + item) * 3 * C + c,
+                                *qy = last + sl * 3 * C + c;
+#pragma unroll
+                    for (int lag = 0; lag < 3; lag++) {
+                        if (t_of[x] < lag || t_of[x] - lag > pos[x]) continue;
+                        float4 f = load4(qx + lag * C), g = load4(qy + lag * C);
+                        v.x += f.x + g.x;
+                        v.y += f.y + g.y;
+                        v.z += f.z + g.z;
+                        v.w += f.w + g.w;
+                    }
+                    v = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w));
+                }
+                store4(out + q * ldp + c, v);
                 store4((BACK ? p.dv : p.r) + to + o, v);
             }
         }
@@ -340,13 +453,13 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(conv_args p, int weights) {
         if (tid < lanes)
             for (int sl = t_own; sl < steps; sl += t_step) {
                 size_t to = ((size_t)p.m * p.R + s0 + sl) * C + c_own;
-                const float *own = plane + sl * ic * ldp + c_own;
+                const float *own = out + sl * ic * ldp + c_own;
                 if (BACK) {
-                    const float *r = p.r + (size_t)p.m * p.plane + ((size_t)(s0 + sl) * n + i0) * C + c_own;
+                    const float *r = rows + sl * ic * ldp + c_own;
                     float dy = 0, dy_r = 0, dv = 0, count = 0, total = 0;
 #pragma unroll 4
                     for (int i = 0; i < ic; i++) {
-                        float d = own[i * ldp], v = r[i * C];
+                        float d = own[i * ldp], v = r[i * ldp];
                         dy += d;
                         dy_r += d * v;
                         total += v;
@@ -362,7 +475,7 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(conv_args p, int weights) {
                     p.step_count[to] = (i0 ? p.step_count[to] : 0.0f) + count;
                     p.step_r[to] = (i0 ? p.step_r[to] : 0.0f) + total;
                 } else {
-                    float sign = c_own < p.out && p.theta[p.gamma + c_own] < 0 ? -1.0f : 1.0f;
+                    float sign = c_own < p.out && __ldg(p.theta + p.gamma + c_own) < 0 ? -1.0f : 1.0f;
                     float best = i0 ? p.praw[to] : own[0], s1 = 0, s2 = 0;
                     int arg = i0 ? p.parg[to] : 0;
 #pragma unroll 4
@@ -381,11 +494,11 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(conv_args p, int weights) {
                     p.parg[to] = arg;
                 }
             }
+        __syncthreads();
     }
     constexpr int K = BACK ? 5 : 2;
     __shared__ double sums[1024], total[5 * 64];
     for (int k = 0; k < K; k++) {
-        __syncthreads();
         if (tid < lanes) sums[tid] = sum[k];
         __syncthreads();
         if (tid < C) {
@@ -393,6 +506,7 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(conv_args p, int weights) {
             for (int z = 0; z < t_step; z++) add += sums[z * C + tid];
             p.part[(size_t)blockIdx.x * K * C + k * C + tid] = add;
         }
+        __syncthreads();
     }
     if (!last_block(p.counter, gridDim.x)) return;
     column_totals(p.part, (int)gridDim.x, K * C, total, sums, 1024);
@@ -401,11 +515,11 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(conv_args p, int weights) {
         norm_make(p.forward, tid, total[tid], total[C + tid]);
         return;
     }
-    int at = p.m * C + tid;
-    double dy = total[tid], mean = (double)p.norm.mean[at], inv = (double)p.norm.inv[at];
+    int own = p.m * C + tid;
+    double dy = total[tid], mean = (double)p.norm.mean[own], inv = (double)p.norm.inv[own];
     norm_back(p.backward, tid, dy, (total[C + tid] - dy * mean) * inv);
     p.bias_grad[tid] =
-        (float)((double)p.norm.g[at] * total[2 * C + tid] - (double)p.backward.k0[tid] * total[3 * C + tid] -
+        (float)((double)p.norm.g[own] * total[2 * C + tid] - (double)p.backward.k0[tid] * total[3 * C + tid] -
                 (double)p.backward.k1[tid] * total[4 * C + tid]);
 }
 
@@ -457,17 +571,16 @@ static conv_args conv_fill(gpu *s, int m, bool back) {
 
 template <bool BACK> static void conv_launch(gpu *s, int m) {
     conv_args p = conv_fill(s, m, BACK);
-    size_t weights;
-    conv_floats(s->C, &p.plan, &weights);
-    int tiles = p.plan.tiles, at = (int)weights;
+    int tiles = p.plan.tiles;
+    size_t shared = (size_t)(BACK ? p.plan.backward : p.plan.forward).total * sizeof(float);
     if (p.plan.ot == 4)
-        LAUNCH(s, s->stream, tiles, CONV_THREADS, p.plan.shared, (conv<1, 4, BACK>), p, at);
+        LAUNCH(s, s->stream, tiles, CONV_THREADS, shared, (conv<1, 4, BACK>), p);
     else if (p.plan.ct == 1)
-        LAUNCH(s, s->stream, tiles, CONV_THREADS, p.plan.shared, (conv<1, 8, BACK>), p, at);
+        LAUNCH(s, s->stream, tiles, CONV_THREADS, shared, (conv<1, 8, BACK>), p);
     else if (p.plan.ct == 2)
-        LAUNCH(s, s->stream, tiles, CONV_THREADS, p.plan.shared, (conv<2, 8, BACK>), p, at);
+        LAUNCH(s, s->stream, tiles, CONV_THREADS, shared, (conv<2, 8, BACK>), p);
     else
-        LAUNCH(s, s->stream, tiles, CONV_THREADS, p.plan.shared, (conv<4, 8, BACK>), p, at);
+        LAUNCH(s, s->stream, tiles, CONV_THREADS, shared, (conv<4, 8, BACK>), p);
 }
 
 void gpu_decoder_forward(gpu *s, int block) {
@@ -481,52 +594,42 @@ void gpu_decoder_backward(gpu *s, int block) {
 
 /* One set and one block: what x'_i and y'_t got through each lag. The start vector's part goes to start_part.
  */
-__global__ void __launch_bounds__(256) decoder_dq(conv_args p, float *dq, float *start_part) {
+__global__ void __launch_bounds__(1024)
+    decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part) {
     int set = blockIdx.x, m = blockIdx.y, n = p.n, C = p.C;
     const int *pos = p.pos + set * n, *order = p.order + set * n;
     size_t at = (size_t)m * p.plane + (size_t)set * n * n * C, row0 = (size_t)set * n;
     const float *dv = p.dv + at, *r = p.r + at;
     for (int i = threadIdx.x; i < 2 * n * C; i += blockDim.x) {
         int c = i % C, which = i / C % n;
+        bool item = i < n * C; /* else a step */
+        float g = __ldg(p.norm.g + m * C + c), k0 = __ldg(p.k0 + m * C + c), k1 = __ldg(p.k1 + m * C + c);
         float sum[3] = {0, 0, 0};
-        if (i < n * C) {
-            int last = pos[which];
-#pragma unroll 4
-            for (int t = 0; t < n; t++) {
-                size_t cell = ((size_t)t * n + which) * C + c;
-                float d = dpre(p, m, c, dv[cell], r[cell]);
+        int placed = item ? __ldg(pos + which) : 0;
+        size_t cell = (size_t)which * (item ? C : n * C) + c, next = item ? (size_t)n * C : C;
+#pragma unroll 8
+        for (int k = 0; k < n; k++) {
+            float d = __ldg(dv + cell + k * next), v = __ldg(r + cell + k * next);
+            int t = item ? k : which, last = item ? placed : __ldg(pos + k);
+            d = v > 0 ? g * d - k0 - k1 * v : 0.0f;
 #pragma unroll
-                for (int l = 0; l < 3; l++)
-                    if (t >= l && t - l <= last) sum[l] += d;
-            }
+            for (int l = 0; l < 3; l++)
+                if (t >= l && t - l <= last) sum[l] += d;
+        }
+        if (item) {
             for (int l = 0; l < 3; l++) dq[(row0 + which) * p.Q + (m * 6 + l) * C + c] = sum[l];
             continue;
         }
         int t = which;
-#pragma unroll 4
-        for (int k = 0; k < n; k++) {
-            size_t cell = ((size_t)t * n + k) * C + c;
-            float d = dpre(p, m, c, dv[cell], r[cell]);
-#pragma unroll
-            for (int l = 0; l < 3; l++)
-                if (t >= l && t - l <= pos[k]) sum[l] += d;
-        }
         for (int l = 0; l < 3; l++) {
             int col = (m * 6 + 3 + l) * C + c;
+            float *start = start_part + ((size_t)set * p.N + m) * 3 * C + l * C + c;
             /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's y'.
              */
-            if (t >= l) {
-                if (t == l)
-                    start_part[((size_t)set * p.N + m) * 3 * C + l * C + c] = sum[l];
-                else
-                    dq[(row0 + order[t - l - 1]) * p.Q + col] = sum[l];
-            }
-            if (t + l >= n) {
-                if (t)
-                    dq[(row0 + order[t - 1]) * p.Q + col] = 0;
-                else
-                    start_part[((size_t)set * p.N + m) * 3 * C + l * C + c] = 0;
-            }
+            if (t > l) dq[(row0 + order[t - l - 1]) * p.Q + col] = sum[l];
+            if (t == l) *start = sum[l];
+            if (t + l >= n && t) dq[(row0 + order[t - 1]) * p.Q + col] = 0;
+            if (t + l >= n && !t) *start = 0;
             if (t == n - 1) dq[(row0 + order[n - 1]) * p.Q + col] = 0;
         }
     }
@@ -546,9 +649,10 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_inputs(
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
     float acc[T::TM][T::TN];
     product<true, false>(
-        s, 0, p.Q, [&](int m, int k) { return m0 + m < p.R ? p.dq[(size_t)(m0 + m) * p.Q + k] : 0.0f; },
-        [&](int c, int k) { return n0 + c < p.D ? p.rows[(size_t)k * p.D + n0 + c] : 0.0f; }, acc);
-    gradient_epilogue<T>(acc, m0, n0, p.R, p.D, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
+        s, 0, p.Q,
+        [&](int m, int k) { return m0 + m < p.R ? __ldg(p.dq + (size_t)(m0 + m) * p.Q + k) : 0.0f; },
+        [&](int c, int k) { return n0 + c < p.D ? __ldg(p.rows + (size_t)k * p.D + n0 + c) : 0.0f; }, acc);
+    gradient_epilogue(s, acc, m0, n0, p.R, p.D, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
 }
 
 /* Row R of dq: what the start vector got as y' in all sets; it is no x'. */
@@ -595,7 +699,8 @@ struct conv_weights_args {
 
 /* part = sum over cells of v_b(t - l, i) dpre_m(t, i), CB x CB channels a block, 4 x 4 and all lags a thread.
  */
-template <int CB, bool POOL> __global__ void __launch_bounds__(256) conv_weights(conv_weights_args a) {
+template <int CB, bool POOL>
+__global__ void __launch_bounds__(256) conv_weights(const __grid_constant__ conv_weights_args a) {
     extern __shared__ float4 memory[];
     constexpr int Q = CB / 4, EACH = Q * Q, SL = 256 / EACH, ldp = CB + 4;
     const conv_args &p = a.c;
@@ -614,36 +719,49 @@ template <int CB, bool POOL> __global__ void __launch_bounds__(256) conv_weights
         for (int i0 = 0; i0 < a.items; i0 += a.ic) {
             int ic = min(a.ic, a.items - i0);
             __syncthreads();
-            for (int i = tid; i < (steps + 2) * ic * Q; i += 256) {
-                int k = i % Q * 4, row = i / Q, step = s0 - 2 + row / ic, item = i0 + row % ic;
-                float4 v = make_float4(0, 0, 0, 0), d = v;
-                if (step >= 0) {
-                    float4 g = load4(p.norm.g + b * C + e0 + k), sh = load4(p.norm.e + b * C + e0 + k), x;
-                    if (POOL)
-                        x = load4(p.praw + ((size_t)b * p.R + step) * C + e0 + k);
-                    else
-                        x = load4(p.r + (size_t)b * p.plane + ((size_t)step * n + item) * C + e0 + k);
-                    v = make_float4(g.x * x.x + sh.x, g.y * x.y + sh.y, g.z * x.z + sh.z, g.w * x.w + sh.w);
-                }
-                store4(vs + row * ldp + k, v);
-                if (row < 2 * ic) continue;
-                int ch = c0 + k;
-                if (POOL) {
-                    size_t from = ((size_t)m * p.R + step) * C + ch;
-                    float4 x = load4(p.step_dv + from), y = load4(p.step_count + from),
-                           z = load4(p.step_r + from);
-                    float4 g = load4(p.norm.g + m * C + ch), k0 = load4(p.k0 + m * C + ch),
-                           k1 = load4(p.k1 + m * C + ch);
-                    d = make_float4(g.x * x.x - k0.x * y.x - k1.x * z.x, g.y * x.y - k0.y * y.y - k1.y * z.y,
-                                    g.z * x.z - k0.z * y.z - k1.z * z.z, g.w * x.w - k0.w * y.w - k1.w * z.w);
-                } else {
-                    size_t from = (size_t)m * p.plane + ((size_t)step * n + item) * C + ch;
-                    float4 x = load4(p.dv + from), r = load4(p.r + from);
-                    d = make_float4(dpre(p, m, ch, x.x, r.x), dpre(p, m, ch + 1, x.y, r.y),
-                                    dpre(p, m, ch + 2, x.z, r.z), dpre(p, m, ch + 3, x.w, r.w));
-                }
-                store4(ds + (row - 2 * ic) * ldp + k, d);
-            }
+            struct loaded {
+                float4 v, d;
+            };
+            staged<2>(
+                (steps + 2) * ic * Q,
+                [&](int i) {
+                    int k = i % Q * 4, row = i / Q, step = s0 - 2 + row / ic, item = i0 + row % ic,
+                        ch = c0 + k;
+                    loaded x = {};
+                    if (step >= 0) {
+                        float4 g = four_of(p.norm.g + b * C + e0 + k), e = four_of(p.norm.e + b * C + e0 + k),
+                               y;
+                        if (POOL)
+                            y = four_of(p.praw + ((size_t)b * p.R + step) * C + e0 + k);
+                        else
+                            y = four_of(p.r + (size_t)b * p.plane + ((size_t)step * n + item) * C + e0 + k);
+                        x.v = make_float4(g.x * y.x + e.x, g.y * y.y + e.y, g.z * y.z + e.z, g.w * y.w + e.w);
+                    }
+                    if (row < 2 * ic) return x;
+                    float4 g = four_of(p.norm.g + m * C + ch), k0 = four_of(p.k0 + m * C + ch),
+                           k1 = four_of(p.k1 + m * C + ch);
+                    if (POOL) {
+                        size_t from = ((size_t)m * p.R + step) * C + ch;
+                        float4 d = four_of(p.step_dv + from), y = four_of(p.step_count + from),
+                               z = four_of(p.step_r + from);
+                        x.d = make_float4(
+                            g.x * d.x - k0.x * y.x - k1.x * z.x, g.y * d.y - k0.y * y.y - k1.y * z.y,
+                            g.z * d.z - k0.z * y.z - k1.z * z.z, g.w * d.w - k0.w * y.w - k1.w * z.w);
+                    } else {
+                        size_t from = (size_t)m * p.plane + ((size_t)step * n + item) * C + ch;
+                        float4 d = four_of(p.dv + from), r = four_of(p.r + from);
+                        x.d = make_float4(r.x > 0 ? g.x * d.x - k0.x - k1.x * r.x : 0.0f,
+                                          r.y > 0 ? g.y * d.y - k0.y - k1.y * r.y : 0.0f,
+                                          r.z > 0 ? g.z * d.z - k0.z - k1.z * r.z : 0.0f,
+                                          r.w > 0 ? g.w * d.w - k0.w - k1.w * r.w : 0.0f);
+                    }
+                    return x;
+                },
+                [&](int i, const loaded &x) {
+                    int k = i % Q * 4, row = i / Q;
+                    store4(vs + row * ldp + k, x.v);
+                    if (row >= 2 * ic) store4(ds + (row - 2 * ic) * ldp + k, x.d);
+                });
             __syncthreads();
             int cells = steps * ic, sl = slice / ic, item = slice % ic, t = (s0 + sl) % n;
             for (int q = slice; q < cells; q += SL) {
@@ -693,7 +811,7 @@ template <bool POOL> static int conv_weights_launch(gpu *s, cudaStream_t where, 
     a.tiles = up(a.c.R, a.steps);
     int splits = up(2 * s->multiprocessors, count * z);
     if (splits > a.tiles) splits = a.tiles;
-    if (splits > SPLITS) splits = SPLITS;
+    if (splits > CONV_SPLITS) splits = CONV_SPLITS;
     a.part = part;
     size_t floats = ((size_t)(2 * a.steps + 2) * a.ic + 1) * (CB + 4), red = 256 * 48;
     size_t shared = (floats > red ? floats : red) * sizeof(float);
@@ -717,7 +835,9 @@ void gpu_decoder_rows_backward(gpu *s) {
     }
     if (s->N) {
         conv_args p = conv_fill(s, -1, true);
-        LAUNCH(s, s->stream, dim3(B, s->N), 256, 0, decoder_dq, p, s->dq, s->start_part);
+        int threads = up(2 * n * s->C, 32) * 32;
+        LAUNCH(s, s->stream, dim3(B, s->N), threads < 1024 ? threads : 1024, 0, decoder_dq, p, s->dq,
+               s->start_part);
         gpu_fork(s, 2);
         float *last = s->dq + (size_t)R * s->Q;
         LAUNCH(s, s->side[2], up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, B, s->C, s->N, last);
@@ -735,10 +855,10 @@ void gpu_decoder_rows_backward(gpu *s) {
                  s->theta + sh->head_weight,
                  gpu_pool_backward(s, s->M - 1)};
     if ((long)up(R, 64) * up(sh->D, 64) >= s->multiprocessors) {
-        typedef tile<64, 64, 8, 4> T;
+        typedef tile<64, 64, 8, 4, 2> T;
         LAUNCH(s, s->stream, dim3(up(R, 64), up(sh->D, 64)), T::THREADS, 0, decoder_inputs<T>, p);
     } else {
-        typedef tile<16, 64, 4, 4> T;
+        typedef tile<16, 64, 4, 4, 4> T;
         LAUNCH(s, s->stream, dim3(up(R, 16), up(sh->D, 64)), T::THREADS, 0, decoder_inputs<T>, p);
     }
 }

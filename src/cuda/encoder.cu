@@ -40,12 +40,15 @@ template <bool STATS> __global__ void __launch_bounds__(128) encoder_rows(rows_a
     bool write = blockIdx.y == 0;
     float acc[8][4];
     product<true, true>(
-        s, 0, p.in, [&](int m, int k) { return m < rows ? feature(p.f, row0 + m, k, write) : 0.0f; },
+        s, 0, p.in, [&](int m, int k) { return m < rows ? feature(p.f, row0 + m, k) : 0.0f; },
         [&](int c, int k) {
             int h = h0 + (c & 31);
-            return h < p.hidden ? p.theta[p.weight + ((size_t)h * 2 + (c >> 5)) * p.in + k] : 0.0f;
+            return h < p.hidden ? __ldg(p.theta + p.weight + ((size_t)h * 2 + (c >> 5)) * p.in + k) : 0.0f;
         },
-        acc);
+        acc,
+        [&](int m, int k, float y) {
+            if (write && m < rows) keep_feature(p.f, row0 + m, k, y);
+        });
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         int m = rows_tile::row(i), c = rows_tile::column(0), h = h0 + (c & 31);
@@ -153,15 +156,15 @@ struct pair_args {
     norm_forward norm2;
 };
 
-/* Shared memory: a [rows][36], c [rows of the sets][36], w [32][O + 4] for 32 of the hidden channels at a
- * time; in the same place afterwards u [cells][O + 4]; then parts of the folded bias [O][32], and the bias
- * [O]. */
+/* Shared memory: a [rows][kc + 4], c [rows of the sets][kc + 4], w [kc][O + 4] for kc hidden channels at a
+ * time (all of them where they fit); in the same place afterwards u [cells][O + 4]; then the folded bias [O].
+ */
 static size_t pair_shared(const gpu *s, const pair_plan *p, int n, size_t *front) {
     int rows = p->S ? p->S * n : p->rows, others = p->S ? p->S * n : p->jc;
-    size_t a = (size_t)(rows + others) * (PAIR_K + 4) + (size_t)PAIR_K * (s->O + 4);
+    size_t a = (size_t)(rows + others) * (p->kc + 4) + (size_t)p->kc * (s->O + 4);
     size_t u = (size_t)rows * p->jc * (s->O + 4);
     *front = a > u ? a : u;
-    return (*front + (size_t)s->O * (PAIR_K + 1)) * sizeof(float);
+    return (*front + s->O) * sizeof(float);
 }
 
 bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
@@ -187,15 +190,17 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
     p->ct = cells <= slots ? 1 : cells <= 2L * slots ? 2 : 4;
     if (cells <= PAIR_THREADS / (s->O / 4)) p->ot = 4;
     size_t front;
-    p->shared = pair_shared(s, p, n, &front);
-    return p->shared <= s->shared;
+    for (p->kc = s->H;; p->kc = PAIR_K) {
+        p->shared = pair_shared(s, p, n, &front);
+        if (p->shared <= s->shared || p->kc <= PAIR_K) return p->shared <= s->shared;
+    }
 }
 
 template <int CT, int OT>
 __global__ void __launch_bounds__(PAIR_THREADS) pair_forward_kernel(pair_args p, int front) {
     extern __shared__ float4 memory[];
-    float *shared = (float *)memory, *bias_part = shared + front, *bias = bias_part + p.O * PAIR_K;
-    const int n = p.n, H = p.H, O = p.O, ldw = O + 4, lda = PAIR_K + 4, tid = threadIdx.x;
+    float *shared = (float *)memory, *bias = shared + front;
+    const int n = p.n, H = p.H, O = p.O, ldw = O + 4, KC = p.plan.kc, lda = KC + 4, tid = threadIdx.x;
     int row0, rows, set0;
     if (p.plan.S) {
         set0 = blockIdx.x * p.plan.S;
@@ -210,6 +215,17 @@ __global__ void __launch_bounds__(PAIR_THREADS) pair_forward_kernel(pair_args p,
     int groups = O / OT, slots = PAIR_THREADS / groups, og = tid % groups, slot = tid / groups;
     int lanes = PAIR_THREADS / O * O; /* threads that look for the best */
     int c_own = tid % O, r_own = tid / O, r_step = PAIR_THREADS / O;
+    for (int o = tid >> 5; o < O; o += PAIR_THREADS / 32) {
+        float b = 0;
+        if (o < p.out) {
+            if (!(tid & 31)) b = __ldg(p.theta + p.bias + o);
+#pragma unroll 8
+            for (int k = tid & 31; k < p.hidden; k += 32)
+                b += __ldg(p.theta + p.weight + (size_t)o * p.hidden + k) * __ldg(p.norm1.e + k);
+        }
+        for (int k = 16; k; k /= 2) b += __shfl_xor_sync(0xffffffff, b, k);
+        if (!(tid & 31)) bias[o] = b;
+    }
     double sum = 0, square = 0;
     for (int j0 = 0; j0 < n; j0 += p.plan.jc) {
         int jc = min(p.plan.jc, n - j0), cells = rows * jc;
@@ -226,30 +242,31 @@ __global__ void __launch_bounds__(PAIR_THREADS) pair_forward_kernel(pair_args p,
 #pragma unroll
             for (int o = 0; o < OT; o++) acc[x][o] = 0;
         }
-        for (int k0 = 0; k0 < H; k0 += PAIR_K) {
+        for (int k0 = 0; k0 < H; k0 += KC) {
             __syncthreads();
-            for (int i = tid; i < (rows + others) * (PAIR_K / 4); i += PAIR_THREADS) {
-                int r = i / (PAIR_K / 4), k = i % (PAIR_K / 4) * 4;
-                bool own = r < rows;
-                size_t row = own ? row0 + r : other0 + r - rows;
-                float4 v =
-                    k0 + k < H ? load4(p.ac + row * 2 * H + (own ? 0 : H) + k0 + k) : make_float4(0, 0, 0, 0);
-                store4(as + r * lda + k, v); /* c follows a */
-            }
-            for (int i = tid; i < O * PAIR_K; i += PAIR_THREADS) {
-                int o = i / PAIR_K, kk = i % PAIR_K, k = k0 + kk;
-                float w = 0, g = 0, e = 0;
-                if (o < p.out && k < p.hidden) {
-                    w = p.theta[p.weight + (size_t)o * p.hidden + k];
-                    g = p.norm1.g[k];
-                    e = p.norm1.e[k];
-                }
-                ws[kk * ldw + o] = w * g;
-                if (j0 == 0) bias_part[i] = (k0 ? bias_part[i] : 0.0f) + w * e;
-            }
+            staged<4>((rows + others) * (KC / 4),
+                      [&](int i) {
+                          int r = i / (KC / 4), k = k0 + i % (KC / 4) * 4;
+                          bool own = r < rows;
+                          size_t row = own ? row0 + r : other0 + r - rows;
+                          return k < H ? __ldg((const float4 *)(p.ac + row * 2 * H + (own ? 0 : H) + k))
+                                       : make_float4(0, 0, 0, 0);
+                      },
+                      [&](int i, float4 v) {
+                          store4(as + i / (KC / 4) * lda + i % (KC / 4) * 4, v);
+                      }); /* c follows a */
+            staged<4>(
+                O * KC,
+                [&](int i) {
+                    int o = i / KC, k = k0 + i % KC;
+                    return o < p.out && k < p.hidden
+                               ? __ldg(p.theta + p.weight + (size_t)o * p.hidden + k) * __ldg(p.norm1.g + k)
+                               : 0.0f;
+                },
+                [&](int i, float v) { ws[i % KC * ldw + i / KC] = v; });
             __syncthreads();
 #pragma unroll 2
-            for (int k = 0; k < PAIR_K; k += 4) {
+            for (int k = 0; k < KC; k += 4) {
                 float h[CT][4];
 #pragma unroll
                 for (int x = 0; x < CT; x++) {
@@ -271,12 +288,6 @@ __global__ void __launch_bounds__(PAIR_THREADS) pair_forward_kernel(pair_args p,
                         for (int o = 0; o < OT; o++) acc[x][o] += h[x][kk] * w[o];
                 }
             }
-        }
-        __syncthreads();
-        if (j0 == 0 && tid < O) {
-            float b = tid < p.out ? p.theta[p.bias + tid] : 0.0f;
-            for (int k = 0; k < PAIR_K; k++) b += bias_part[tid * PAIR_K + k];
-            bias[tid] = b;
         }
         __syncthreads();
         float *us = shared;
@@ -343,7 +354,7 @@ __global__ void __launch_bounds__(PAIR_THREADS) pair_forward_kernel(pair_args p,
 
 /* ---- pairs, backward ---- */
 
-enum { SLICES = 4, CHANNELS = 16 };
+enum { CHANNELS = 16 };
 
 struct back_args {
     back_plan plan;
@@ -363,33 +374,34 @@ struct back_args {
     norm_backward back;
 };
 
+/* Shared memory: dc [slices][n][KB], a and c [S*n][KB], du [S*rows*n][16] and in its place parts of G; at the
+ * end, in place of all, sums over the tiles. */
 bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
-    p->S = B >= 256 ? 4 : B >= 200 ? 2 : 1;
-    for (;; p->S /= 2) {
-        p->sub = SLICES / p->S;
-        for (p->KB = s->H < 128 ? s->H : 128; p->KB >= 16; p->KB = p->KB > 64 ? 64 : p->KB / 2 / 16 * 16) {
-            long row = (long)p->S * n * CHANNELS, rows = 16384 / row; /* 64 KB of du at a time */
-            p->rows = rows < 1 ? 1 : rows > n ? n : (int)rows;
-            long du = row * p->rows, gs = (long)SLICES * p->KB * (CHANNELS + 1);
-            p->threads = SLICES * p->KB / 2;
-            long floats = (du > gs ? du : gs) + (long)SLICES * n * p->KB;
-            p->shared = (size_t)floats * sizeof(float);
-            if (p->shared <= s->shared) {
+    for (p->S = B >= 256 ? 4 : B >= 200 ? 2 : 1;; p->S /= 2)
+        for (p->slices = n < 8 ? 4 : 8; p->slices >= 2 && p->slices >= p->S; p->slices /= 2)
+            for (int KB = 512 / p->slices; KB >= 16; KB /= 2) {
+                p->KB = KB < s->H ? KB : s->H;
+                p->sub = p->slices / p->S;
+                long row = (long)p->S * n * CHANNELS, rows = 16384 / row; /* 64 KB of du at a time */
+                p->rows = rows < 1 ? 1 : rows > n ? n : (int)rows;
+                long du = row * p->rows, gs = (long)p->slices * p->KB * (CHANNELS + 1);
+                long floats = (du > gs ? du : gs) + (long)(p->slices + 2 * p->S) * n * p->KB;
+                long sums = 4L * (s->H + s->O);
+                p->threads = p->slices * p->KB / 2;
+                p->shared = (size_t)(floats > sums ? floats : sums) * sizeof(float);
                 p->tiles = up(B, p->S);
-                return true;
+                if (p->shared <= s->shared) return true;
+                if (p->S == 1 && p->slices == 2 && KB == 16) return false;
             }
-            if (p->KB == 16) break;
-        }
-        if (p->S == 1) return false;
-    }
 }
 
-__global__ void __launch_bounds__(256) pair_backward_kernel(back_args p) {
+__global__ void __launch_bounds__(256, 2) pair_backward_kernel(back_args p) {
     extern __shared__ float4 memory[];
-    const int n = p.n, H = p.H, O = p.O, S = p.plan.S, sub = p.plan.sub, KB = p.plan.KB, T = blockDim.x,
-              tid = threadIdx.x, RS = p.plan.rows;
+    const int n = p.n, H = p.H, O = p.O, S = p.plan.S, sub = p.plan.sub, KB = p.plan.KB,
+              slices = p.plan.slices, T = blockDim.x, tid = threadIdx.x, RS = p.plan.rows;
     const size_t ld = 2 * (size_t)H;
-    float *dc = (float *)memory, *du = dc + SLICES * n * KB, *gs = du; /* dc [slices][n][KB] */
+    float *dc = (float *)memory, *as = dc + slices * n * KB, *cs = as + S * n * KB, *du = cs + S * n * KB,
+          *gs = du;
     int set0 = blockIdx.x * S, sets = min(S, p.B - set0), kbase = blockIdx.y * KB;
     int half = KB / 2, slice = tid / half, kl = tid % half * 2, k = kbase + kl;
     int set = slice / sub, first = slice % sub;
@@ -397,7 +409,16 @@ __global__ void __launch_bounds__(256) pair_backward_kernel(back_args p) {
     size_t row0 = (size_t)(set0 + set) * n;
     __shared__ double gb[256 / 4][CHANNELS];
     double t_sum = 0; /* of w G, for channel kbase + tid */
-    for (int i = tid; i < SLICES * n * KB; i += T) dc[i] = 0;
+    for (int i = tid; i < sets * n * (KB / 4); i += T) {
+        int r = i / (KB / 4), c = i % (KB / 4) * 4;
+        const float *from = p.ac + ((size_t)set0 * n + r) * ld + kbase + c;
+        if (kbase + c < H) {
+            async_copy(as + r * KB + c, from);
+            async_copy(cs + r * KB + c, from + H);
+        }
+    }
+    async_commit();
+    for (int i = tid; i < slices * n * KB; i += T) dc[i] = 0;
     for (int o0 = 0; o0 < O; o0 += CHANNELS) {
         float w[2][CHANNELS], g[2][CHANNELS];
 #pragma unroll
@@ -407,7 +428,7 @@ __global__ void __launch_bounds__(256) pair_backward_kernel(back_args p) {
 #pragma unroll
             for (int o = 0; o < CHANNELS; o++) {
                 w[c][o] = there && o0 + o < p.out
-                              ? scale * p.theta[p.weight + (size_t)(o0 + o) * p.hidden + k + c]
+                              ? scale * __ldg(p.theta + p.weight + (size_t)(o0 + o) * p.hidden + k + c)
                               : 0.0f;
                 g[c][o] = 0;
             }
@@ -415,47 +436,62 @@ __global__ void __launch_bounds__(256) pair_backward_kernel(back_args p) {
         double gb_own[4] = {};
         for (int i0 = 0; i0 < n; i0 += RS) {
             int rs = min(RS, n - i0), quad = (tid & 3) * 4;
+            float4 k0 = __ldg((const float4 *)(p.k0 + o0 + quad)),
+                   k1 = __ldg((const float4 *)(p.k1 + o0 + quad));
             __syncthreads();
-            for (int i = tid; i < sets * rs * n * 4; i += T) {
-                int cell = i >> 2, j = cell % n, ri = cell / n % rs, b = cell / n / rs;
-                size_t row = (size_t)(set0 + b) * n + i0 + ri, at = row * O + o0 + quad;
-                float4 u = load4(p.u + (row * n + j) * O + o0 + quad), d = load4(p.gd + at);
-                if (p.mean) {
-                    if (i0 + ri == j) d = make_float4(0, 0, 0, 0);
-                } else {
-                    int4 arg = *(const int4 *)(p.arg + at);
-                    if (arg.x != j) d.x = 0;
-                    if (arg.y != j) d.y = 0;
-                    if (arg.z != j) d.z = 0;
-                    if (arg.w != j) d.w = 0;
-                }
-                const float *k0 = p.k0 + o0 + quad, *k1 = p.k1 + o0 + quad;
-                d.x = u.x > 0 ? d.x - k0[0] - k1[0] * u.x : 0.0f;
-                d.y = u.y > 0 ? d.y - k0[1] - k1[1] * u.y : 0.0f;
-                d.z = u.z > 0 ? d.z - k0[2] - k1[2] * u.z : 0.0f;
-                d.w = u.w > 0 ? d.w - k0[3] - k1[3] * u.w : 0.0f;
-                store4(du + (size_t)((b * RS + ri) * n + j) * CHANNELS + quad, d);
-                gb_own[0] += (double)d.x;
-                gb_own[1] += (double)d.y;
-                gb_own[2] += (double)d.z;
-                gb_own[3] += (double)d.w;
-            }
+            struct loaded {
+                float4 u, d;
+            };
+            staged<4>(
+                sets * rs * n * 4,
+                [&](int i) {
+                    int cell = i >> 2, j = cell % n, ri = cell / n % rs, b = cell / n / rs;
+                    size_t row = (size_t)(set0 + b) * n + i0 + ri, at = row * O + o0 + quad;
+                    loaded v = {__ldg((const float4 *)(p.u + (row * n + j) * O + o0 + quad)),
+                                __ldg((const float4 *)(p.gd + at))};
+                    if (p.mean) {
+                        if (i0 + ri == j) v.d = make_float4(0, 0, 0, 0);
+                    } else {
+                        int4 arg = __ldg((const int4 *)(p.arg + at));
+                        if (arg.x != j) v.d.x = 0;
+                        if (arg.y != j) v.d.y = 0;
+                        if (arg.z != j) v.d.z = 0;
+                        if (arg.w != j) v.d.w = 0;
+                    }
+                    return v;
+                },
+                [&](int i, const loaded &v) {
+                    int cell = i >> 2, j = cell % n, ri = cell / n % rs, b = cell / n / rs;
+                    float4 d = v.d;
+                    d.x = v.u.x > 0 ? d.x - k0.x - k1.x * v.u.x : 0.0f;
+                    d.y = v.u.y > 0 ? d.y - k0.y - k1.y * v.u.y : 0.0f;
+                    d.z = v.u.z > 0 ? d.z - k0.z - k1.z * v.u.z : 0.0f;
+                    d.w = v.u.w > 0 ? d.w - k0.w - k1.w * v.u.w : 0.0f;
+                    store4(du + (size_t)((b * RS + ri) * n + j) * CHANNELS + quad, d);
+                    gb_own[0] += (double)d.x;
+                    gb_own[1] += (double)d.y;
+                    gb_own[2] += (double)d.z;
+                    gb_own[3] += (double)d.w;
+                });
+            async_wait<0>();
             __syncthreads();
             if (live)
                 for (int i = first; i < rs; i += sub) {
-                    float2 a = *(const float2 *)(p.ac + (row0 + i0 + i) * ld + k);
-                    const float *cs = p.ac + row0 * ld + H + k,
+                    float2 a = *(const float2 *)(as + (set * n + i0 + i) * KB + kl);
+                    const float *c_own = cs + set * n * KB + kl,
                                 *d = du + (size_t)(set * RS + i) * n * CHANNELS;
                     float *dcs = dc + slice * n * KB + kl, da0 = 0, da1 = 0;
-#pragma unroll 2
+#pragma unroll 1
                     for (int j = 0; j < n; j++) {
-                        float2 c = *(const float2 *)(cs + j * ld);
+                        float2 c = *(const float2 *)(c_own + j * KB);
                         float h0 = relu(a.x + c.x), h1 = relu(a.y + c.y), p0 = 0, p1 = 0;
 #pragma unroll
                         for (int q = 0; q < CHANNELS; q += 4) {
                             float4 v = load4(d + j * CHANNELS + q);
-                            p0 += w[0][q] * v.x + w[0][q + 1] * v.y + w[0][q + 2] * v.z + w[0][q + 3] * v.w;
-                            p1 += w[1][q] * v.x + w[1][q + 1] * v.y + w[1][q + 2] * v.z + w[1][q + 3] * v.w;
+                            p0 = fmaf(w[0][q + 3], v.w,
+                                      fmaf(w[0][q + 2], v.z, fmaf(w[0][q + 1], v.y, fmaf(w[0][q], v.x, p0))));
+                            p1 = fmaf(w[1][q + 3], v.w,
+                                      fmaf(w[1][q + 2], v.z, fmaf(w[1][q + 1], v.y, fmaf(w[1][q], v.x, p1))));
                             g[0][q] += h0 * v.x;
                             g[0][q + 1] += h0 * v.y;
                             g[0][q + 2] += h0 * v.z;
@@ -486,21 +522,22 @@ __global__ void __launch_bounds__(256) pair_backward_kernel(back_args p) {
             for (int q = 0; q < 4; q++) gb[tid >> 2][(tid & 3) * 4 + q] = gb_own[q];
         }
         int lg = CHANNELS + 1;
-        if (slice < SLICES)
+        if (slice < slices)
 #pragma unroll
             for (int c = 0; c < 2; c++)
 #pragma unroll
                 for (int o = 0; o < CHANNELS; o++) gs[(slice * KB + kl + c) * lg + o] = live ? g[c][o] : 0.0f;
         __syncthreads();
-        if (blockIdx.y == 0 && tid < CHANNELS) {
-            double add = 0;
-            for (int i = 0; i < T / 4; i++) add += gb[i][tid];
-            p.part[(size_t)blockIdx.x * (H + O) + H + o0 + tid] = (float)add;
-        }
+        if (blockIdx.y == 0)
+            for (int o = tid; o < CHANNELS; o += T) {
+                double add = 0;
+                for (int i = 0; i < T / 4; i++) add += gb[i][o];
+                p.part[(size_t)blockIdx.x * (H + O) + H + o0 + o] = (float)add;
+            }
         for (int i = tid; i < KB * CHANNELS; i += T) {
             int kk = i / CHANNELS, o = i % CHANNELS;
             float add = 0;
-            for (int z = 0; z < SLICES; z++) add += gs[(z * KB + kk) * lg + o];
+            for (int z = 0; z < slices; z++) add += gs[(z * KB + kk) * lg + o];
             gs[kk * lg + o] = add;
             if (kbase + kk < H) p.g[((size_t)blockIdx.x * H + kbase + kk) * O + o0 + o] = add;
         }
@@ -508,7 +545,7 @@ __global__ void __launch_bounds__(256) pair_backward_kernel(back_args p) {
         for (int kk = tid; kk < KB; kk += T) {
             if (kbase + kk >= p.hidden) continue;
             for (int o = 0; o < CHANNELS && o0 + o < p.out; o++)
-                t_sum += (double)p.theta[p.weight + (size_t)(o0 + o) * p.hidden + kbase + kk] *
+                t_sum += (double)__ldg(p.theta + p.weight + (size_t)(o0 + o) * p.hidden + kbase + kk) *
                          (double)gs[kk * lg + o];
         }
     }
@@ -521,36 +558,16 @@ __global__ void __launch_bounds__(256) pair_backward_kernel(back_args p) {
         if (kbase + kk < H) p.sum[((size_t)(set0 + b) * n + j) * ld + H + kbase + kk] = add;
     }
     if (!last_block(p.counter, gridDim.x * gridDim.y)) return;
-    /* The sums over the tiles, a few columns at a time; first those of du, which all channels need. */
-    __shared__ double b_total[128];
-    double *scratch = (double *)memory;
-    for (int i = tid; i < O; i += T) {
-        double add = 0;
-#pragma unroll 8
-        for (int t = 0; t < (int)gridDim.x; t++) add += (double)__ldcg(p.part + (size_t)t * (H + O) + H + i);
-        b_total[i] = add;
-        if (i < p.out) p.grad[p.bias + i] = (float)add;
-    }
-    __syncthreads();
-    int width = min(min(64, H), T), slices = T / width;
-    for (int h0 = 0; h0 < H; h0 += width) {
-        int h = h0 + tid % width;
-        double add = 0;
-        if (tid < slices * width && h < p.hidden)
-#pragma unroll 8
-            for (int t = tid / width; t < (int)gridDim.x; t += slices)
-                add += (double)__ldcg(p.part + (size_t)t * (H + O) + h);
-        if (tid < slices * width) scratch[tid] = add;
-        __syncthreads();
-        if (tid < width && h < p.hidden) {
-            double t_total = 0, dy = 0;
-            for (int z = 0; z < slices; z++) t_total += scratch[z * width + tid];
-#pragma unroll 8
-            for (int o = 0; o < p.out; o++)
-                dy += (double)p.theta[p.weight + (size_t)o * p.hidden + h] * b_total[o];
-            norm_back(p.back, h, dy, (t_total - (double)p.norm1.mean[h] * dy) * (double)p.norm1.inv[h]);
-        }
-        __syncthreads();
+    double *total = (double *)memory, *b_total = total + H;
+    column_totals(p.part, (int)gridDim.x, H + O, total, total + H + O,
+                  (int)(p.plan.shared / sizeof(double)) - H - O);
+    for (int o = tid; o < p.out; o += T) p.grad[p.bias + o] = (float)b_total[o];
+    for (int h = tid; h < p.hidden; h += T) {
+        double dy = 0;
+#pragma unroll 16
+        for (int o = 0; o < p.out; o++)
+            dy += (double)__ldg(p.theta + p.weight + (size_t)o * p.hidden + h) * b_total[o];
+        norm_back(p.back, h, dy, (total[h] - (double)p.norm1.mean[h] * dy) * (double)p.norm1.inv[h]);
     }
 }
 
@@ -569,7 +586,7 @@ struct inputs_args {
 __device__ static inline float corrected(const inputs_args &p, int row, int k) {
     size_t at = (size_t)row * 2 * p.H + k;
     int h = k < p.H ? k : k - p.H;
-    return p.sum[at] - p.c0[h] * p.count[at] - p.c1[h] * p.total[at];
+    return __ldg(p.sum + at) - __ldg(p.c0 + h) * __ldg(p.count + at) - __ldg(p.c1 + h) * __ldg(p.total + at);
 }
 
 template <class T> __global__ void __launch_bounds__(T::THREADS) encoder_inputs(inputs_args p) {
@@ -581,18 +598,19 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) encoder_inputs(
         s, 0, 2 * p.H,
         [&](int m, int k) {
             int row = m0 + m;
-            if (row >= p.R) return 0.0f;
-            float d = corrected(p, row, k);
-            if (write) p.dac[(size_t)row * 2 * p.H + k] = d;
-            return d;
+            return row < p.R ? corrected(p, row, k) : 0.0f;
         },
         [&](int c, int k) {
             int side = k >= p.H, h = k - side * p.H;
-            return h < p.hidden && n0 + c < p.in ? p.theta[p.weight + ((size_t)h * 2 + side) * p.in + n0 + c]
-                                                 : 0.0f;
+            return h < p.hidden && n0 + c < p.in
+                       ? __ldg(p.theta + p.weight + ((size_t)h * 2 + side) * p.in + n0 + c)
+                       : 0.0f;
         },
-        acc);
-    gradient_epilogue<T>(acc, m0, n0, p.R, p.in, p.dx, p.ldx, true, nullptr, nullptr, p.pool);
+        acc,
+        [&](int m, int k, float d) {
+            if (write && m0 + m < p.R) p.dac[(size_t)(m0 + m) * 2 * p.H + k] = d;
+        });
+    gradient_epilogue(s, acc, m0, n0, p.R, p.in, p.dx, p.ldx, true, nullptr, nullptr, p.pool);
 }
 
 /* The first block's input needs no gradient unless words' vectors are trained. */
@@ -616,10 +634,11 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) rows_weights(we
     int k0 = blockIdx.z * p.rows_split, k1 = min(p.R, k0 + p.rows_split);
     float acc[T::TM][T::TN];
     product<false, false>(
-        s, k0, k1, [&](int m, int k) { return m0 + m < p.width ? p.d[(size_t)k * p.width + m0 + m] : 0.0f; },
+        s, k0, k1,
+        [&](int m, int k) { return m0 + m < p.width ? __ldg(p.d + (size_t)k * p.width + m0 + m) : 0.0f; },
         [&](int c, int k) {
             c += n0;
-            return c < p.in ? p.x[(size_t)k * p.ldx + c] : c < columns ? 1.0f : 0.0f;
+            return c < p.in ? __ldg(p.x + (size_t)k * p.ldx + c) : c < columns ? 1.0f : 0.0f;
         },
         acc);
     float *part = p.part + (size_t)blockIdx.z * p.width * columns;
@@ -634,14 +653,19 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) rows_weights(we
 
 int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
                      float *part) {
-    typedef tile<64, 64, 8, 4> T;
-    int x = up(width, 64), y = up(in + ones, 64), splits = up(2 * s->multiprocessors, x * y);
+    bool large = (long)width * (in + ones) >= 128 * 1024;
+    int x = up(width, large ? 128 : 64), y = up(in + ones, 64), splits = up(2 * s->multiprocessors, x * y);
     if (splits > up(R, 64)) splits = up(R, 64);
     if (splits > SPLITS) splits = SPLITS;
     int each = up(up(R, splits), 16) * 16;
     splits = up(R, each);
     weights_args p = {d, width, R, each, s->x, s->D, in, ones, part};
-    LAUNCH(s, where, dim3(x, y, splits), T::THREADS, 0, rows_weights<T>, p);
+    typedef tile<128, 64, 8, 8> wide;
+    typedef tile<64, 64, 8, 4> narrow;
+    if (large)
+        LAUNCH(s, where, dim3(x, y, splits), wide::THREADS, 0, rows_weights<wide>, p);
+    else
+        LAUNCH(s, where, dim3(x, y, splits), narrow::THREADS, 0, rows_weights<narrow>, p);
     return splits;
 }
 
@@ -808,11 +832,11 @@ void gpu_encoder_backward(gpu *s, int block) {
                       at->in,   R,           s->dx,    s->D,  gpu_pool_backward(s, block - 1)};
     if (block == 0 && !s->train_vectors) {
         LAUNCH(s, s->stream, dim3(R, up(2 * s->H, 256)), 256, 0, encoder_correct, in);
-    } else if ((long)up(R, 64) * up(at->in, 64) >= 2 * s->multiprocessors) {
-        typedef tile<64, 64, 8, 4> T;
+    } else if ((long)up(R, 64) * up(at->in, 64) >= s->multiprocessors / 2) {
+        typedef tile<64, 64, 8, 4, 2> T;
         LAUNCH(s, s->stream, dim3(up(R, 64), up(at->in, 64)), T::THREADS, 0, encoder_inputs<T>, in);
     } else {
-        typedef tile<16, 64, 4, 4> T;
+        typedef tile<16, 64, 4, 4, 4> T;
         LAUNCH(s, s->stream, dim3(up(R, 16), up(at->in, 64)), T::THREADS, 0, encoder_inputs<T>, in);
     }
     gpu_fork(s, 2);

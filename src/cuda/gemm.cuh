@@ -3,90 +3,124 @@
  *
  * BM x BN results a block, TM x TN a thread, 16 of K at a time, the next 16 under way in registers while
  * these are multiplied. A thread's rows and columns come in groups of four, spread over the tile, so that
- * shared memory is read 16 bytes at a time without bank conflicts. */
+ * shared memory is read 16 bytes at a time without bank conflicts. With G > 1, G groups of threads share K
+ * among them and the first adds up: short and wide products are then done in less time. */
 #ifndef CUDA_GEMM_CUH
 #define CUDA_GEMM_CUH
 
 #include "gpu.cuh"
 
-template <int BM_, int BN_, int TM_, int TN_> struct tile {
-    static constexpr int BM = BM_, BN = BN_, TM = TM_, TN = TN_, BK = 16;
-    static constexpr int THREADS = (BM / TM) * (BN / TN);
-    float A[2][BK][BM + 4];
-    float B[2][BK][BN + 4];
+template <int BM_, int BN_, int TM_, int TN_, int G_ = 1> struct tile {
+    static constexpr int BM = BM_, BN = BN_, TM = TM_, TN = TN_, G = G_, BK = 16;
+    static constexpr int GROUP = (BM / TM) * (BN / TN), THREADS = GROUP * G;
+    union {
+        struct {
+            float A[G][2][BK][BM + 4];
+            float B[G][2][BK][BN + 4];
+        };
+        float4 others[G > 1 ? (G - 1) * GROUP *TM *TN / 4 : 1];
+    };
 
-    __device__ static int row(int i) {
-        return i / 4 * (BM / (TM / 4)) + (int)threadIdx.x / (BN / TN) * 4 + i % 4;
-    }
-    __device__ static int column(int j) {
-        return j / 4 * (BN / (TN / 4)) + (int)threadIdx.x % (BN / TN) * 4 + j % 4;
-    }
+    __device__ static int lane() { return (int)threadIdx.x % GROUP; }
+    __device__ static int row(int i) { return i / 4 * (BM / (TM / 4)) + lane() / (BN / TN) * 4 + i % 4; }
+    __device__ static int column(int j) { return j / 4 * (BN / (TN / 4)) + lane() % (BN / TN) * 4 + j % 4; }
+    /* Do the results stand in this thread? */
+    __device__ static bool owner() { return G == 1 || threadIdx.x < GROUP; }
+};
+
+struct no_keep {
+    __device__ void operator()(int, int, float) const {}
 };
 
 /* acc = sum over k0 <= k < k1 of fa(row in tile, k) * fb(column in tile, k). KA, KB: neighbours in memory are
- * neighbours in k (else in the row or column). */
-template <bool KA, bool KB, class T, class FA, class FB>
-__device__ static inline void product(T &s, int k0, int k1, FA fa, FB fb, float (&acc)[T::TM][T::TN]) {
-    constexpr int BK = T::BK, LA = T::BM * BK / T::THREADS, LB = T::BN * BK / T::THREADS;
-    static_assert(LA * T::THREADS == T::BM * BK && LB * T::THREADS == T::BN * BK, "tile");
+ * neighbours in k (else in the row or column). keep(row in tile, k, value) sees each fa once more, after all
+ * loads of a round: a store between them would make the next load wait. */
+template <bool KA, bool KB, class T, class FA, class FB, class KEEP = no_keep>
+__device__ static inline void product(T &s, int k0, int k1, FA fa, FB fb, float (&acc)[T::TM][T::TN],
+                                      KEEP keep = KEEP()) {
+    constexpr int BK = T::BK, LA = T::BM * BK / T::GROUP, LB = T::BN * BK / T::GROUP;
+    static_assert(LA * T::GROUP == T::BM * BK && LB * T::GROUP == T::BN * BK, "tile");
     float ra[LA], rb[LB];
-    int tid = threadIdx.x;
+    int tid = T::lane(), g = T::G > 1 ? (int)threadIdx.x / T::GROUP : 0;
+    int rounds = (k1 - k0 + BK * T::G - 1) / (BK * T::G);
+    if (T::G > 1) {
+        k0 += g * rounds * BK;
+        k1 = min(k1, k0 + rounds * BK);
+    }
     auto fetch = [&](int k) {
 #pragma unroll
         for (int r = 0; r < LA; r++) {
-            int i = tid + r * T::THREADS, kk = k + (KA ? i % BK : i / T::BM), m = KA ? i / BK : i % T::BM;
+            int i = tid + r * T::GROUP, kk = k + (KA ? i % BK : i / T::BM), m = KA ? i / BK : i % T::BM;
             ra[r] = kk < k1 ? fa(m, kk) : 0.0f;
         }
 #pragma unroll
         for (int r = 0; r < LB; r++) {
-            int i = tid + r * T::THREADS, kk = k + (KB ? i % BK : i / T::BN), m = KB ? i / BK : i % T::BN;
+            int i = tid + r * T::GROUP, kk = k + (KB ? i % BK : i / T::BN), m = KB ? i / BK : i % T::BN;
             rb[r] = kk < k1 ? fb(m, kk) : 0.0f;
         }
     };
-    auto put = [&](int stage) {
+    auto put = [&](int stage, int k) {
 #pragma unroll
         for (int r = 0; r < LA; r++) {
-            int i = tid + r * T::THREADS;
-            s.A[stage][KA ? i % BK : i / T::BM][KA ? i / BK : i % T::BM] = ra[r];
+            int i = tid + r * T::GROUP, kk = KA ? i % BK : i / T::BM, m = KA ? i / BK : i % T::BM;
+            s.A[g][stage][kk][m] = ra[r];
+            if (k + kk < k1) keep(m, k + kk, ra[r]);
         }
 #pragma unroll
         for (int r = 0; r < LB; r++) {
-            int i = tid + r * T::THREADS;
-            s.B[stage][KB ? i % BK : i / T::BN][KB ? i / BK : i % T::BN] = rb[r];
+            int i = tid + r * T::GROUP;
+            s.B[g][stage][KB ? i % BK : i / T::BN][KB ? i / BK : i % T::BN] = rb[r];
         }
     };
 #pragma unroll
     for (int i = 0; i < T::TM; i++)
 #pragma unroll
         for (int j = 0; j < T::TN; j++) acc[i][j] = 0;
-    if (k0 >= k1) return;
+    if (rounds <= 0) return;
     fetch(k0);
-    put(0);
+    put(0, k0);
     __syncthreads();
-    int stage = 0;
-    for (int k = k0; k < k1; k += BK) {
-        bool more = k + BK < k1;
-        if (more) fetch(k + BK);
+    for (int round = 0; round < rounds; round++) {
+        int stage = round & 1, next = k0 + (round + 1) * BK;
+        bool more = round + 1 < rounds;
+        if (more) fetch(next);
 #pragma unroll
         for (int kk = 0; kk < BK; kk++) {
             float a[T::TM], b[T::TN];
 #pragma unroll
-            for (int i = 0; i < T::TM; i += 4) *(float4 *)&a[i] = load4(&s.A[stage][kk][T::row(i)]);
+            for (int i = 0; i < T::TM; i += 4) *(float4 *)&a[i] = load4(&s.A[g][stage][kk][T::row(i)]);
 #pragma unroll
-            for (int j = 0; j < T::TN; j += 4) *(float4 *)&b[j] = load4(&s.B[stage][kk][T::column(j)]);
+            for (int j = 0; j < T::TN; j += 4) *(float4 *)&b[j] = load4(&s.B[g][stage][kk][T::column(j)]);
 #pragma unroll
             for (int i = 0; i < T::TM; i++)
 #pragma unroll
                 for (int j = 0; j < T::TN; j++) acc[i][j] += a[i] * b[j];
         }
-        if (more) put(stage ^ 1);
+        if (more) put(stage ^ 1, next);
         __syncthreads();
-        stage ^= 1;
     }
+    if (T::G == 1) return;
+    constexpr int EACH = T::TM * T::TN / 4;
+    if (g)
+#pragma unroll
+        for (int e = 0; e < EACH; e++)
+            s.others[((g - 1) * EACH + e) * T::GROUP + tid] = *(float4 *)&acc[e * 4 / T::TN][e * 4 % T::TN];
+    __syncthreads();
+    if (!g)
+        for (int z = 0; z < T::G - 1; z++)
+#pragma unroll
+            for (int e = 0; e < EACH; e++) {
+                float4 v = s.others[(z * EACH + e) * T::GROUP + tid];
+                float *to = &acc[e * 4 / T::TN][e * 4 % T::TN];
+                to[0] += v.x;
+                to[1] += v.y;
+                to[2] += v.z;
+                to[3] += v.w;
+            }
 }
 
 /* The features of a row as an encoder block (or the decoder) sees them. The last `width` of them are the pool
- * of the block before, normed here as they are loaded; whoever has `write` set leaves them in x. */
+ * of the block before, normed here as they are loaded. */
 struct features {
     float *x; /* [R + 1, D padded] */
     int ldx, rows;
@@ -97,22 +131,18 @@ struct features {
     const float *start; /* row number `rows` is this vector */
 };
 
-__device__ static inline float feature(const features &f, int row, int c, bool write) {
-    float *x = f.x + (size_t)row * f.ldx + c;
-    if (row >= f.rows) {
-        float y = f.start[c];
-        if (write) *x = y;
-        return y;
-    }
-    if (c < f.first) return *x;
+__device__ static inline float feature(const features &f, int row, int c) {
+    if (row >= f.rows) return __ldg(f.start + c);
+    if (c < f.first) return __ldg(f.x + (size_t)row * f.ldx + c);
     int o = c - f.first;
-    float g = f.norm.g[o], e = f.norm.e[o], best = f.best[(size_t)row * f.ldb + o], y;
-    if (f.mean)
-        y = (g * best + (float)(f.n - 1) * e) / (float)f.n;
-    else
-        y = f.n > 1 ? relu(g * best + e) : 0.0f;
-    if (write) *x = y;
-    return y;
+    float g = __ldg(f.norm.g + o), e = __ldg(f.norm.e + o), best = __ldg(f.best + (size_t)row * f.ldb + o);
+    if (f.mean) return (g * best + (float)(f.n - 1) * e) / (float)f.n;
+    return f.n > 1 ? relu(g * best + e) : 0.0f;
+}
+
+/* Leaves a feature in x where it was not there before. */
+__device__ static inline void keep_feature(const features &f, int row, int c, float y) {
+    if (row >= f.rows || c >= f.first) f.x[(size_t)row * f.ldx + c] = y;
 }
 
 /* What follows the gradient of the features: the way back through the pool of the block before, whose columns
@@ -132,38 +162,68 @@ struct pool_backward {
 
 /* dx [R, N] = (add ? dx : item_d * head) + acc, and the pool's way back where its columns are. */
 template <class T>
-__device__ static void gradient_epilogue(float (&acc)[T::TM][T::TN], int m0, int n0, int R, int N, float *dx,
-                                         int ldx, bool add, const float *item_d, const float *head,
+__device__ static void gradient_epilogue(T &s, float (&acc)[T::TM][T::TN], int m0, int n0, int R, int N,
+                                         float *dx, int ldx, bool add, const float *item_d, const float *head,
                                          const pool_backward &p) {
-    __shared__ double sums[2][T::BM / 4][T::BN];
-    int group = (int)threadIdx.x / (T::BN / T::TN);
+    /* The operands' place is free now. */
+    typedef double groups[T::BM / T::TM][T::BN];
+    static_assert(sizeof(T) >= 2 * sizeof(groups) && sizeof(T) >= 768 * sizeof(double), "room for sums");
+    groups *sums = (groups *)&s;
+    __syncthreads();
+    int group = T::lane() / (T::BN / T::TN);
+    if (T::owner()) {
+        /* All loads first, then the stores. */
+        float d[T::TM][T::TN];
 #pragma unroll
-    for (int j = 0; j < T::TN; j++) {
-        int c = n0 + T::column(j), o = c - p.first;
-        bool pooled = p.width && c < N && o >= 0 && o < p.width;
-        double dy = 0, dy_xhat = 0;
+        for (int i = 0; i < T::TM; i++)
 #pragma unroll
-        for (int i = 0; i < T::TM; i++) {
-            int row = m0 + T::row(i);
-            if (row >= R || c >= N) continue;
-            float *to = dx + (size_t)row * ldx + c;
-            float d = acc[i][j] + (add ? *to : item_d[row] * head[c]);
-            *to = d;
-            if (!pooled) continue;
-            float mu = p.norm.mean[o], inv = p.norm.inv[o], best = p.best[(size_t)row * p.O + o], dz;
-            if (p.mean) {
-                dz = d / (float)p.n;
-                dy += (double)dz * (p.n - 1);
-                dy_xhat += (double)(dz * inv) * (double)(best - (float)(p.n - 1) * mu);
-            } else {
-                dz = p.x[(size_t)row * p.ldx + c] > 0 ? d : 0.0f;
-                dy += (double)dz;
-                dy_xhat += (double)dz * (double)((best - mu) * inv);
+            for (int j = 0; j < T::TN; j++) {
+                int row = m0 + T::row(i), c = n0 + T::column(j);
+                bool there = row < R && c < N;
+                d[i][j] = acc[i][j];
+                if (there) d[i][j] += add ? dx[(size_t)row * ldx + c] : __ldg(item_d + row) * __ldg(head + c);
             }
-            p.gd[(size_t)row * p.O + o] = p.norm.g[o] * dz;
+#pragma unroll
+        for (int j = 0; j < T::TN; j++) {
+            int c = n0 + T::column(j), o = c - p.first;
+            bool pooled = p.width && c < N && o >= 0 && o < p.width;
+            double dy = 0, dy_xhat = 0;
+            if (pooled) {
+                float mu = __ldg(p.norm.mean + o), inv = __ldg(p.norm.inv + o), g = __ldg(p.norm.g + o),
+                      best[T::TM], x[T::TM];
+#pragma unroll
+                for (int i = 0; i < T::TM; i++) {
+                    int row = min(m0 + T::row(i), R - 1);
+                    best[i] = __ldg(p.best + (size_t)row * p.O + o);
+                    x[i] = __ldg(p.x + (size_t)row * p.ldx + c);
+                }
+#pragma unroll
+                for (int i = 0; i < T::TM; i++) {
+                    int row = m0 + T::row(i);
+                    if (row >= R) continue;
+                    float dz;
+                    if (p.mean) {
+                        dz = d[i][j] / (float)p.n;
+                        dy += (double)dz * (p.n - 1);
+                        dy_xhat += (double)(dz * inv) * (double)(best[i] - (float)(p.n - 1) * mu);
+                    } else {
+                        dz = x[i] > 0 ? d[i][j] : 0.0f;
+                        dy += (double)dz;
+                        dy_xhat += (double)dz * (double)((best[i] - mu) * inv);
+                    }
+                    p.gd[(size_t)row * p.O + o] = g * dz;
+                }
+            }
+            sums[0][group][T::column(j)] = dy;
+            sums[1][group][T::column(j)] = dy_xhat;
         }
-        sums[0][group][T::column(j)] = dy;
-        sums[1][group][T::column(j)] = dy_xhat;
+#pragma unroll
+        for (int i = 0; i < T::TM; i++)
+#pragma unroll
+            for (int j = 0; j < T::TN; j++) {
+                int row = m0 + T::row(i), c = n0 + T::column(j);
+                if (row < R && c < N) dx[(size_t)row * ldx + c] = d[i][j];
+            }
     }
     if (!p.width) return;
     __syncthreads();
@@ -180,8 +240,8 @@ __device__ static void gradient_epilogue(float (&acc)[T::TM][T::TN], int m0, int
         p.part[(size_t)blockIdx.x * 2 * p.O + p.O + o] = dy_xhat;
     }
     if (!last_block(p.counter, gridDim.x * gridDim.y)) return;
-    __shared__ double total[512], scratch[1024];
-    column_totals(p.part, (int)gridDim.x, 2 * p.O, total, scratch, 1024);
+    double *total = (double *)&s, *scratch = total + 256;
+    column_totals(p.part, (int)gridDim.x, 2 * p.O, total, scratch, 512);
     for (int o = threadIdx.x; o < p.width; o += T::THREADS) norm_back(p.back, o, total[o], total[p.O + o]);
 }
 

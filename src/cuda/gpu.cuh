@@ -29,7 +29,8 @@ enum {
     NORMS_EPSILON = 100000, /* epsilon = 1e-5, as in kernels/weights.h */
     SLOTS = 16,             /* steps that the host may be ahead of the device */
     CHUNK = 1024,           /* parameters a block of the optimiser */
-    SPLITS = 16,            /* parts of a weight gradient at most */
+    SPLITS = 16,            /* parts of a weight gradient at most, */
+    CONV_SPLITS = 64,       /* and of the decoder's between cells */
     SIDES = 3               /* streams beside the main one */
 };
 
@@ -183,15 +184,20 @@ void gpu_adam(gpu *s);
 
 /* How many tiles (and so parts of sums) the kernels over cells may make for a batch. */
 struct pair_plan {
-    int S, rows, parts, jc, ct, ot, tiles; /* sets a tile, or rows of one set; cells a thread */
+    int S, rows, parts, jc, kc, ct, ot, tiles; /* sets a tile, or rows of one set; cells a thread */
     size_t shared;
+};
+struct conv_layout {                          /* offsets in shared memory, in floats */
+    int plane, other, conv, pool, step, norm; /* within a stage */
+    int stage, stages;
+    int zero, added, rows, last, total;
 };
 struct conv_plan {
     int steps, ic, ct, ot, tiles;
-    size_t shared;
+    conv_layout forward, backward;
 };
 struct back_plan {
-    int S, sub, KB, rows, tiles, threads;
+    int S, sub, slices, KB, rows, tiles, threads; /* S sets a block, sub slices a set */
     size_t shared;
 };
 bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p);
@@ -308,10 +314,41 @@ __device__ static inline void norm_back(const norm_backward &p, int c, double dy
     p.k1[c] = (float)(g * inv * m2);
 }
 
+/* Copies with several loads under way at once: store(i, load(i)) for i < count, over all threads of the
+ * block. */
+template <int U, class L, class S> __device__ static inline void staged(int count, L load, S store) {
+    for (int i = threadIdx.x; i < count; i += U * blockDim.x) {
+        decltype(load(0)) v[U];
+#pragma unroll
+        for (int u = 0; u < U; u++)
+            if (i + u * (int)blockDim.x < count) v[u] = load(i + u * blockDim.x);
+#pragma unroll
+        for (int u = 0; u < U; u++)
+            if (i + u * (int)blockDim.x < count) store(i + u * blockDim.x, v[u]);
+    }
+}
+
+/* 16 bytes from global to shared memory, on their own; async_wait<N>: until all but the last N groups are
+ * there. */
+__device__ static inline void async_copy(float *to, const float *from) {
+    unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from));
+}
+__device__ static inline void async_commit() {
+    asm volatile("cp.async.commit_group;");
+}
+template <int N> __device__ static inline void async_wait() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+}
+
 __device__ static inline float relu(float x) {
     return fmaxf(x, 0.0f);
 }
 
+/* From global memory that no one writes meanwhile. */
+__device__ static inline float4 four_of(const float *p) {
+    return __ldg((const float4 *)p);
+}
 __device__ static inline float4 load4(const float *p) {
     return *(const float4 *)p;
 }

@@ -28,43 +28,46 @@ template <class T> __device__ static inline T warp_sum(T v) {
 
 enum { HEAD_THREADS = 256, HEAD_WARPS = HEAD_THREADS / 32 };
 
-/* One set a block. Shared memory: weights [N*C], what x' gives to each item [n], sums [HEAD_THREADS]. */
-__global__ void __launch_bounds__(HEAD_THREADS) head(head_args p) {
+/* One set a block. Shared memory: weights [N*C], what x' gives to each item [n], and logits [n, n] where they
+ * fit. */
+__global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
     extern __shared__ float4 memory[];
     const int n = p.n, C = p.C, N = p.N, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5,
               set = blockIdx.x;
-    float *w = (float *)memory, *sums = w + N * C, *of_x = sums + HEAD_THREADS;
+    float *w = (float *)memory, *of_x = w + N * C;
     const int *pos = p.pos + set * n, *order = p.order + set * n;
     const float *hx = p.theta + p.head, *x = p.x + (size_t)set * n * p.ldx;
     float *logit = p.logit + (size_t)set * n * n, *dlogit = p.dlogit + (size_t)set * n * n;
+    float *work = fits ? of_x + n : logit, *work_d = fits ? work : dlogit;
     __shared__ double losses[HEAD_WARPS];
     for (int i = tid; i < N * C; i += HEAD_THREADS) {
         int m = i / C, c = i % C;
-        w[i] = c < p.out ? hx[2 * p.D + 2 * p.out * m + c] * p.g[i] : 0.0f;
+        w[i] = c < p.out ? __ldg(hx + 2 * p.D + 2 * p.out * m + c) * __ldg(p.g + i) : 0.0f;
     }
     for (int i = warp; i < n; i += HEAD_WARPS) {
         float sum = 0;
-        for (int c = lane; c < p.D; c += 32) sum += hx[c] * x[(size_t)i * p.ldx + c];
+#pragma unroll 4
+        for (int c = lane; c < p.D; c += 32) sum += __ldg(hx + c) * __ldg(x + (size_t)i * p.ldx + c);
         sum = warp_sum(sum);
         if (!lane) of_x[i] = sum;
     }
     __syncthreads();
     const float *r = p.r + (size_t)set * n * n * C;
+    int Q = C / 4;
     for (int q = tid; q < n * n; q += HEAD_THREADS) {
         float sum = of_x[q % n];
-        for (int m = 0; m < N; m++) {
-            const float *from = r + m * p.plane + (size_t)q * C;
-            for (int c = 0; c < C; c += 4) {
-                float4 v = load4(from + c), k = load4(w + m * C + c);
-                sum += v.x * k.x + v.y * k.y + v.z * k.z + v.w * k.w;
-            }
+#pragma unroll 8
+        for (int i = 0; i < N * Q; i++) {
+            float4 v = __ldg((const float4 *)(r + i / Q * p.plane + (size_t)q * C + i % Q * 4)),
+                   k = load4(w + i * 4);
+            sum += v.x * k.x + v.y * k.y + v.z * k.z + v.w * k.w;
         }
-        logit[q] = sum;
+        work[q] = sum;
     }
     __syncthreads();
     double loss = 0;
     for (int t = warp; t < n; t += HEAD_WARPS) {
-        float *l = logit + (size_t)t * n, top = -INFINITY, sum = 0;
+        float *l = work + (size_t)t * n, *d = work_d + (size_t)t * n, top = -INFINITY, sum = 0;
         for (int i = lane; i < n; i += 32)
             if (pos[i] >= t) top = fmaxf(top, l[i]);
         top = warp_max(top);
@@ -75,48 +78,23 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p) {
         if (!lane) loss -= (double)(l[right] - shift);
         __syncwarp();
         for (int i = lane; i < n; i += 32) {
-            float lp = 0, d = 0;
+            float lp = 0, g = 0;
             if (pos[i] >= t) {
                 lp = l[i] - shift;
-                d = (expf(lp) - (i == right ? 1.0f : 0.0f)) * p.each;
+                g = (expf(lp) - (i == right ? 1.0f : 0.0f)) * p.each;
             }
-            l[i] = lp;
-            dlogit[(size_t)t * n + i] = d;
+            logit[(size_t)t * n + i] = lp;
+            dlogit[(size_t)t * n + i] = g;
+            if (fits) d[i] = g;
         }
     }
     if (!lane) losses[warp] = loss;
     __syncthreads();
     for (int i = tid; i < n; i += HEAD_THREADS) {
         float sum = 0;
-        for (int t = 0; t < n; t++) sum += dlogit[(size_t)t * n + i];
-        of_x[i] = sum;
+#pragma unroll 8
+        for (int t = 0; t < n; t++) sum += work_d[(size_t)t * n + i];
         p.item_d[set * n + i] = sum;
-    }
-    /* Gradients of the weights: of v, as if there were no norm, and of x'. */
-    float *part = p.part + (size_t)set * (N * C + p.ldx);
-    int width = N * C, slices = width && width < HEAD_THREADS ? HEAD_THREADS / width : 1;
-    for (int i0 = 0; i0 < width; i0 += HEAD_THREADS) {
-        int i = i0 + (slices > 1 ? tid % width : tid), slice = slices > 1 ? tid / width : 0;
-        float sum = 0;
-        if (i < width && slice < slices) {
-            const float *from = r + (i / C) * p.plane + i % C;
-#pragma unroll 4
-            for (int q = slice; q < n * n; q += slices) sum += dlogit[q] * from[(size_t)q * C];
-        }
-        sums[tid] = sum;
-        __syncthreads();
-        if (i < width && slice == 0) {
-            for (int z = 1; z < slices; z++) sum += sums[z * width + i];
-            part[i] = sum;
-        }
-        __syncthreads();
-    }
-    __syncthreads();
-    for (int c = tid; c < p.ldx; c += HEAD_THREADS) {
-        float sum = 0;
-        if (c < p.D)
-            for (int i = 0; i < n; i++) sum += x[(size_t)i * p.ldx + c] * of_x[i];
-        part[width + c] = sum;
     }
     if (!tid) {
         double sum = 0;
@@ -129,6 +107,41 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p) {
     for (int b = lane; b < (int)gridDim.x; b += 32) sum += __ldcg(p.loss_part + b);
     sum = warp_sum(sum);
     if (!lane) *p.loss = sum / p.cells;
+}
+
+/* Gradients of the head's weights, one set a block: of v, as if there were no norm, and of x'. */
+__global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
+    __shared__ float sums[HEAD_THREADS];
+    const int n = p.n, C = p.C, tid = threadIdx.x, set = blockIdx.x;
+    const float *x = p.x + (size_t)set * n * p.ldx, *dlogit = p.dlogit + (size_t)set * n * n,
+                *r = p.r + (size_t)set * n * n * C;
+    float *part = p.part + (size_t)set * (p.N * C + p.ldx);
+    int width = p.N * C, slices = width && width < HEAD_THREADS ? HEAD_THREADS / width : 1;
+    for (int i0 = 0; i0 < width; i0 += HEAD_THREADS) {
+        int i = i0 + (slices > 1 ? tid % width : tid), slice = slices > 1 ? tid / width : 0;
+        float sum = 0;
+        if (i < width && slice < slices) {
+            const float *from = r + (i / C) * p.plane + i % C;
+#pragma unroll 8
+            for (int q = slice; q < n * n; q += slices)
+                sum += __ldg(dlogit + q) * __ldg(from + (size_t)q * C);
+        }
+        sums[tid] = sum;
+        __syncthreads();
+        if (i < width && slice == 0) {
+            for (int z = 1; z < slices; z++) sum += sums[z * width + i];
+            part[i] = sum;
+        }
+        __syncthreads();
+    }
+    for (int c = tid; c < p.ldx; c += HEAD_THREADS) {
+        float sum = 0;
+        if (c < p.D)
+#pragma unroll 4
+            for (int i = 0; i < n; i++)
+                sum += __ldg(x + (size_t)i * p.ldx + c) * __ldg(p.item_d + set * n + i);
+        part[width + c] = sum;
+    }
 }
 
 void gpu_head(gpu *s) {
@@ -159,9 +172,11 @@ void gpu_head(gpu *s) {
                    s->results,
                    places,
                    s->counters};
-    size_t shared = ((size_t)s->N * s->C + HEAD_THREADS + n) * sizeof(float);
-    LAUNCH(s, s->stream, B, HEAD_THREADS, shared, head, p);
+    size_t shared = ((size_t)s->N * s->C + n) * sizeof(float), logits = (size_t)n * n * sizeof(float);
+    int fits = shared + logits <= 40000;
+    LAUNCH(s, s->stream, B, HEAD_THREADS, shared + (fits ? logits : 0), head, p, fits);
     gpu_fork(s, 0);
+    LAUNCH(s, s->side[0], B, HEAD_THREADS, 0, head_weights, p);
     gpu_sum_rows(s, s->side[0], s->head_part, B, s->N * s->C + s->D, s->head_total);
 }
 

@@ -123,8 +123,8 @@ static void place_batch(gpu *s, arena &a) {
     a.place(s->start_part, B * 3 * N * C);
     a.place(s->head_part, B * (N * C + D));
     a.place(s->head_total, N * C + D);
-    a.place(s->conv_part, SPLITS * square);
-    a.place(s->pool_part, SPLITS * square);
+    a.place(s->conv_part, CONV_SPLITS * square);
+    a.place(s->pool_part, CONV_SPLITS * square);
     a.place(s->rows_part, SPLITS * Q * sh->D);
     size_t groups = up(s->H, 32), part = groups * 64 * (R / 32 + B + 2);
     a.place(s->part, std::max(part, std::max(2 * O, 5 * C) * (R + 1)));

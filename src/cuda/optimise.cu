@@ -20,7 +20,8 @@ struct finish_args {
 
 __device__ static inline float sum_parts(const float *part, size_t stride, int splits) {
     float sum = 0;
-    for (int k = 0; k < splits; k++) sum += part[k * stride];
+#pragma unroll 8
+    for (int k = 0; k < splits; k++) sum += __ldg(part + k * stride);
     return sum;
 }
 
