@@ -1,6 +1,6 @@
 #!/bin/sh
 # Time of each kernel in one step, by Nsight Compute. usage: profile.sh TEST_PROGRAM tsp|words BATCH ITEMS
-ncu --clock-control none --metrics gpu__time_duration.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,dram__bytes.sum \
+ncu --clock-control none --cache-control none --metrics gpu__time_duration.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,dram__bytes.sum \
     --csv "$1" ./libordernet-cuda.so profile "$2" "$3" "$4" 2>/dev/null | awk -F'","' '
     /^"[0-9]/ {
         name = $5; sub(/\(.*/, "", name); sub(/^void /, "", name)
