@@ -7,6 +7,7 @@ command -v mpicc.mpich >/dev/null && command -v mpirun.mpich >/dev/null || missi
 root=
 [ "$(id -u)" = 0 ] || root=sudo
 echo "setup: installing with apt-get: $missing"
+$root env DEBIAN_FRONTEND=noninteractive apt-get update -qq || echo "setup: apt-get update failed; going on" >&2
 # shellcheck disable=SC2086 # the list is meant to be split
 $root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null ||
     echo "setup: not installed: $missing"

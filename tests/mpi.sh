@@ -95,7 +95,7 @@ interrupted() { # a Ctrl-C to mpirun ends all; the checkpoint is there, the sent
 goes_on() { # UNBROKEN RESUMED
     cut -d, -f1,3 "$1.log.csv" >a && cut -d, -f1,3 "$2.log.csv" >b &&
         paste -d, a b | awk -F, 'NR > 1 { d = $2 - $4; if (d < 0) d = -d; if ($1 != $3 || d > ($1 <= 50 ? 1e-4 * $2 : 0.02)) bad = $0 }
-            END { if (bad != "" || NR < 700) { print "loss:", bad; exit 1 } }'
+            END { if (bad != "" || NR < 600) { print "loss:", bad; exit 1 } }'
 }
 killed() { # a process that dies takes all with it, and mpirun names it
     # shellcheck disable=SC2086

@@ -1,0 +1,210 @@
+/* What many nodes would bring: counts what a training step sends, measures what it computes here, and puts
+ * both into the formula of docs/scale.md. usage: scale [THREADS [RATE_TSP RATE_WORDS]]     rates: examples a
+ * second of another kind of node, a GPU say */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/rng.h"
+#include "kernels/net.h"
+#include "kernels/operations.h"
+#include "model/generated.h"
+
+enum { LARGEST = 128, NETWORKS = 2 };
+
+typedef struct traffic {
+    long sums;
+    double bytes;
+} traffic;
+
+static void count_sum(void *context, double *values, size_t count) {
+    (void)values;
+    traffic *t = context;
+    t->sums++;
+    t->bytes += 8.0 * (double)count;
+}
+
+static void count_floats(void *context, real *values, size_t count) {
+    (void)values;
+    traffic *t = context;
+    t->sums++;
+    t->bytes += 4.0 * (double)count;
+}
+
+static int threads; /* 1: the thread's own time counts, so that other programs on the machine do not */
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void die(const char *text) {
+    fprintf(stderr, "scale: %s\n", text);
+    exit(1);
+}
+
+static void step(net *t, const uint32_t *index, int B, int n) {
+    t->all = B;
+    t->ops->take(t, index, B, n);
+    step_forward(t);
+    step_backward(t);
+    t->ops->optimise(t, &(adam_step){1, 1e-5, 0.9, 0.999, 1e-8, 1, 1, 0}, 0, NULL);
+}
+
+/* The shortest of many steps: other programs share the machine. */
+static double best_step(net *t, const uint32_t *index, int B, int n) {
+    double best = INFINITY, begin = now();
+    while (now() - begin < 3) {
+        double start = now();
+        step(t, index, B, n);
+        if (now() - start < best) best = now() - start;
+    }
+    return best;
+}
+
+/* Time of a step: fixed + each * B. */
+typedef struct node {
+    double fixed, each;
+} node;
+
+static node measure(const shape *sh, int n, traffic *sent) {
+    net *t;
+    onet_sets *sets = NULL;
+    onet_error err;
+    int d = sh->s.width;
+    float *x = malloc((size_t)LARGEST * n * d * sizeof *x), *theta = malloc(sh->total * sizeof *theta);
+    int32_t *y = malloc((size_t)LARGEST * n * sizeof *y);
+    uint32_t index[LARGEST];
+    if (!x || !y || !theta) die("not enough memory");
+    generated_batch(1, 0, LARGEST, n, d, x, y);
+    generated_theta(sh, 1, theta);
+    for (uint32_t i = 0; i < LARGEST; i++) index[i] = i;
+    if (onet_sets_from(&sets, LARGEST, n, d, x, y, &err) || cpu_open(&t, sh, "auto", threads, &err) ||
+        t->ops->reserve(t, LARGEST, n, &err) || t->ops->data(t, sets, NULL, NULL, 0, &err) ||
+        t->ops->put(t, NET_THETA, theta, &err))
+        die(err.text);
+    t->sum = count_sum;
+    t->sum_floats = count_floats;
+    t->sum_context = sent;
+    *sent = (traffic){0};
+    step(t, index, 1, n);
+    sent->sums++; /* whether all go on: 64 numbers after the step */
+    sent->bytes += 64 * 8;
+    traffic once = *sent;
+    double small = best_step(t, index, 16, n), large = best_step(t, index, LARGEST, n);
+    *sent = once;
+    t->ops->close(t);
+    onet_sets_free(sets);
+    free(x);
+    free(y);
+    free(theta);
+    node m = {.each = (large - small) / (LARGEST - 16)};
+    m.fixed = small - 16 * m.each;
+    if (m.fixed < 0) m.fixed = 0;
+    return m;
+}
+
+/* The mean of the largest share when B sets fall on k nodes by chance. */
+static double largest_share(int B, int k) {
+    enum { TRIALS = 200 };
+    static int share[64];
+    double sum = 0;
+    rng r;
+    rng_seed(&r, 1, (uint64_t)B * 1000 + (uint64_t)k);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        int most = 0;
+        memset(share, 0, sizeof share);
+        for (int b = 0; b < B; b++) {
+            int s = ++share[rng_below(&r, (uint64_t)k)];
+            if (s > most) most = s;
+        }
+        sum += most;
+    }
+    return sum / TRIALS;
+}
+
+static const struct network {
+    const char *name;
+    double latency, bandwidth; /* seconds a message; bytes a second */
+} networks[NETWORKS] = {{"10 Gbit/s Ethernet", 30e-6, 1.25e9}, {"100 Gbit/s InfiniBand", 2e-6, 12.5e9}};
+
+static double step_time(const node *m, const traffic *sent, const struct network *w, int B, int k, int even) {
+    double rounds = 2 * ceil(log2(k)), share = even ? ceil((double)B / k) : k > 1 ? largest_share(B, k) : B;
+    return m->fixed + m->each * share +
+           rounds * ((double)sent->sums * w->latency + sent->bytes / w->bandwidth);
+}
+
+/* The smallest batch, a power of two, from which on k nodes are `times` as fast as one; 0: none up to 2^16.
+ */
+static int pays_from(const node *m, const traffic *sent, const struct network *w, int k, double times) {
+    int found = 0;
+    for (int B = 1 << 16; B >= 1; B /= 2) {
+        if (step_time(m, sent, w, B, 1, 0) < times * step_time(m, sent, w, B, k, 0)) break;
+        found = B;
+    }
+    return found;
+}
+
+static void tell(const char *what, const node *m, const traffic *sent) {
+    printf("\n%s: a step takes %.3g ms + %.3g us a set\n", what, 1e3 * m->fixed, 1e6 * m->each);
+    for (int i = 0; i < NETWORKS; i++) {
+        const struct network *w = &networks[i];
+        printf("| %s: nodes | 2 | 4 | 8 | 16 | 32 | 64 |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+               w->name);
+        static const int batch[] = {128, 1024, 8192};
+        for (int b = 0; b < 3; b++) {
+            printf("| times as fast, batch %d |", batch[b]);
+            for (int k = 2; k <= 64; k *= 2)
+                printf(" %.2f |",
+                       step_time(m, sent, w, batch[b], 1, 0) / step_time(m, sent, w, batch[b], k, 0));
+            printf("\n");
+        }
+        printf("| the same with even shares, batch 1024 |");
+        for (int k = 2; k <= 64; k *= 2)
+            printf(" %.2f |", step_time(m, sent, w, 1024, 1, 0) / step_time(m, sent, w, 1024, k, 1));
+        printf("\n| pays from batch |");
+        for (int k = 2; k <= 64; k *= 2) printf(" %d |", pays_from(m, sent, w, k, 1));
+        printf("\n| half of k times as fast from batch |");
+        for (int k = 2; k <= 64; k *= 2) {
+            int B = pays_from(m, sent, w, k, k / 2.0);
+            if (B)
+                printf(" %d |", B);
+            else
+                printf(" - |");
+        }
+        printf("\n");
+    }
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *preset;
+        int width, n;
+    } nets[] = {{"tsp", 2, 20}, {"words", 50, 5}};
+    threads = argc > 1 ? atoi(argv[1]) : 0;
+    for (int i = 0; i < 2; i++) {
+        onet_settings s;
+        onet_error err;
+        shape *sh = malloc(sizeof *sh);
+        if (!sh || onet_settings_preset(&s, nets[i].preset, &err)) die("the preset");
+        s.width = nets[i].width;
+        if (shape_make(sh, &s, &err)) die(err.text);
+        traffic sent;
+        node m = measure(sh, nets[i].n, &sent);
+        printf("%s%s net, n = %d: %.3g million operations a set; %ld sums a step, %.0f KiB, of which the "
+               "gradient of "
+               "%zu numbers is %.0f\n",
+               i ? "\n" : "", nets[i].preset, nets[i].n, 1e-6 * operations_train(sh, nets[i].n), sent.sums,
+               sent.bytes / 1024, sh->trained, 4.0 * (double)sh->trained / 1024);
+        tell("this machine", &m, &sent);
+        if (argc > 2 + i) {
+            node other = {.fixed = 0, .each = 1 / atof(argv[2 + i])};
+            tell("a node of the given rate", &other, &sent);
+        }
+        free(sh);
+    }
+    return 0;
+}
