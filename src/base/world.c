@@ -1,5 +1,6 @@
 #include "base/world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,13 @@ onet_status world_open(const world **w, onet_error *err) {
     }
     *w = found;
     return ONET_OK;
+}
+
+const char *world_device(const world *w, const char *device, char text[24]) {
+    const char *name = device ? device : "auto";
+    if (!w || (strcmp(name, "auto") && strcmp(name, "cuda"))) return device;
+    snprintf(text, 24, "%s:%d", name, w->local_rank);
+    return text;
 }
 
 onet_status world_agree(const world *w, onet_status status, onet_error *err) {

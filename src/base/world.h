@@ -33,6 +33,10 @@ onet_status world_open(const world **w, onet_error *err);
 /* This process's number as the environment tells it; 0 when alone. */
 int world_rank(void);
 
+/* The device that this process computes on where the user leaves the choice open: of several GPUs in a
+ * machine each of its processes takes its own. text is room for the name. */
+const char *world_device(const world *w, const char *device, char text[24]);
+
 /* The status of all processes: that of the first where it is not ONET_OK, with its sentence. Alone (w is
  * NULL), status. A call that may fail in one process is followed by this in all, before they wait for each
  * other. */

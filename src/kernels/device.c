@@ -54,16 +54,17 @@ static onet_status open_gpu(net **t, const shape *sh, int device, onet_error *er
 
 onet_status net_open(net **t, const shape *sh, const char *device, const char *kernel_set, int threads,
                      onet_error *err) {
-    /* Who names kernels of the processor means the processor. */
-    int automatic = !device || strcmp(device, "auto") == 0,
-        named = kernel_set && strcmp(kernel_set, "auto") != 0;
-    if (automatic && !named && open_gpu(t, sh, 0, NULL) == ONET_OK) return ONET_OK;
-    if (automatic || strcmp(device, "cpu") == 0) return cpu_open(t, sh, kernel_set, threads, err);
+    const char *name = device ? device : "auto", *colon = strchr(name, ':');
+    size_t length = colon ? (size_t)(colon - name) : strlen(name);
+    int automatic = length == 4 && memcmp(name, "auto", 4) == 0;
+    int gpu = length == 4 && memcmp(name, "cuda", 4) == 0;
     char *end = NULL;
-    long number = 0;
-    if (strncmp(device, "cuda:", 5) == 0 && device[5] >= '0' && device[5] <= '9')
-        number = strtol(device + 5, &end, 10);
-    if ((!end && strcmp(device, "cuda") != 0) || (end && *end) || number > 1023)
+    long number = colon && colon[1] >= '0' && colon[1] <= '9' ? strtol(colon + 1, &end, 10) : 0;
+    if ((!automatic && !gpu && strcmp(name, "cpu") != 0) || (colon && (!end || *end)) || number > 1023)
         return fail(err, ONET_USAGE, "device `%s` is unknown: auto, cpu, cuda or cuda:N", device);
-    return open_gpu(t, sh, (int)number, err);
+    if (gpu) return open_gpu(t, sh, (int)number, err);
+    /* Who names kernels of the processor means the processor. */
+    int named = kernel_set && strcmp(kernel_set, "auto") != 0;
+    if (automatic && !named && open_gpu(t, sh, (int)number, NULL) == ONET_OK) return ONET_OK;
+    return cpu_open(t, sh, kernel_set, threads, err);
 }

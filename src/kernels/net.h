@@ -69,8 +69,8 @@ struct net {
 void step_forward(net *t);
 void step_backward(net *t);
 
-/* device: NULL or "auto" (a GPU where there is one), "cpu", "cuda", "cuda:N"; kernel_set and threads: of a
- * CPU. */
+/* device: NULL or "auto" (a GPU where there is one), "auto:N", "cpu", "cuda", "cuda:N"; kernel_set and
+ * threads: of a CPU. */
 onet_status net_open(net **t, const shape *sh, const char *device, const char *kernel_set, int threads,
                      onet_error *err);
 onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err);

@@ -584,7 +584,9 @@ static onet_status prepare(run *r, onet_error *err) {
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
                            const onet_train_options *options, onet_error *err) {
     run r = {.w = w, .train = train, .valid = valid && valid->count ? valid : NULL, .o = *options};
+    char device[24];
     if (w && !r.o.threads) r.o.threads = w->processors;
+    r.o.device = world_device(w, r.o.device, device);
     onet_status status = check_options(options, err);
     if (!status) status = prepare(&r, err);
     if (!status) status = loop(&r, err);
