@@ -81,13 +81,14 @@ struct q_args {
 };
 
 template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_rows(q_args p) {
+    wait_turn();
     __shared__ T s;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN, R = p.f.rows + 1;
     bool write = blockIdx.y == 0;
     float acc[T::TM][T::TN];
     product<true, true>(
         s, 0, p.D, [&](int m, int k) { return m0 + m < R ? feature(p.f, m0 + m, k) : 0.0f; },
-        [&](int c, int k) { return n0 + c < p.Q ? __ldg(p.rows + (size_t)(n0 + c) * p.D + k) : 0.0f; }, acc,
+        [&](int c, int k) { return n0 + c < p.Q ? get(p.rows + (size_t)(n0 + c) * p.D + k) : 0.0f; }, acc,
         [&](int m, int k, float y) {
             if (write && m0 + m < R) keep_feature(p.f, m0 + m, k, y);
         });
@@ -104,6 +105,7 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_rows(q_
 
 /* Without a decoder the pooled features must still get their place in x. */
 __global__ void features_only(features f, int D) {
+    wait_turn();
     for (int c = threadIdx.x; c < D; c += blockDim.x)
         keep_feature(f, blockIdx.x, c, feature(f, blockIdx.x, c));
 }
@@ -114,16 +116,16 @@ void gpu_decoder_rows_forward(gpu *s) {
     int R = s->base.B * s->base.n + 1;
     gpu_join(s, 1); /* the packed weights */
     if (!s->N) {
-        LAUNCH(s, s->stream, R, 64, 0, features_only, f, sh->D);
+        CHAIN(s, R, 64, 0, features_only, f, sh->D);
         return;
     }
     q_args p = {f, s->rows, sh->D, s->Q, s->q};
     if ((long)up(R, 128) * up(s->Q, 64) >= 2 * s->multiprocessors) {
         typedef tile<128, 64, 8, 8> T;
-        LAUNCH(s, s->stream, dim3(up(R, T::BM), up(s->Q, T::BN)), T::THREADS, 0, decoder_rows<T>, p);
+        CHAIN(s, dim3(up(R, T::BM), up(s->Q, T::BN)), T::THREADS, 0, decoder_rows<T>, p);
     } else {
         typedef tile<64, 64, 8, 4> T;
-        LAUNCH(s, s->stream, dim3(up(R, T::BM), up(s->Q, T::BN)), T::THREADS, 0, decoder_rows<T>, p);
+        CHAIN(s, dim3(up(R, T::BM), up(s->Q, T::BN)), T::THREADS, 0, decoder_rows<T>, p);
     }
 }
 
@@ -283,6 +285,7 @@ __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l
 
 template <int CT, int OT, bool BACK>
 __global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ conv_args p) {
+    wait_turn();
     extern __shared__ float4 memory[];
     const conv_layout &l = BACK ? p.plan.backward : p.plan.forward;
     const int n = p.n, C = p.C, ldp = C + 4, tid = threadIdx.x, Q = C / 4;
@@ -334,7 +337,7 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ con
             t_of[x] = step % n;
             at[x] = l.plane + ((BACK ? 0 : 2 * ic) + q) * ldp;
             if (BACK)
-                extra[x] = __ldg(p.dlogit + (size_t)step * n + item);
+                extra[x] = get(p.dlogit + (size_t)step * n + item);
             else
                 pos[x] = __ldg(p.pos + step / n * n + item);
 #pragma unroll
@@ -574,13 +577,13 @@ template <bool BACK> static void conv_launch(gpu *s, int m) {
     int tiles = p.plan.tiles;
     size_t shared = (size_t)(BACK ? p.plan.backward : p.plan.forward).total * sizeof(float);
     if (p.plan.ot == 4)
-        LAUNCH(s, s->stream, tiles, CONV_THREADS, shared, (conv<1, 4, BACK>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, 4, BACK>), p);
     else if (p.plan.ct == 1)
-        LAUNCH(s, s->stream, tiles, CONV_THREADS, shared, (conv<1, 8, BACK>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, 8, BACK>), p);
     else if (p.plan.ct == 2)
-        LAUNCH(s, s->stream, tiles, CONV_THREADS, shared, (conv<2, 8, BACK>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<2, 8, BACK>), p);
     else
-        LAUNCH(s, s->stream, tiles, CONV_THREADS, shared, (conv<4, 8, BACK>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<4, 8, BACK>), p);
 }
 
 void gpu_decoder_forward(gpu *s, int block) {
@@ -596,6 +599,7 @@ void gpu_decoder_backward(gpu *s, int block) {
  */
 __global__ void __launch_bounds__(1024)
     decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part) {
+    wait_turn();
     int set = blockIdx.x, m = blockIdx.y, n = p.n, C = p.C;
     const int *pos = p.pos + set * n, *order = p.order + set * n;
     size_t at = (size_t)m * p.plane + (size_t)set * n * n * C, row0 = (size_t)set * n;
@@ -603,13 +607,13 @@ __global__ void __launch_bounds__(1024)
     for (int i = threadIdx.x; i < 2 * n * C; i += blockDim.x) {
         int c = i % C, which = i / C % n;
         bool item = i < n * C; /* else a step */
-        float g = __ldg(p.norm.g + m * C + c), k0 = __ldg(p.k0 + m * C + c), k1 = __ldg(p.k1 + m * C + c);
+        float g = get(p.norm.g + m * C + c), k0 = get(p.k0 + m * C + c), k1 = get(p.k1 + m * C + c);
         float sum[3] = {0, 0, 0};
         int placed = item ? __ldg(pos + which) : 0;
         size_t cell = (size_t)which * (item ? C : n * C) + c, next = item ? (size_t)n * C : C;
 #pragma unroll 8
         for (int k = 0; k < n; k++) {
-            float d = __ldg(dv + cell + k * next), v = __ldg(r + cell + k * next);
+            float d = get(dv + cell + k * next), v = get(r + cell + k * next);
             int t = item ? k : which, last = item ? placed : __ldg(pos + k);
             d = v > 0 ? g * d - k0 - k1 * v : 0.0f;
 #pragma unroll
@@ -645,13 +649,13 @@ struct dx_args {
 };
 
 template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_inputs(dx_args p) {
+    wait_turn();
     __shared__ T s;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
     float acc[T::TM][T::TN];
     product<true, false>(
-        s, 0, p.Q,
-        [&](int m, int k) { return m0 + m < p.R ? __ldg(p.dq + (size_t)(m0 + m) * p.Q + k) : 0.0f; },
-        [&](int c, int k) { return n0 + c < p.D ? __ldg(p.rows + (size_t)k * p.D + n0 + c) : 0.0f; }, acc);
+        s, 0, p.Q, [&](int m, int k) { return m0 + m < p.R ? get(p.dq + (size_t)(m0 + m) * p.Q + k) : 0.0f; },
+        [&](int c, int k) { return n0 + c < p.D ? get(p.rows + (size_t)k * p.D + n0 + c) : 0.0f; }, acc);
     gradient_epilogue(s, acc, m0, n0, p.R, p.D, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
 }
 
@@ -836,8 +840,7 @@ void gpu_decoder_rows_backward(gpu *s) {
     if (s->N) {
         conv_args p = conv_fill(s, -1, true);
         int threads = up(2 * n * s->C, 32) * 32;
-        LAUNCH(s, s->stream, dim3(B, s->N), threads < 1024 ? threads : 1024, 0, decoder_dq, p, s->dq,
-               s->start_part);
+        CHAIN(s, dim3(B, s->N), threads < 1024 ? threads : 1024, 0, decoder_dq, p, s->dq, s->start_part);
         gpu_fork(s, 2);
         float *last = s->dq + (size_t)R * s->Q;
         LAUNCH(s, s->side[2], up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, B, s->C, s->N, last);
@@ -856,10 +859,10 @@ void gpu_decoder_rows_backward(gpu *s) {
                  gpu_pool_backward(s, s->M - 1)};
     if ((long)up(R, 64) * up(sh->D, 64) >= s->multiprocessors) {
         typedef tile<64, 64, 8, 4, 2> T;
-        LAUNCH(s, s->stream, dim3(up(R, 64), up(sh->D, 64)), T::THREADS, 0, decoder_inputs<T>, p);
+        CHAIN(s, dim3(up(R, 64), up(sh->D, 64)), T::THREADS, 0, decoder_inputs<T>, p);
     } else {
         typedef tile<16, 64, 4, 4, 4> T;
-        LAUNCH(s, s->stream, dim3(up(R, 16), up(sh->D, 64)), T::THREADS, 0, decoder_inputs<T>, p);
+        CHAIN(s, dim3(up(R, 16), up(sh->D, 64)), T::THREADS, 0, decoder_inputs<T>, p);
     }
 }
 

@@ -34,6 +34,7 @@ __device__ static void finish_group(const double *part, int tiles, unsigned *cou
 }
 
 template <bool STATS> __global__ void __launch_bounds__(128) encoder_rows(rows_args p) {
+    wait_turn();
     __shared__ rows_tile s;
     __shared__ float out[64][68];
     int row0 = blockIdx.x * p.tile_rows, rows = min(p.tile_rows, p.R - row0), h0 = blockIdx.y * 32;
@@ -101,6 +102,7 @@ struct sums_args {
 
 /* One set and 32 channels a block. With STATS (sets too large for a tile of encoder_rows) norm1 too. */
 template <bool STATS> __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
+    wait_turn();
     int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch, n = p.n;
     size_t row0 = (size_t)blockIdx.x * n, ld = 2 * (size_t)p.H;
     double sum = 0, square = 0;
@@ -198,6 +200,7 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
 
 template <int CT, int OT>
 __global__ void __launch_bounds__(PAIR_THREADS) pair_forward_kernel(pair_args p, int front) {
+    wait_turn();
     extern __shared__ float4 memory[];
     float *shared = (float *)memory, *bias = shared + front;
     const int n = p.n, H = p.H, O = p.O, ldw = O + 4, KC = p.plan.kc, lda = KC + 4, tid = threadIdx.x;
@@ -221,7 +224,7 @@ __global__ void __launch_bounds__(PAIR_THREADS) pair_forward_kernel(pair_args p,
             if (!(tid & 31)) b = __ldg(p.theta + p.bias + o);
 #pragma unroll 8
             for (int k = tid & 31; k < p.hidden; k += 32)
-                b += __ldg(p.theta + p.weight + (size_t)o * p.hidden + k) * __ldg(p.norm1.e + k);
+                b += __ldg(p.theta + p.weight + (size_t)o * p.hidden + k) * get(p.norm1.e + k);
         }
         for (int k = 16; k; k /= 2) b += __shfl_xor_sync(0xffffffff, b, k);
         if (!(tid & 31)) bias[o] = b;
@@ -249,7 +252,7 @@ __global__ void __launch_bounds__(PAIR_THREADS) pair_forward_kernel(pair_args p,
                           int r = i / (KC / 4), k = k0 + i % (KC / 4) * 4;
                           bool own = r < rows;
                           size_t row = own ? row0 + r : other0 + r - rows;
-                          return k < H ? __ldg((const float4 *)(p.ac + row * 2 * H + (own ? 0 : H) + k))
+                          return k < H ? get((const float4 *)(p.ac + row * 2 * H + (own ? 0 : H) + k))
                                        : make_float4(0, 0, 0, 0);
                       },
                       [&](int i, float4 v) {
@@ -260,7 +263,7 @@ __global__ void __launch_bounds__(PAIR_THREADS) pair_forward_kernel(pair_args p,
                 [&](int i) {
                     int o = i / KC, k = k0 + i % KC;
                     return o < p.out && k < p.hidden
-                               ? __ldg(p.theta + p.weight + (size_t)o * p.hidden + k) * __ldg(p.norm1.g + k)
+                               ? __ldg(p.theta + p.weight + (size_t)o * p.hidden + k) * get(p.norm1.g + k)
                                : 0.0f;
                 },
                 [&](int i, float v) { ws[i % KC * ldw + i / KC] = v; });
@@ -396,6 +399,7 @@ bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
 }
 
 __global__ void __launch_bounds__(256, 2) pair_backward_kernel(back_args p) {
+    wait_turn();
     extern __shared__ float4 memory[];
     const int n = p.n, H = p.H, O = p.O, S = p.plan.S, sub = p.plan.sub, KB = p.plan.KB,
               slices = p.plan.slices, T = blockDim.x, tid = threadIdx.x, RS = p.plan.rows;
@@ -436,8 +440,7 @@ __global__ void __launch_bounds__(256, 2) pair_backward_kernel(back_args p) {
         double gb_own[4] = {};
         for (int i0 = 0; i0 < n; i0 += RS) {
             int rs = min(RS, n - i0), quad = (tid & 3) * 4;
-            float4 k0 = __ldg((const float4 *)(p.k0 + o0 + quad)),
-                   k1 = __ldg((const float4 *)(p.k1 + o0 + quad));
+            float4 k0 = get((const float4 *)(p.k0 + o0 + quad)), k1 = get((const float4 *)(p.k1 + o0 + quad));
             __syncthreads();
             struct loaded {
                 float4 u, d;
@@ -447,12 +450,12 @@ __global__ void __launch_bounds__(256, 2) pair_backward_kernel(back_args p) {
                 [&](int i) {
                     int cell = i >> 2, j = cell % n, ri = cell / n % rs, b = cell / n / rs;
                     size_t row = (size_t)(set0 + b) * n + i0 + ri, at = row * O + o0 + quad;
-                    loaded v = {__ldg((const float4 *)(p.u + (row * n + j) * O + o0 + quad)),
-                                __ldg((const float4 *)(p.gd + at))};
+                    loaded v = {get((const float4 *)(p.u + (row * n + j) * O + o0 + quad)),
+                                get((const float4 *)(p.gd + at))};
                     if (p.mean) {
                         if (i0 + ri == j) v.d = make_float4(0, 0, 0, 0);
                     } else {
-                        int4 arg = __ldg((const int4 *)(p.arg + at));
+                        int4 arg = get((const int4 *)(p.arg + at));
                         if (arg.x != j) v.d.x = 0;
                         if (arg.y != j) v.d.y = 0;
                         if (arg.z != j) v.d.z = 0;
@@ -586,10 +589,11 @@ struct inputs_args {
 __device__ static inline float corrected(const inputs_args &p, int row, int k) {
     size_t at = (size_t)row * 2 * p.H + k;
     int h = k < p.H ? k : k - p.H;
-    return __ldg(p.sum + at) - __ldg(p.c0 + h) * __ldg(p.count + at) - __ldg(p.c1 + h) * __ldg(p.total + at);
+    return get(p.sum + at) - get(p.c0 + h) * get(p.count + at) - get(p.c1 + h) * get(p.total + at);
 }
 
 template <class T> __global__ void __launch_bounds__(T::THREADS) encoder_inputs(inputs_args p) {
+    wait_turn();
     __shared__ T s;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
     bool write = blockIdx.y == 0;
@@ -615,6 +619,7 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) encoder_inputs(
 
 /* The first block's input needs no gradient unless words' vectors are trained. */
 __global__ void encoder_correct(inputs_args p) {
+    wait_turn();
     int k = blockIdx.y * blockDim.x + threadIdx.x;
     if (k < 2 * p.H) p.dac[(size_t)blockIdx.x * 2 * p.H + k] = corrected(p, blockIdx.x, k);
 }
@@ -635,10 +640,10 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) rows_weights(we
     float acc[T::TM][T::TN];
     product<false, false>(
         s, k0, k1,
-        [&](int m, int k) { return m0 + m < p.width ? __ldg(p.d + (size_t)k * p.width + m0 + m) : 0.0f; },
+        [&](int m, int k) { return m0 + m < p.width ? get(p.d + (size_t)k * p.width + m0 + m) : 0.0f; },
         [&](int c, int k) {
             c += n0;
-            return c < p.in ? __ldg(p.x + (size_t)k * p.ldx + c) : c < columns ? 1.0f : 0.0f;
+            return c < p.in ? get(p.x + (size_t)k * p.ldx + c) : c < columns ? 1.0f : 0.0f;
         },
         acc);
     float *part = p.part + (size_t)blockIdx.z * p.width * columns;
@@ -751,12 +756,12 @@ void gpu_encoder_forward(gpu *s, int block) {
     sums_args sums = {n, s->H, e->ac, e->total, e->count, s->part, s->counters, norm1};
     dim3 sums_grid(B, up(s->H, 32));
     if (n <= 64) {
-        LAUNCH(s, s->stream, grid, 128, 0, encoder_rows<true>, rows);
+        CHAIN(s, grid, 128, 0, encoder_rows<true>, rows);
         gpu_fork(s, 0);
         LAUNCH(s, s->side[0], sums_grid, 128, 0, pair_sums<false>, sums);
     } else {
-        LAUNCH(s, s->stream, grid, 128, 0, encoder_rows<false>, rows);
-        LAUNCH(s, s->stream, sums_grid, 128, 0, pair_sums<true>, sums);
+        CHAIN(s, grid, 128, 0, encoder_rows<false>, rows);
+        CHAIN(s, sums_grid, 128, 0, pair_sums<true>, sums);
     }
     pair_args p = {};
     if (!pair_plan_make(s, B, n, &p.plan)) return;
@@ -783,13 +788,13 @@ void gpu_encoder_forward(gpu *s, int block) {
     pair_shared(s, &p.plan, n, &front);
     int tiles = p.plan.tiles, ct = p.plan.ct;
     if (p.plan.ot == 4)
-        LAUNCH(s, s->stream, tiles, PAIR_THREADS, p.plan.shared, (pair_forward_kernel<1, 4>), p, (int)front);
+        CHAIN(s, tiles, PAIR_THREADS, p.plan.shared, (pair_forward_kernel<1, 4>), p, (int)front);
     else if (ct == 1)
-        LAUNCH(s, s->stream, tiles, PAIR_THREADS, p.plan.shared, (pair_forward_kernel<1, 8>), p, (int)front);
+        CHAIN(s, tiles, PAIR_THREADS, p.plan.shared, (pair_forward_kernel<1, 8>), p, (int)front);
     else if (ct == 2)
-        LAUNCH(s, s->stream, tiles, PAIR_THREADS, p.plan.shared, (pair_forward_kernel<2, 8>), p, (int)front);
+        CHAIN(s, tiles, PAIR_THREADS, p.plan.shared, (pair_forward_kernel<2, 8>), p, (int)front);
     else
-        LAUNCH(s, s->stream, tiles, PAIR_THREADS, p.plan.shared, (pair_forward_kernel<4, 8>), p, (int)front);
+        CHAIN(s, tiles, PAIR_THREADS, p.plan.shared, (pair_forward_kernel<4, 8>), p, (int)front);
 }
 
 void gpu_encoder_backward(gpu *s, int block) {
@@ -823,21 +828,20 @@ void gpu_encoder_backward(gpu *s, int block) {
     p.part = s->part_f;
     p.counter = s->counters;
     p.back = {e->norm1, s->grad, at->norm1, p.hidden, cells, e->c0, e->c1};
-    LAUNCH(s, s->stream, dim3(p.plan.tiles, up(s->H, p.plan.KB)), p.plan.threads, p.plan.shared,
-           pair_backward_kernel, p);
+    CHAIN(s, dim3(p.plan.tiles, up(s->H, p.plan.KB)), p.plan.threads, p.plan.shared, pair_backward_kernel, p);
     gpu_fork(s, 1);
     gpu_sum_rows(s, s->side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);
     inputs_args in = {e->sum,   e->count,    e->total, e->c0, e->c1,
                       s->theta, at->weight1, e->dac,   s->H,  sh->s.hidden,
                       at->in,   R,           s->dx,    s->D,  gpu_pool_backward(s, block - 1)};
     if (block == 0 && !s->train_vectors) {
-        LAUNCH(s, s->stream, dim3(R, up(2 * s->H, 256)), 256, 0, encoder_correct, in);
+        CHAIN(s, dim3(R, up(2 * s->H, 256)), 256, 0, encoder_correct, in);
     } else if ((long)up(R, 64) * up(at->in, 64) >= s->multiprocessors / 2) {
         typedef tile<64, 64, 8, 4, 2> T;
-        LAUNCH(s, s->stream, dim3(up(R, 64), up(at->in, 64)), T::THREADS, 0, encoder_inputs<T>, in);
+        CHAIN(s, dim3(up(R, 64), up(at->in, 64)), T::THREADS, 0, encoder_inputs<T>, in);
     } else {
         typedef tile<16, 64, 4, 4, 4> T;
-        LAUNCH(s, s->stream, dim3(up(R, 16), up(at->in, 64)), T::THREADS, 0, encoder_inputs<T>, in);
+        CHAIN(s, dim3(up(R, 16), up(at->in, 64)), T::THREADS, 0, encoder_inputs<T>, in);
     }
     gpu_fork(s, 2);
     e->splits = gpu_rows_weights(s, s->side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);

@@ -132,10 +132,10 @@ struct features {
 };
 
 __device__ static inline float feature(const features &f, int row, int c) {
-    if (row >= f.rows) return __ldg(f.start + c);
-    if (c < f.first) return __ldg(f.x + (size_t)row * f.ldx + c);
+    if (row >= f.rows) return get(f.start + c);
+    if (c < f.first) return get(f.x + (size_t)row * f.ldx + c);
     int o = c - f.first;
-    float g = __ldg(f.norm.g + o), e = __ldg(f.norm.e + o), best = __ldg(f.best + (size_t)row * f.ldb + o);
+    float g = get(f.norm.g + o), e = get(f.norm.e + o), best = get(f.best + (size_t)row * f.ldb + o);
     if (f.mean) return (g * best + (float)(f.n - 1) * e) / (float)f.n;
     return f.n > 1 ? relu(g * best + e) : 0.0f;
 }
@@ -181,7 +181,7 @@ __device__ static void gradient_epilogue(T &s, float (&acc)[T::TM][T::TN], int m
                 int row = m0 + T::row(i), c = n0 + T::column(j);
                 bool there = row < R && c < N;
                 d[i][j] = acc[i][j];
-                if (there) d[i][j] += add ? dx[(size_t)row * ldx + c] : __ldg(item_d + row) * __ldg(head + c);
+                if (there) d[i][j] += add ? dx[(size_t)row * ldx + c] : get(item_d + row) * get(head + c);
             }
 #pragma unroll
         for (int j = 0; j < T::TN; j++) {
@@ -189,13 +189,13 @@ __device__ static void gradient_epilogue(T &s, float (&acc)[T::TM][T::TN], int m
             bool pooled = p.width && c < N && o >= 0 && o < p.width;
             double dy = 0, dy_xhat = 0;
             if (pooled) {
-                float mu = __ldg(p.norm.mean + o), inv = __ldg(p.norm.inv + o), g = __ldg(p.norm.g + o),
+                float mu = get(p.norm.mean + o), inv = get(p.norm.inv + o), g = get(p.norm.g + o),
                       best[T::TM], x[T::TM];
 #pragma unroll
                 for (int i = 0; i < T::TM; i++) {
                     int row = min(m0 + T::row(i), R - 1);
-                    best[i] = __ldg(p.best + (size_t)row * p.O + o);
-                    x[i] = __ldg(p.x + (size_t)row * p.ldx + c);
+                    best[i] = get(p.best + (size_t)row * p.O + o);
+                    x[i] = get(p.x + (size_t)row * p.ldx + c);
                 }
 #pragma unroll
                 for (int i = 0; i < T::TM; i++) {

@@ -91,6 +91,7 @@ struct gpu {
     cudaStream_t stream, side[SIDES];
     cudaEvent_t fork, join[SIDES];
     int forked[SIDES];
+    bool chaining, chained;  /* the last thing on the main stream was a kernel of the main line */
     int H, O, C, D, Q, M, N; /* padded widths, blocks */
     bool eager;
 
@@ -204,6 +205,26 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p);
 bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p);
 bool back_plan_make(const gpu *s, int B, int n, back_plan *p);
 
+/* Launches the next kernel of the main line. */
+template <class... P, class... A>
+static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared, void (*kernel)(P...),
+                  A... args) {
+    if (s->failed[0]) return;
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = dim3(block);
+    config.dynamicSmemBytes = shared;
+    config.stream = s->stream;
+    config.attrs = &attribute;
+    config.numAttrs = s->chained ? 1 : 0;
+    gpu_ok(s, cudaLaunchKernelEx(&config, kernel, P(args)...), name);
+    s->chained = s->chaining;
+}
+#define CHAIN(s, grid, block, shared, kernel, ...) chain(s, #kernel, grid, block, shared, kernel, __VA_ARGS__)
+
 /* Launches on a stream unless something failed before. */
 #define LAUNCH(s, where, grid, block, shared, kernel, ...)                                                   \
     do {                                                                                                     \
@@ -214,6 +235,13 @@ bool back_plan_make(const gpu *s, int B, int n, back_plan *p);
     } while (0)
 
 /* ---- parts of kernels ---- */
+
+/* A kernel of the main line starts while the one before it ends: first it waits until that one's results are
+ * there, then it lets the next one start. */
+__device__ static inline void wait_turn() {
+    cudaGridDependencySynchronize();
+    cudaTriggerProgrammaticLaunchCompletion();
+}
 
 /* True in the one block that finishes last: all that the others wrote is then visible to it. */
 __device__ static inline bool last_block(unsigned *counter, unsigned total) {
@@ -345,9 +373,13 @@ __device__ static inline float relu(float x) {
     return fmaxf(x, 0.0f);
 }
 
-/* From global memory that no one writes meanwhile. */
+/* From global memory. Not through the read-only path: the kernel before may still be at work when this one
+ * starts. */
+template <class T> __device__ static inline T get(const T *p) {
+    return *p;
+}
 __device__ static inline float4 four_of(const float *p) {
-    return __ldg((const float4 *)p);
+    return *(const float4 *)p;
 }
 __device__ static inline float4 load4(const float *p) {
     return *(const float4 *)p;

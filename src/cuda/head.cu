@@ -31,6 +31,7 @@ enum { HEAD_THREADS = 256, HEAD_WARPS = HEAD_THREADS / 32 };
 /* One set a block. Shared memory: weights [N*C], what x' gives to each item [n], and logits [n, n] where they
  * fit. */
 __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
+    wait_turn();
     extern __shared__ float4 memory[];
     const int n = p.n, C = p.C, N = p.N, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5,
               set = blockIdx.x;
@@ -42,12 +43,12 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
     __shared__ double losses[HEAD_WARPS];
     for (int i = tid; i < N * C; i += HEAD_THREADS) {
         int m = i / C, c = i % C;
-        w[i] = c < p.out ? __ldg(hx + 2 * p.D + 2 * p.out * m + c) * __ldg(p.g + i) : 0.0f;
+        w[i] = c < p.out ? __ldg(hx + 2 * p.D + 2 * p.out * m + c) * get(p.g + i) : 0.0f;
     }
     for (int i = warp; i < n; i += HEAD_WARPS) {
         float sum = 0;
 #pragma unroll 4
-        for (int c = lane; c < p.D; c += 32) sum += __ldg(hx + c) * __ldg(x + (size_t)i * p.ldx + c);
+        for (int c = lane; c < p.D; c += 32) sum += __ldg(hx + c) * get(x + (size_t)i * p.ldx + c);
         sum = warp_sum(sum);
         if (!lane) of_x[i] = sum;
     }
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
         float sum = of_x[q % n];
 #pragma unroll 8
         for (int i = 0; i < N * Q; i++) {
-            float4 v = __ldg((const float4 *)(r + i / Q * p.plane + (size_t)q * C + i % Q * 4)),
+            float4 v = get((const float4 *)(r + i / Q * p.plane + (size_t)q * C + i % Q * 4)),
                    k = load4(w + i * 4);
             sum += v.x * k.x + v.y * k.y + v.z * k.z + v.w * k.w;
         }
@@ -123,8 +124,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
         if (i < width && slice < slices) {
             const float *from = r + (i / C) * p.plane + i % C;
 #pragma unroll 8
-            for (int q = slice; q < n * n; q += slices)
-                sum += __ldg(dlogit + q) * __ldg(from + (size_t)q * C);
+            for (int q = slice; q < n * n; q += slices) sum += get(dlogit + q) * get(from + (size_t)q * C);
         }
         sums[tid] = sum;
         __syncthreads();
@@ -138,8 +138,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
         float sum = 0;
         if (c < p.D)
 #pragma unroll 4
-            for (int i = 0; i < n; i++)
-                sum += __ldg(x + (size_t)i * p.ldx + c) * __ldg(p.item_d + set * n + i);
+            for (int i = 0; i < n; i++) sum += get(x + (size_t)i * p.ldx + c) * get(p.item_d + set * n + i);
         part[width + c] = sum;
     }
 }
@@ -174,7 +173,7 @@ void gpu_head(gpu *s) {
                    s->counters};
     size_t shared = ((size_t)s->N * s->C + n) * sizeof(float), logits = (size_t)n * n * sizeof(float);
     int fits = shared + logits <= 40000;
-    LAUNCH(s, s->stream, B, HEAD_THREADS, shared + (fits ? logits : 0), head, p, fits);
+    CHAIN(s, B, HEAD_THREADS, shared + (fits ? logits : 0), head, p, fits);
     gpu_fork(s, 0);
     LAUNCH(s, s->side[0], B, HEAD_THREADS, 0, head_weights, p);
     gpu_sum_rows(s, s->side[0], s->head_part, B, s->N * s->C + s->D, s->head_total);
@@ -194,6 +193,7 @@ struct take_args {
 };
 
 __global__ void __launch_bounds__(128) take(take_args p) {
+    wait_turn();
     size_t from = p.start[p.index[blockIdx.x]], row = (size_t)blockIdx.x * p.n;
     for (int i = threadIdx.x; i < p.n; i += 128) {
         int at = p.order_all[from + i];
@@ -223,5 +223,5 @@ void gpu_take(gpu *s) {
                    s->x,
                    s->pos,
                    s->order};
-    LAUNCH(s, s->stream, s->base.B, 128, 0, take, p);
+    CHAIN(s, s->base.B, 128, 0, take, p);
 }

@@ -28,6 +28,7 @@ void gpu_join(gpu *s, int i) {
     gpu_ok(s, cudaEventRecord(s->join[i], s->side[i]), "event");
     gpu_ok(s, cudaStreamWaitEvent(s->stream, s->join[i], 0), "event");
     s->forked[i] = 0;
+    s->chained = false;
 }
 
 static onet_status status_of(const gpu *s, onet_error *err) {
@@ -336,6 +337,7 @@ static onet_status data(net *t, const onet_sets *sets, const float *mean, const 
 /* ---- a step ---- */
 
 static void enqueue(gpu *s, int parts) {
+    s->chained = false;
     int M = s->M, N = s->N;
     if (parts & FORWARD) {
         gpu_take(s);
@@ -399,7 +401,7 @@ static void send_slot(gpu *s) {
     if (!s->slot_open) return;
     gpu_ok(s, cudaMemcpyAsync(s->sent, k->host, bytes, cudaMemcpyHostToDevice, s->stream), "sending");
     gpu_ok(s, cudaEventRecord(k->sent, s->stream), "event");
-    s->slot_open = s->slot_full = false;
+    s->slot_open = s->slot_full = s->chained = false;
 }
 
 /* Launches what is waiting, and `more` with it. */
@@ -680,6 +682,7 @@ ordernet_cuda_open(net **t, const shape *sh, int device, int abi, onet_error *er
     s->base.sh = sh;
     s->base.update = 1;
     s->base.loss_every = 16;
+    s->chaining = !getenv("ONET_PLAIN");
     onet_status status = open_device(s, device, err);
     s->H = pad(sh->s.hidden);
     s->O = pad(sh->s.encoder_out);

@@ -21,7 +21,7 @@ struct finish_args {
 __device__ static inline float sum_parts(const float *part, size_t stride, int splits) {
     float sum = 0;
 #pragma unroll 8
-    for (int k = 0; k < splits; k++) sum += __ldg(part + k * stride);
+    for (int k = 0; k < splits; k++) sum += get(part + k * stride);
     return sum;
 }
 
@@ -83,6 +83,7 @@ __device__ static inline double block_sum(double v, double *sums) {
 }
 
 __global__ void __launch_bounds__(256) finish(const __grid_constant__ finish_args p) {
+    wait_turn();
     __shared__ double sums[8];
     chunk ch = p.chunks[blockIdx.x];
     double square = 0;
@@ -127,7 +128,7 @@ void gpu_finish(gpu *s) {
     p.pool_splits = s->pool_splits;
     p.norm_part = s->norm_part;
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
-    LAUNCH(s, s->stream, s->chunk_count, 256, 0, finish, p);
+    CHAIN(s, s->chunk_count, 256, 0, finish, p);
 }
 
 struct move_args {
@@ -156,6 +157,7 @@ __device__ static inline void adam_one(const adam_numbers &a, float scale, float
 
 /* The first blocks move the parameters, the others a word each. */
 __global__ void __launch_bounds__(256) move(move_args p) {
+    wait_turn();
     __shared__ double sums[8];
     int own = (int)((p.count + CHUNK - 1) / CHUNK), word = (int)blockIdx.x - own;
     const adam_numbers a = *p.adam;
@@ -203,5 +205,5 @@ void gpu_adam(gpu *s) {
                    s->base.sh->s.width,
                    s->D};
     int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? s->base.B * s->base.n : 0);
-    LAUNCH(s, s->stream, blocks, 256, 0, move, p);
+    CHAIN(s, blocks, 256, 0, move, p);
 }
