@@ -29,10 +29,19 @@ $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
 
--include $(CUDA_OBJ:.o=.d) $(B)/tests/cuda/test_cuda.d
+CUDA_ORDER_TEST := $(B)/tests/cuda/test_cuda_order.o $(filter $(B)/src/kernels/% $(B)/src/decode/%,$(LIB_OBJ)) \
+             $(addprefix $(B)/src/,base/error.o base/memory.o base/pool.o base/rng.o data/sets.o model/shape.o model/generated.o)
 
-check-cuda: libordernet-cuda.so $(B)/tests/cuda/test_cuda
-	@sh tests/cuda/check.sh $(B)/tests/cuda/test_cuda
+$(B)/tests/cuda/test_cuda_order: $(CUDA_ORDER_TEST)
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
+
+CUDA_TESTS := $(B)/tests/cuda/test_cuda $(B)/tests/cuda/test_cuda_order
+
+-include $(CUDA_OBJ:.o=.d) $(CUDA_TESTS:=.d)
+
+check-cuda: libordernet-cuda.so $(CUDA_TESTS)
+	@sh tests/cuda/check.sh $(CUDA_TESTS)
 
 # Without a GPU: the code compiles, with warnings as errors, and the program says what is missing.
 check-cuda-builds:

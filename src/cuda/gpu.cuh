@@ -166,6 +166,7 @@ static inline int pairs(int N) {
 }
 
 /* Keeps the first error; what follows it is not launched. */
+bool gpu_note(char failed[256], cudaError_t e, const char *what);
 bool gpu_ok(gpu *s, cudaError_t e, const char *what);
 /* Side stream `i` waits for all that the main one has been given, and the other way round. */
 void gpu_fork(gpu *s, int i);
@@ -182,6 +183,38 @@ void gpu_decoder_backward(gpu *s, int block);
 void gpu_decoder_rows_backward(gpu *s);
 void gpu_finish(gpu *s); /* the gradient, from its parts */
 void gpu_adam(gpu *s);
+
+/* Is there such a device? Else the sentence says what is missing. */
+onet_status gpu_find(int device, onet_error *err);
+
+/* Places arrays one after the other; with base NULL it only counts. */
+struct arena {
+    unsigned char *base;
+    size_t used;
+    template <class T> void place(T *&p, size_t count) {
+        p = base ? (T *)(base + used) : nullptr;
+        used += (count * sizeof(T) + 255) / 256 * 256;
+    }
+    void place(norms &b, size_t width) {
+        place(b.mean, width);
+        place(b.inv, width);
+        place(b.g, width);
+        place(b.e, width);
+    }
+};
+
+static inline bool get(void **p, size_t bytes) {
+    *p = nullptr;
+    if (cudaMalloc(p, bytes ? bytes : 256) == cudaSuccess) return true;
+    *p = nullptr;
+    cudaGetLastError(); /* no error of the device: nothing was launched */
+    return false;
+}
+
+static inline void drop(void **p) {
+    cudaFree(*p);
+    *p = nullptr;
+}
 
 /* How many tiles (and so parts of sums) the kernels over cells may make for a batch. */
 struct pair_plan {

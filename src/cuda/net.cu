@@ -11,10 +11,14 @@
 
 static const size_t HEADER = 256; /* bytes for the numbers of Adam, before a step's indices */
 
-bool gpu_ok(gpu *s, cudaError_t e, const char *what) {
-    if (e == cudaSuccess) return !s->failed[0];
-    if (!s->failed[0]) snprintf(s->failed, sizeof s->failed, "%s: %s", what, cudaGetErrorString(e));
+bool gpu_note(char failed[256], cudaError_t e, const char *what) {
+    if (e == cudaSuccess) return !failed[0];
+    if (!failed[0]) snprintf(failed, 256, "%s: %s", what, cudaGetErrorString(e));
     return false;
+}
+
+bool gpu_ok(gpu *s, cudaError_t e, const char *what) {
+    return gpu_note(s->failed, e, what);
 }
 
 void gpu_fork(gpu *s, int i) {
@@ -37,22 +41,6 @@ static onet_status status_of(const gpu *s, onet_error *err) {
 }
 
 /* ---- memory ---- */
-
-/* Places arrays one after the other; with base NULL it only counts. */
-struct arena {
-    unsigned char *base;
-    size_t used;
-    template <class T> void place(T *&p, size_t count) {
-        p = base ? (T *)(base + used) : nullptr;
-        used += (count * sizeof(T) + 255) / 256 * 256;
-    }
-    void place(norms &b, size_t width) {
-        place(b.mean, width);
-        place(b.inv, width);
-        place(b.g, width);
-        place(b.e, width);
-    }
-};
 
 static void place_fixed(gpu *s, arena &a) {
     const shape *sh = s->base.sh;
@@ -131,19 +119,6 @@ static void place_batch(gpu *s, arena &a) {
     a.place(s->part, std::max(part, std::max(2 * O, 5 * C) * (R + 1)));
     a.place(s->part_f, B * (H + O));
     a.place(s->loss_part, B);
-}
-
-static bool get(void **p, size_t bytes) {
-    *p = nullptr;
-    if (cudaMalloc(p, bytes ? bytes : 256) == cudaSuccess) return true;
-    *p = nullptr;
-    cudaGetLastError(); /* no error of the device: nothing was launched */
-    return false;
-}
-
-static void drop(void **p) {
-    cudaFree(*p);
-    *p = nullptr;
 }
 
 static void drop_graphs(gpu *s) {
@@ -629,7 +604,7 @@ static const block_ops ops = {"cuda",
 
 /* ---- opening ---- */
 
-static onet_status open_device(gpu *s, int device, onet_error *err) {
+onet_status gpu_find(int device, onet_error *err) {
     int count = 0;
     cudaError_t e = cudaGetDeviceCount(&count);
     if (e == cudaErrorInsufficientDriver)
@@ -642,6 +617,12 @@ static onet_status open_device(gpu *s, int device, onet_error *err) {
     if (device >= count)
         return fail(err, ONET_USAGE, "there is no device cuda:%d: the last one is cuda:%d", device,
                     count - 1);
+    return ONET_OK;
+}
+
+static onet_status open_device(gpu *s, int device, onet_error *err) {
+    onet_status status = gpu_find(device, err);
+    if (status) return status;
     s->device = device;
     int value = 0;
     gpu_ok(s, cudaSetDevice(device), "opening the device");

@@ -9,6 +9,12 @@ static bool get(real **p, size_t count) {
     return (*p = array_new(count, sizeof(real))) != NULL;
 }
 
+const float *item_seen(const onet_model *model, const onet_sets *sets, size_t i) {
+    const onet_words *words = model->words;
+    if (!words || !sets->word) return sets_item(sets, i);
+    return words->vectors + (size_t)sets->word[i] * (size_t)words->width;
+}
+
 void encoded_free(encoded *e) {
     free(e->x);
     free(e->ac);

@@ -14,6 +14,10 @@ typedef struct encoded {
     real *logit; /* [n]: what x' alone gives to an item's logit */
 } encoded;
 
+/* Item i, counted over all sets, as the model sees it: words have the model's own vectors, since training may
+ * have changed those that the sets came with. */
+const float *item_seen(const onet_model *model, const onet_sets *sets, size_t i);
+
 /* Memory for sets of n items; keeps what is there when it is enough. */
 bool encoded_reserve(encoded *e, const frozen *f, int n);
 void encoded_free(encoded *e);

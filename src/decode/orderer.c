@@ -1,5 +1,5 @@
 /* Ordering through the public API: many sets in parallel, one thread a set; sets too large for that one after
- * the other, the encoder spread over the threads. */
+ * the other, the encoder spread over the threads; or all of them on a GPU. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "data/sets.h"
 #include "decode/orderer.h"
 #include "decode/search.h"
+#include "kernels/operations.h"
 #include "words/words.h"
 
 enum { LARGE = 400 }; /* items from which on a set gets all threads */
@@ -26,6 +27,9 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
     if (o.beam > 1000000 || o.top > 1000000) return fail(err, ONET_USAGE, "beam and top are at most 1000000");
     const kernels *k = kernels_pick(o.kernels);
     if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this processor", o.kernels);
+    device_choice device;
+    onet_status status = device_choose(o.device, o.kernels, &device, err);
+    if (status) return status;
     onet_orderer *r = calloc(1, sizeof *r);
     if (!r) return fail_memory(err, "ordering");
     r->options = o;
@@ -36,6 +40,11 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
         !(r->worker = calloc((size_t)pool_threads(r->pool), sizeof *r->worker))) {
         onet_orderer_free(r);
         return fail_memory(err, "ordering");
+    }
+    r->device = device;
+    if (device.kind == DEVICE_GPU && (status = gpu_open(&r->gpu, &r->f, device.number, err))) {
+        onet_orderer_free(r);
+        return status;
     }
     *orderer = r;
     return ONET_OK;
@@ -51,16 +60,10 @@ void onet_orderer_free(onet_orderer *r) {
             free(r->worker[t].items);
         }
     free(r->worker);
+    if (r->gpu) r->gpu->close(r->gpu);
     pool_free(r->pool);
     frozen_free(&r->f);
     free(r);
-}
-
-/* n! or `most`, whichever is less: no more beams than that can be alive. */
-static int orders(int n, int most) {
-    long count = 1;
-    for (int i = 2; i <= n && count < most; i++) count *= i;
-    return count < most ? (int)count : most;
 }
 
 typedef struct job {
@@ -70,18 +73,11 @@ typedef struct job {
     double *logprob;
 } job;
 
-/* Words are seen with the model's own vectors: training may have changed those that the sets came with. */
-static const float *item_of(const job *j, size_t i) {
-    const onet_words *words = j->r->f.model->words;
-    if (!words || !j->sets->word) return sets_item(j->sets, i);
-    return words->vectors + (size_t)j->sets->word[i] * (size_t)words->width;
-}
-
 static void one_set(job *j, size_t set, worker *w, pool *threads) {
     const frozen *f = &j->r->f;
     size_t first = j->sets->start[set];
     int n = (int)sets_size(j->sets, set);
-    for (int i = 0; i < n; i++) w->items[i] = item_of(j, first + (size_t)i);
+    for (int i = 0; i < n; i++) w->items[i] = item_seen(f->model, j->sets, first + (size_t)i);
     encode(&w->e, f, w->items, n, threads);
     if (!j->answers) {
         search_run(&w->s, f, &w->e, n, 1, NULL, j->sets->order + first);
@@ -94,7 +90,7 @@ static void one_set(job *j, size_t set, worker *w, pool *threads) {
     if (draws) rng_seed(&r, j->r->options.seed, j->r->served + set);
     a->found = 0;
     for (int round = 0; round < rounds; round++) {
-        int found = search_run(&w->s, f, &w->e, n, orders(n, j->r->beams), draws ? &r : NULL, NULL);
+        int found = search_run(&w->s, f, &w->e, n, search_orders(n, j->r->beams), draws ? &r : NULL, NULL);
         for (int b = 0; b < found && a->found < j->r->top; b++, a->found++) {
             const beam *from = &w->s.now[b];
             memcpy(a->order + (size_t)a->found * n, from->order, (size_t)n * sizeof *a->order);
@@ -121,7 +117,7 @@ static onet_status reserve(onet_orderer *r, const onet_sets *sets, int beams, on
         int need = t == 0 && n[1] ? n[1] : n[0];
         if (!need) continue;
         if (!encoded_reserve(&w->e, &r->f, need) ||
-            !search_reserve(&w->s, &r->f, orders(need, beams), need) ||
+            !search_reserve(&w->s, &r->f, search_orders(need, beams), need) ||
             !array_reserve(&w->items, &w->room, (size_t)need, sizeof *w->items))
             return fail(err, ONET_MEMORY,
                         "not enough memory to order a set of %d items with %d beams: try a narrower beam",
@@ -130,10 +126,34 @@ static onet_status reserve(onet_orderer *r, const onet_sets *sets, int beams, on
     return ONET_OK;
 }
 
+/* Is the GPU to do it? When the choice is free: when the work is worth the way there, which is long the first
+ * time, since the driver has to be started. Orders drawn at random always come from the processor. */
+static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, bool score) {
+    if (r->device.kind == DEVICE_CPU || (r->options.decode == ONET_SAMPLE && !score)) return false;
+    if (r->device.kind == DEVICE_GPU) return true;
+    double work = 0, each = 0, enough = r->gpu ? 1e9 : 1e11;
+    int n = 0;
+    for (size_t s = 0; s < sets->count && work < enough; s++) {
+        int size = (int)sets_size(sets, s);
+        if (size != n) each = operations_order(&r->f.model->sh, n = size, beams);
+        work += each;
+    }
+    if (work < enough) return false;
+    if (!r->gpu && gpu_open(&r->gpu, &r->f, r->device.number, NULL)) r->device.kind = DEVICE_CPU;
+    return r->gpu != NULL;
+}
+
 onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
                              onet_error *err) {
-    onet_status status = reserve(r, sets, answers ? r->beams : 1, err);
-    if (status) return status;
+    int beams = answers ? r->beams : 1;
+    onet_status status;
+    if (on_gpu(r, sets, beams, !answers)) {
+        gpu_work work = {&r->f, sets, answers, logprob, beams, r->top, r->pool};
+        status = gpu_run(r->gpu, &work, err);
+        if (!status) r->served += sets->count;
+        if (status != ONET_MEMORY || r->device.kind == DEVICE_GPU) return status;
+    }
+    if ((status = reserve(r, sets, beams, err))) return status;
     job j = {r, sets, answers, logprob};
     pool_run(r->pool, (int)sets->count, set_task, &j);
     for (size_t s = 0; s < sets->count; s++)

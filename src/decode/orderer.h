@@ -1,11 +1,12 @@
-/* An orderer from within: what orderer.c, which puts sets in order with the threads of this process, and
+/* An orderer from within: what orderer.c, which puts sets in order with this process's threads or GPU, and
  * shared.c, which has many processes do it, know of each other. */
 #ifndef DECODE_ORDERER_H
 #define DECODE_ORDERER_H
 
 #include "base/pool.h"
 #include "base/world.h"
-#include "decode/frozen.h"
+#include "decode/gpu.h"
+#include "kernels/device.h"
 
 typedef struct worker worker;
 
@@ -17,6 +18,8 @@ struct onet_orderer {
     worker *worker;  /* [threads] */
     uint64_t served; /* sets answered so far: each draws its own random numbers */
     const world *w;  /* other processes that serve this orderer; NULL: none */
+    device_choice device;
+    order_device *gpu; /* NULL: not in use, or not yet */
 };
 
 /* Puts sets, which have been checked, in order by this process alone; or, when answers is NULL, scores their

@@ -199,6 +199,12 @@ static candidate draw(const beam *b, int n, rng *r) {
     return (candidate){b->logprob + b->logp[last], b->logp[last], 0, last};
 }
 
+int search_orders(int n, int most) {
+    long count = 1;
+    for (int i = 2; i <= n && count < most; i++) count *= i;
+    return count < most ? (int)count : most;
+}
+
 int search_run(search *s, const frozen *f, const encoded *e, int n, int beams, rng *r, const int32_t *given) {
     int alive = 1;
     beam_start(&s->now[0], f, n);

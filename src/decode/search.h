@@ -34,6 +34,9 @@ typedef struct search {
 bool search_reserve(search *s, const frozen *f, int beams, int n);
 void search_free(search *s);
 
+/* n! or `most`, whichever is less: no more beams than that can be alive. */
+int search_orders(int n, int most);
+
 /* Finds up to `beams` orders of an encoded set, best first; how many is given back. They stand in s->now.
  * beams = 1 is the greedy search. With r, each step is drawn at random (beams = 1). With `given`, that order
  * is followed and scored (beams = 1). */

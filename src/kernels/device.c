@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cuda/cuda.h"
+#include "kernels/device.h"
 #include "kernels/net.h"
 
 /* The library in the folder of this code (the program or libordernet.so), or "". */
@@ -39,21 +40,16 @@ static onet_status library(void **handle, onet_error *err) {
                 CUDA_LIBRARY);
 }
 
-static onet_status open_gpu(net **t, const shape *sh, int device, onet_error *err) {
+onet_status device_function(const char *name, void **function, onet_error *err) {
     void *handle;
     onet_status status = library(&handle, err);
     if (status) return status;
-    cuda_open_fn *open_fn;
-    void *symbol = dlsym(handle, CUDA_OPEN);
-    if (!symbol)
-        return fail(err, ONET_USAGE, "%s has no %s: build it together with this program", CUDA_LIBRARY,
-                    CUDA_OPEN);
-    memcpy(&open_fn, &symbol, sizeof open_fn);
-    return open_fn(t, sh, device, CUDA_ABI, err);
+    if ((*function = dlsym(handle, name))) return ONET_OK;
+    return fail(err, ONET_USAGE, "%s has no %s: build it together with this program", CUDA_LIBRARY, name);
 }
 
-onet_status net_open(net **t, const shape *sh, const char *device, const char *kernel_set, int threads,
-                     onet_error *err) {
+onet_status device_choose(const char *device, const char *kernel_set, device_choice *choice,
+                          onet_error *err) {
     const char *name = device ? device : "auto", *colon = strchr(name, ':');
     size_t length = colon ? (size_t)(colon - name) : strlen(name);
     int automatic = length == 4 && memcmp(name, "auto", 4) == 0;
@@ -62,9 +58,27 @@ onet_status net_open(net **t, const shape *sh, const char *device, const char *k
     long number = colon && colon[1] >= '0' && colon[1] <= '9' ? strtol(colon + 1, &end, 10) : 0;
     if ((!automatic && !gpu && strcmp(name, "cpu") != 0) || (colon && (!end || *end)) || number > 1023)
         return fail(err, ONET_USAGE, "device `%s` is unknown: auto, cpu, cuda or cuda:N", device);
-    if (gpu) return open_gpu(t, sh, (int)number, err);
-    /* Who names kernels of the processor means the processor. */
     int named = kernel_set && strcmp(kernel_set, "auto") != 0;
-    if (automatic && !named && open_gpu(t, sh, (int)number, NULL) == ONET_OK) return ONET_OK;
+    choice->kind = gpu ? DEVICE_GPU : automatic && !named ? DEVICE_AUTO : DEVICE_CPU;
+    choice->number = (int)number;
+    return ONET_OK;
+}
+
+static onet_status open_gpu(net **t, const shape *sh, int device, onet_error *err) {
+    cuda_open_fn *open_fn;
+    void *symbol;
+    onet_status status = device_function(CUDA_OPEN, &symbol, err);
+    if (status) return status;
+    memcpy(&open_fn, &symbol, sizeof open_fn);
+    return open_fn(t, sh, device, CUDA_ABI, err);
+}
+
+onet_status net_open(net **t, const shape *sh, const char *device, const char *kernel_set, int threads,
+                     onet_error *err) {
+    device_choice choice;
+    onet_status status = device_choose(device, kernel_set, &choice, err);
+    if (status) return status;
+    if (choice.kind == DEVICE_GPU) return open_gpu(t, sh, choice.number, err);
+    if (choice.kind == DEVICE_AUTO && open_gpu(t, sh, choice.number, NULL) == ONET_OK) return ONET_OK;
     return cpu_open(t, sh, kernel_set, threads, err);
 }

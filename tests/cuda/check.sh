@@ -1,22 +1,23 @@
 #!/bin/sh
-# The GPU: tests, compute-sanitizer on a small case, speed; a short table last. usage: check.sh TEST_PROGRAM
-test=$1
+# The GPU: tests, compute-sanitizer on small cases, speed; a short table last. usage: check.sh TEST_PROGRAM...
 library=./libordernet-cuda.so
 status=0
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null ||
     { echo "there is no NVIDIA GPU here (nvidia-smi fails): make check-cuda needs one"; exit 1; }
-"$test" "$library" || status=1
+for test; do "$test" "$library" || status=1; done
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 if [ -n "$sanitizer" ]; then
-    for tool in memcheck racecheck; do
-        echo "== compute-sanitizer $tool"
-        "$sanitizer" --tool $tool --error-exitcode 9 "$test" "$library" small 2>&1 | tail -20 >sanitizer.log
-        grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" sanitizer.log || status=1
-        tail -8 sanitizer.log
-        rm -f sanitizer.log
+    for test; do
+        for tool in memcheck racecheck; do
+            echo "== compute-sanitizer $tool ${test##*/}"
+            "$sanitizer" --tool $tool --error-exitcode 9 "$test" "$library" small 2>&1 | tail -20 >sanitizer.log
+            grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" sanitizer.log || status=1
+            tail -8 sanitizer.log
+            rm -f sanitizer.log
+        done
     done
 else
     echo "skipped: compute-sanitizer is not installed"
 fi
-"$test" "$library" bench || status=1
+for test; do "$test" "$library" bench || status=1; done
 exit $status

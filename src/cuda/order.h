@@ -1,0 +1,68 @@
+/* Ordering on a GPU: what the library of GPU kernels offers for it. src/decode/gpu.c is the caller. */
+#ifndef CUDA_ORDER_H
+#define CUDA_ORDER_H
+
+#include "cuda/cuda.h"
+
+#define CUDA_ORDER "ordernet_cuda_order"
+
+/* The folded weights (decode/frozen.h) as plain row-major arrays in one block of numbers; each is given by
+ * its place in the block, a multiple of 4. Widths H, O, C are padded to 16 with zeros. */
+typedef struct order_net {
+    int width, D; /* features an item: given, and after the encoder */
+    int M, H, O, mean_pool;
+    int N, C, Q;
+    size_t mean, scale; /* [width] */
+    struct {
+        int in;
+        size_t first, bias; /* [in, 2H], [2H] */
+        size_t w, b;        /* [H, O], [O] */
+        size_t g, e, sign;  /* [O] */
+    } enc[MAX_BLOCKS];
+    size_t rows;    /* [D, Q] */
+    size_t start_q; /* [Q] */
+    size_t conv;    /* block m from order_net_conv(m, C) on: [m, 3, C in, C out] */
+    size_t pool;    /* likewise: [3, m*C in, C out], the norms of the pools folded in */
+    size_t bias;    /* [N, 3, C]: at step 0, 1, and from 2 on; the shifts of v and of the pools folded in */
+    size_t sign;    /* [N, C] */
+    size_t head_x;  /* [D] */
+    size_t head_v;  /* [N, C] */
+    const float *numbers;
+    size_t count;
+} order_net;
+
+#ifdef __CUDACC__
+#define CUDA_BOTH __host__ __device__
+#else
+#define CUDA_BOTH
+#endif
+/* Weights of the blocks before block m. */
+CUDA_BOTH static inline size_t order_net_conv(int m, int C) {
+    return (size_t)m * (size_t)(m - (m > 0)) / 2 * 3 * (size_t)C * (size_t)C;
+}
+
+/* Sets of one size. The device works on a part of them at a time and asks for it when it has room: take fills
+ * items [count, n, width] and, when orders are to be scored, given [count, n]; give gets what was found, for
+ * each set `found` orders, best first: order and step [count, found, n], logprob [count, found]. Both speak
+ * of the sets first .. first + count - 1 of this batch. */
+typedef struct order_batch {
+    int n, beams, found; /* found <= beams <= n! */
+    bool score;          /* follow the given orders; beams and found are 1 */
+    size_t sets;
+    void *context;
+    void (*take)(void *context, size_t first, int count, float *items, int32_t *given);
+    void (*give)(void *context, size_t first, int count, const int32_t *order, const double *logprob,
+                 const float *step);
+} order_batch;
+
+typedef struct order_device order_device;
+struct order_device {
+    void (*close)(order_device *d);
+    /* ONET_MEMORY: the device has not enough memory for even one such set. */
+    onet_status (*run)(order_device *d, const order_batch *batch, onet_error *err);
+    bool poison; /* for the tests: all memory is filled with NaN before it is used */
+};
+typedef onet_status cuda_order_fn(order_device **d, const order_net *net, int device, int abi,
+                                  onet_error *err);
+
+#endif

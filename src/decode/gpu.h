@@ -1,0 +1,23 @@
+/* Ordering on a GPU: the sets go there by size, and their answers come back to their places. */
+#ifndef DECODE_GPU_H
+#define DECODE_GPU_H
+
+#include "base/pool.h"
+#include "cuda/order.h"
+#include "decode/frozen.h"
+
+typedef struct gpu_work {
+    const frozen *f;
+    const onet_sets *sets;
+    onet_answer *answers; /* or NULL: score the sets' own orders */
+    double *logprob;      /* [count] */
+    int beams, top;
+    pool *threads; /* they copy sets and answers */
+} gpu_work;
+
+/* Opens GPU number `device` and sends it the net. Close it by its own close. */
+onet_status gpu_open(order_device **d, const frozen *f, int device, onet_error *err);
+/* Every set must have an item. ONET_MEMORY: the device has not enough; some sets may be without answer. */
+onet_status gpu_run(order_device *d, const gpu_work *work, onet_error *err);
+
+#endif

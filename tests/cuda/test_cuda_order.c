@@ -1,0 +1,364 @@
+/* Ordering on the GPU against the plain C kernels: greedy, beams, all orders of a set, scores of given
+ * orders, sets of many sizes in one call; over poisoned memory; the same bits from run to run. Needs a GPU.
+ * usage: test_cuda_order [LIBRARY [small|bench]] */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "data/sets.h"
+#include "decode/gpu.h"
+#include "model/generated.h"
+
+static int passed, failed;
+
+/* The vocabulary's own functions need libraries that a machine with a GPU may lack; here a vocabulary is
+ * shared, never copied. */
+bool words_same(const onet_words *a, const onet_words *b) {
+    return a == b;
+}
+void words_free(onet_words *words) {
+    (void)words;
+}
+
+static void die(const char *what) {
+    fprintf(stderr, "test_cuda_order: %s\n", what);
+    exit(1);
+}
+
+static void *need(void *p) {
+    if (!p) die("out of memory");
+    return p;
+}
+
+static void must(onet_status status, const onet_error *err) {
+    if (status) die(err->text);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- models, sets, answers ---- */
+
+static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16},
+                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32},
+                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7},
+                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33},
+                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48},
+                           flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16},
+                           bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16};
+
+typedef struct sample {
+    onet_model model;
+    onet_words words;
+    onet_sets sets;
+} sample;
+
+/* `rounds` sets of each of the sizes (0 ends them), the sizes by turns. */
+static void sample_make(sample *k, const onet_settings *s, const int *sizes, int rounds, uint64_t seed,
+                        int vocabulary) {
+    onet_error err;
+    memset(k, 0, sizeof *k);
+    must(shape_make(&k->model.sh, s, &err), &err);
+    k->model.theta = need(calloc(k->model.sh.total, sizeof(float)));
+    generated_theta(&k->model.sh, seed, k->model.theta);
+    k->model.mean = need(calloc((size_t)s->width, sizeof(float)));
+    k->model.scale = need(calloc((size_t)s->width, sizeof(float)));
+    for (int c = 0; c < s->width; c++) {
+        k->model.mean[c] = 0.05f * (float)(c % 5);
+        k->model.scale[c] = 1.0f + 0.1f * (float)(c % 3);
+    }
+    size_t count = 0, total = 0;
+    while (sizes[count]) total += (size_t)sizes[count++];
+    k->sets.count = count * (size_t)rounds;
+    total *= (size_t)rounds;
+    k->sets.width = s->width;
+    k->sets.start = need(calloc(k->sets.count + 1, sizeof *k->sets.start));
+    k->sets.items = need(calloc(total * (size_t)s->width, sizeof(float)));
+    k->sets.order = need(calloc(total, sizeof(int32_t)));
+    for (size_t i = 0; i < k->sets.count; i++) {
+        size_t at = k->sets.start[i], n = (size_t)sizes[i % count];
+        k->sets.start[i + 1] = at + n;
+        generated_batch(seed, (int)i, 1, (int)n, s->width, k->sets.items + at * (size_t)s->width,
+                        k->sets.order + at);
+    }
+    if (!vocabulary) return;
+    size_t numbers = (size_t)vocabulary * (size_t)s->width;
+    k->words.count = vocabulary;
+    k->words.width = s->width;
+    k->words.vectors = need(calloc(numbers, sizeof(float)));
+    for (size_t i = 0; i < numbers; i++)
+        k->words.vectors[i] = (float)(2 * generated_uniform(seed, 77, i) - 1);
+    k->sets.words = k->model.words = &k->words;
+    k->sets.word = need(calloc(total, sizeof(int32_t)));
+    /* A vocabulary so large that few sets have a word twice. */
+    for (size_t i = 0; i < total; i++)
+        k->sets.word[i] = (int32_t)(generated_u64(seed, 78, i) % (uint64_t)vocabulary);
+    free(k->sets.items);
+    k->sets.items = NULL;
+}
+
+static void sample_free(sample *k) {
+    free(k->model.theta);
+    free(k->model.mean);
+    free(k->model.scale);
+    free(k->words.vectors);
+    free(k->sets.start);
+    free(k->sets.items);
+    free(k->sets.order);
+    free(k->sets.word);
+}
+
+typedef struct answers {
+    onet_answer *a; /* [sets] */
+    int32_t *order;
+    double *logprob;
+    float *step;
+    size_t orders, places;
+} answers;
+
+static answers answers_new(const onet_sets *sets, int top) {
+    answers r;
+    size_t items = sets->start[sets->count];
+    r.orders = sets->count * (size_t)top;
+    r.places = items * (size_t)top;
+    r.a = need(calloc(sets->count, sizeof *r.a));
+    r.order = need(malloc(r.places * sizeof *r.order));
+    r.logprob = need(malloc(r.orders * sizeof *r.logprob));
+    r.step = need(malloc(r.places * sizeof *r.step));
+    memset(r.order, 0xff, r.places * sizeof *r.order);
+    memset(r.logprob, 0xff, r.orders * sizeof *r.logprob);
+    memset(r.step, 0xff, r.places * sizeof *r.step);
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t at = sets->start[s] * (size_t)top;
+        r.a[s] = (onet_answer){0, r.order + at, r.logprob + s * (size_t)top, r.step + at};
+    }
+    return r;
+}
+
+static void answers_free(answers *r) {
+    free(r->a);
+    free(r->order);
+    free(r->logprob);
+    free(r->step);
+}
+
+static bool answers_same(const onet_sets *sets, const answers *a, const answers *b) {
+    for (size_t s = 0; s < sets->count; s++)
+        if (a->a[s].found != b->a[s].found) return false;
+    return !memcmp(a->order, b->order, a->places * sizeof *a->order) &&
+           !memcmp(a->logprob, b->logprob, a->orders * sizeof *a->logprob) &&
+           !memcmp(a->step, b->step, a->places * sizeof *a->step);
+}
+
+static onet_orderer *orderer(const sample *k, bool gpu, const char *kernel_set, int beam, int top) {
+    onet_error err;
+    onet_orderer *r = NULL;
+    onet_order_options o = {.decode = beam == 1 ? ONET_GREEDY : ONET_BEAM,
+                            .beam = beam,
+                            .top = top,
+                            .kernels = gpu ? NULL : kernel_set,
+                            .device = gpu ? "cuda:0" : "cpu"};
+    must(onet_orderer_new(&r, &k->model, &o, &err), &err);
+    return r;
+}
+
+static void check(bool ok, const char *where, const char *what, double value) {
+    if (ok)
+        passed++;
+    else {
+        failed++;
+        printf("FAILED %s: %s (%.3g)\n", where, what, value);
+    }
+}
+
+/* ---- the tests ---- */
+
+/* How far apart two log-probabilities are, against what float32 logits allow. */
+static double apart(double a, double b) {
+    double d = fabs(a - b) / fmax(1, fabs(b));
+    return isfinite(d) ? d : INFINITY;
+}
+static const double NEAR = 1e-4;
+
+/* The processor's score of the orders that the GPU gave as the best. */
+static double *scores_of(const sample *k, onet_orderer *cpu, const answers *a) {
+    onet_error err;
+    double *score = need(calloc(k->sets.count, sizeof *score));
+    onet_sets again = k->sets;
+    again.order = need(calloc(k->sets.start[k->sets.count], sizeof(int32_t)));
+    for (size_t s = 0; s < k->sets.count; s++)
+        memcpy(again.order + k->sets.start[s], a->a[s].order, sets_size(&k->sets, s) * sizeof(int32_t));
+    must(sets_check(&again, &err), &err); /* they are permutations */
+    must(onet_orderer_score(cpu, &again, score, &err), &err);
+    free(again.order);
+    return score;
+}
+
+static void compare(const char *where, const sample *k, onet_orderer *cpu, const answers *got,
+                    const answers *want) {
+    double *score = scores_of(k, cpu, got), worst = 0, worst_score = 0, worst_step = 0;
+    int other = 0, ties = 0, found = 0;
+    for (size_t s = 0; s < k->sets.count; s++) {
+        const onet_answer *a = &got->a[s], *b = &want->a[s];
+        size_t n = sets_size(&k->sets, s);
+        found += a->found != b->found;
+        worst_score = fmax(worst_score, apart(a->logprob[0], score[s]));
+        bool tie = false, differs = false;
+        for (int o = 0; o < a->found && o < b->found; o++) {
+            double d = apart(a->logprob[o], b->logprob[o]);
+            if (memcmp(a->order + (size_t)o * n, b->order + (size_t)o * n, n * sizeof(int32_t))) {
+                if (d > NEAR) differs = true;
+                tie = true;
+                continue;
+            }
+            worst = fmax(worst, d);
+            for (size_t t = 0; t < n; t++) {
+                double e = fabs((double)(a->step[(size_t)o * n + t] - b->step[(size_t)o * n + t]));
+                worst_step = fmax(worst_step, isfinite(e) ? e : INFINITY);
+            }
+        }
+        other += differs;
+        ties += tie && !differs;
+    }
+    printf("%-24s %4zu sets  log-probability off by %.1e, steps by %.1e; ties %d, other beams %d\n", where,
+           k->sets.count, fmax(worst, worst_score), worst_step, ties, other);
+    check(!found, where, "another number of orders found", found);
+    check(worst <= NEAR, where, "log-probabilities of equal orders differ", worst);
+    check(worst_score <= NEAR, where, "the order's score on the processor differs", worst_score);
+    check(worst_step <= 1e-3, where, "probabilities of steps differ", worst_step);
+    /* A tie on the way decides which beams are kept: rare, and no answer may be wrong by its own score. */
+    check(other <= 0.01 * (double)k->sets.count, where, "orders differ without a tie", other);
+    check(ties <= 0.05 * (double)k->sets.count + 1, where, "too many ties", ties);
+    free(score);
+}
+
+static void test_orders(const char *name, const sample *k, int beam, int top, const char *kernel_set) {
+    onet_error err;
+    char where[64];
+    snprintf(where, sizeof where, "%s beam %d", name, beam);
+    onet_orderer *cpu = orderer(k, false, kernel_set, beam, top), *gpu = orderer(k, true, NULL, beam, top);
+    answers want = answers_new(&k->sets, top), got = answers_new(&k->sets, top),
+            again = answers_new(&k->sets, top), poisoned = answers_new(&k->sets, top);
+    must(onet_orderer_run(cpu, &k->sets, want.a, &err), &err);
+    must(onet_orderer_run(gpu, &k->sets, got.a, &err), &err);
+    must(onet_orderer_run(gpu, &k->sets, again.a, &err), &err);
+    compare(where, k, cpu, &got, &want);
+    check(answers_same(&k->sets, &got, &again), where, "another run, other bits", 0);
+
+    frozen f;
+    order_device *d;
+    if (!frozen_new(&f, &k->model, kernels_pick(NULL))) die("out of memory");
+    must(gpu_open(&d, &f, 0, &err), &err);
+    d->poison = true;
+    gpu_work work = {&f, &k->sets, poisoned.a, NULL, beam, top, NULL};
+    must(gpu_run(d, &work, &err), &err);
+    d->close(d);
+    frozen_free(&f);
+    check(answers_same(&k->sets, &got, &poisoned), where, "poisoned memory, other bits", 0);
+
+    double *a = need(calloc(k->sets.count, sizeof *a)), *b = need(calloc(k->sets.count, sizeof *b)), off = 0;
+    must(onet_orderer_score(cpu, &k->sets, a, &err), &err);
+    must(onet_orderer_score(gpu, &k->sets, b, &err), &err);
+    for (size_t s = 0; s < k->sets.count; s++) off = fmax(off, apart(b[s], a[s]));
+    check(off <= NEAR, where, "scores of given orders differ", off);
+    free(a);
+    free(b);
+    answers_free(&want);
+    answers_free(&got);
+    answers_free(&again);
+    answers_free(&poisoned);
+    onet_orderer_free(cpu);
+    onet_orderer_free(gpu);
+}
+
+static void test(const char *name, const onet_settings *s, const int *sizes, int rounds, int beam, int top,
+                 int vocabulary, const char *kernel_set) {
+    sample k;
+    sample_make(&k, s, sizes, rounds, 11 + (uint64_t)beam, vocabulary);
+    test_orders(name, &k, beam, top, kernel_set);
+    sample_free(&k);
+}
+
+static const int one_to_100[] = {1, 2, 3, 5, 10, 20, 50, 100, 0}, one_to_33[] = {1, 2, 3, 5, 10, 20, 33, 0},
+                 five[] = {5, 0}, mixed[] = {20, 1, 5, 2, 0}, large[] = {1000, 0};
+
+static void test_all(void) {
+    test("tsp, n 1-100", &tsp, one_to_100, 4, 1, 1, 0, "plain");
+    test("tsp, n 1-100", &tsp, one_to_100, 4, 5, 3, 0, "plain");
+    test("tsp, n 5", &tsp, five, 100, 120, 120, 0, "plain");
+    test("words, n 1-33", &words, one_to_33, 3, 1, 1, 5000, "plain");
+    test("words, n 1-33", &words, one_to_33, 3, 5, 5, 5000, "plain");
+    test("words, n 5", &words, five, 20, 120, 120, 5000, "plain");
+    test("odd widths, n 1-33", &odd, one_to_33, 40, 5, 2, 0, "plain");
+    test("odd, mean, n 1-33", &odd_mean, one_to_33, 40, 5, 2, 0, "plain");
+    test("wide, n 1-33", &wide, one_to_33, 10, 7, 7, 0, "plain");
+    test("no encoder, n 1-33", &flat, one_to_33, 40, 5, 2, 0, "plain");
+    test("no decoder, n 1-33", &bare, one_to_33, 40, 5, 2, 0, "plain");
+    test("tsp, n 1000", &tsp, large, 1, 1, 1, 0, "auto");
+    test("tsp, n 1000", &tsp, large, 1, 3, 3, 0, "auto");
+}
+
+static void test_small(void) {
+    test("tsp, n 1-20", &tsp, mixed, 2, 5, 2, 0, "plain");
+    test("words, n 5", &words, five, 2, 5, 5, 100, "plain");
+    test("wide, n 1-20", &wide, mixed, 1, 3, 3, 0, "plain");
+}
+
+/* ---- speed ---- */
+
+static double sets_a_second(const onet_settings *s, int n, int rounds, int beam, bool gpu) {
+    onet_error err;
+    sample k;
+    sample_make(&k, s, (int[]){n, 0}, rounds, 1, 0);
+    answers a = answers_new(&k.sets, 1);
+    onet_orderer *r = orderer(&k, gpu, "auto", beam, 1);
+    double best = INFINITY;
+    for (int run = 0; run < 3; run++) {
+        double from = now();
+        must(onet_orderer_run(r, &k.sets, a.a, &err), &err);
+        best = fmin(best, now() - from);
+        if (best > 2) break;
+    }
+    onet_orderer_free(r);
+    answers_free(&a);
+    sample_free(&k);
+    return rounds / best;
+}
+
+static void bench(const char *name, const onet_settings *s, int n, int beam, int gpu_sets, int cpu_sets) {
+    double gpu = sets_a_second(s, n, gpu_sets, beam, true);
+    double cpu = cpu_sets ? sets_a_second(s, n, cpu_sets, beam, false) : NAN;
+    printf("%-6s n %5d beam %d  %12.1f sets/s on the GPU, %10.1f on the processor, %6.1f times\n", name, n,
+           beam, gpu, cpu, gpu / cpu);
+}
+
+static void bench_all(void) {
+    bench("tsp", &tsp, 20, 1, 40000, 2000);
+    bench("tsp", &tsp, 20, 5, 40000, 2000);
+    bench("tsp", &tsp, 100, 1, 4000, 200);
+    bench("tsp", &tsp, 100, 5, 2000, 100);
+    bench("words", &words, 5, 5, 40000, 1000);
+    bench("words", &words, 20, 5, 2000, 50);
+    bench("tsp", &tsp, 10000, 1, 1, 0);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) setenv("ORDERNET_CUDA", argv[1], 1);
+    const char *what = argc > 2 ? argv[2] : "";
+    if (strcmp(what, "bench") == 0) {
+        bench_all();
+        return 0;
+    }
+    if (strcmp(what, "small") == 0)
+        test_small();
+    else
+        test_all();
+    printf("ordering on the GPU: %d checks passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
