@@ -76,7 +76,7 @@ static onet_status bench_train(const bench_values *v, const onet_model *m, int n
     net *t = NULL;
     uint32_t *index = array_new((size_t)v->batch, sizeof *index);
     onet_status status = index ? generated_sets(&sets, sh, v->batch, n, err) : fail_memory(err, "the batch");
-    if (!status) status = cpu_open(&t, sh, v->kernels, v->threads, err);
+    if (!status) status = net_open(&t, sh, v->device, v->kernels, v->threads, err);
     if (!status) status = t->ops->reserve(t, v->batch, n, err);
     if (!status) status = t->ops->data(t, sets, NULL, NULL, 0, err);
     if (!status) status = t->ops->put(t, NET_THETA, m->theta, err);
@@ -104,7 +104,7 @@ static onet_status bench_train(const bench_values *v, const onet_model *m, int n
         r->work = "train";
         r->per_second = v->batch / best;
         r->gflops = operations_train(sh, n) * v->batch / best * 1e-9;
-        r->kernels = cpu_kernels(t);
+        r->kernels = net_kernels(t);
     }
     if (t) t->ops->close(t);
     onet_sets_free(sets);

@@ -446,6 +446,10 @@ static const block_ops cpu_ops = {
     .loss = loss,
 };
 
+const char *net_kernels(const net *t) {
+    return t->ops == &cpu_ops ? ((const cpu *)t)->k->name : t->ops->name;
+}
+
 onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err) {
     const kernels *k = kernels_pick(kernel_set);
     if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this processor", kernel_set);

@@ -76,6 +76,7 @@ onet_status net_open(net **t, const shape *sh, const char *device, const char *k
 onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err);
 /* Of the last batch: log-probability of item i at step t, [B, n, n], step by step; placed items get 0. */
 const real *cpu_logprob(const net *t);
-const char *cpu_kernels(const net *t);
+/* The kernel set's name, or the device's where it is no CPU. */
+const char *net_kernels(const net *t);
 
 #endif

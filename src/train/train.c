@@ -465,7 +465,7 @@ static onet_status record(run *r, onet_error *err) {
     snprintf(batch_size, sizeof batch_size, "%d", r->o.batch);
     const char *pairs[][2] = {
         {"data.sha256", r->train->hash}, {"data.sets", sets},  {"seed", seed},
-        {"batch", batch_size},           {"run", r->settings}, {"kernels", cpu_kernels(r->net)}};
+        {"batch", batch_size},           {"run", r->settings}, {"kernels", net_kernels(r->net)}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         onet_status status = model_record_set(r->model, pairs[i][0], pairs[i][1], err);
         if (status) return status;
@@ -527,7 +527,7 @@ static void sum_floats(void *context, real *values, size_t count) {
 }
 
 static onet_status open_net(run *r, onet_error *err) {
-    onet_status status = cpu_open(&r->net, &r->model->sh, r->o.kernels, r->o.threads, err);
+    onet_status status = net_open(&r->net, &r->model->sh, r->o.device, r->o.kernels, r->o.threads, err);
     if (status) return status;
     if (r->w) {
         r->net->sum = sum;
