@@ -422,10 +422,6 @@ static double loss(net *t) {
 const real *cpu_logprob(const net *t) {
     return ((const cpu *)t)->logit;
 }
-const char *cpu_kernels(const net *t) {
-    return ((const cpu *)t)->k->name;
-}
-
 static const block_ops cpu_ops = {
     .name = "cpu",
     .close = close_cpu,
