@@ -25,6 +25,7 @@ $(B)/%/libordernet-mpi.so: src/mpi/mpi.c src/base/world.h include/ordernet.h
 	@mkdir -p $(@D)
 	mpicc.$* $(CPPFLAGS) $(ALLCFLAGS) -shared $< -o $@
 
+TSAN_TESTS += world
 CHECKS    += check-mpi
 check-mpi: $(PROGRAM) $(MPI_HERE)
 	@ORDERNET=$(PROGRAM) B=$(B) sh tests/mpi.sh

@@ -1,0 +1,388 @@
+/* Many processes without MPI: threads of this process that speak to each other through memory. What they
+ * train and order is what one process does; where one fails, all hear of it. */
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "base/world.h"
+#include "data/sets.h"
+#include "decode/orderer.h"
+#include "model/model.h"
+#include "train/train.h"
+
+enum { MOST = 3 };
+
+/* ---- a world of threads ---- */
+
+typedef struct mailbox {
+    const void *data; /* NULL: empty */
+    size_t bytes;
+} mailbox;
+
+typedef struct hall {
+    int size;
+    pthread_barrier_t all;
+    void *place[MOST];
+    pthread_mutex_t mutex;
+    pthread_cond_t change;
+    mailbox box[MOST][MOST]; /* [from][to] */
+} hall;
+
+typedef struct member {
+    world w;
+    hall *h;
+} member;
+
+static void add_up(const world *w, void *values, size_t count, int wide) {
+    hall *h = ((const member *)w)->h;
+    h->place[w->rank] = values;
+    pthread_barrier_wait(&h->all);
+    if (!w->rank)
+        for (int k = 1; k < h->size; k++)
+            for (size_t i = 0; i < count; i++) {
+                if (wide)
+                    ((double *)values)[i] += ((const double *)h->place[k])[i];
+                else
+                    ((float *)values)[i] += ((const float *)h->place[k])[i];
+            }
+    pthread_barrier_wait(&h->all);
+    if (w->rank) memcpy(values, h->place[0], count * (wide ? sizeof(double) : sizeof(float)));
+    pthread_barrier_wait(&h->all);
+}
+
+static void sum(const world *w, double *values, size_t count) {
+    add_up(w, values, count, 1);
+}
+
+static void sum_floats(const world *w, float *values, size_t count) {
+    add_up(w, values, count, 0);
+}
+
+static void broadcast(const world *w, int root, void *data, size_t bytes) {
+    hall *h = ((const member *)w)->h;
+    h->place[w->rank] = data;
+    pthread_barrier_wait(&h->all);
+    if (w->rank != root) memcpy(data, h->place[root], bytes);
+    pthread_barrier_wait(&h->all);
+}
+
+static void send_bytes(const world *w, int to, const void *data, size_t bytes) {
+    hall *h = ((const member *)w)->h;
+    mailbox *box = &h->box[w->rank][to];
+    if (!bytes) return;
+    pthread_mutex_lock(&h->mutex);
+    *box = (mailbox){data, bytes};
+    pthread_cond_broadcast(&h->change);
+    while (box->data) pthread_cond_wait(&h->change, &h->mutex);
+    pthread_mutex_unlock(&h->mutex);
+}
+
+static void receive_bytes(const world *w, int from, void *data, size_t bytes) {
+    hall *h = ((const member *)w)->h;
+    mailbox *box = &h->box[from][w->rank];
+    if (!bytes) return;
+    pthread_mutex_lock(&h->mutex);
+    while (!box->data) pthread_cond_wait(&h->change, &h->mutex);
+    assert_int_equal(box->bytes, bytes);
+    memcpy(data, box->data, bytes);
+    box->data = NULL;
+    pthread_cond_broadcast(&h->change);
+    pthread_mutex_unlock(&h->mutex);
+}
+
+typedef struct part {
+    member m;
+    void (*run)(const world *w, void *shared);
+    void *shared;
+} part;
+
+static void *start(void *arg) {
+    part *p = arg;
+    p->run(&p->m.w, p->shared);
+    return NULL;
+}
+
+static void in_processes(int size, void (*run)(const world *w, void *shared), void *shared) {
+    hall h = {.size = size, .mutex = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
+    part p[MOST];
+    pthread_t thread[MOST];
+    pthread_barrier_init(&h.all, NULL, (unsigned)size);
+    for (int k = 0; k < size; k++) {
+        p[k] = (part){
+            {{k, size, k, 1, sum, sum_floats, broadcast, send_bytes, receive_bytes, NULL}, &h}, run, shared};
+        assert_int_equal(pthread_create(&thread[k], NULL, start, &p[k]), 0);
+    }
+    for (int k = 0; k < size; k++) pthread_join(thread[k], NULL);
+    pthread_barrier_destroy(&h.all);
+}
+
+/* ---- data ---- */
+
+/* Numbers in ascending order; as words, each number is a row of a vocabulary. */
+static onet_sets *make_sets(int count, int as_words, uint64_t seed) {
+    enum { WORDS = 40 };
+    onet_sets *sets;
+    onet_error err;
+    rng r;
+    rng_seed(&r, seed, 0);
+    assert_int_equal(sets_new(&sets, 1, &err), ONET_OK);
+    if (as_words) {
+        onet_words *words = calloc(1, sizeof *words);
+        words->count = WORDS;
+        words->width = 1;
+        words->at = calloc(WORDS + 1, sizeof *words->at);
+        words->text = calloc(2 * WORDS, 1);
+        words->vectors = calloc(WORDS, sizeof *words->vectors);
+        for (int i = 0; i < WORDS; i++) {
+            words->at[i + 1] = 2 * (size_t)(i + 1);
+            words->text[2 * i] = (char)('a' + i / 8);
+            words->text[2 * i + 1] = (char)('a' + i % 8);
+            words->vectors[i] = (float)i / WORDS;
+        }
+        assert_true(words_build(words));
+        sets->words = words;
+    }
+    for (int s = 0; s < count; s++) {
+        int32_t x[9], order[9];
+        float item[9];
+        int n = 3 + (int)rng_below(&r, 7);
+        for (int i = 0; i < n; i++) {
+            x[i] = (int32_t)rng_below(&r, WORDS);
+            item[i] = (float)x[i] / WORDS;
+            order[i] = i;
+        }
+        for (int a = 1; a < n; a++)
+            for (int b = a; b > 0 && x[order[b - 1]] > x[order[b]]; b--) {
+                int32_t swap = order[b];
+                order[b] = order[b - 1];
+                order[b - 1] = swap;
+            }
+        assert_int_equal(as_words ? sets_append_words(sets, (size_t)n, x, order, &err)
+                                  : sets_append(sets, (size_t)n, 1, item, order, &err),
+                         ONET_OK);
+    }
+    return sets;
+}
+
+/* ---- training ---- */
+
+typedef struct training {
+    const onet_sets *sets;
+    onet_train_options o;
+    onet_model *model[MOST];
+    onet_status status[MOST];
+    onet_error err[MOST];
+} training;
+
+static void train(const world *w, void *shared) {
+    training *t = shared;
+    int k = w->rank;
+    t->status[k] = train_together(w, &t->model[k], k ? NULL : t->sets, NULL, &t->o, &t->err[k]);
+}
+
+static training training_of(const onet_sets *sets) {
+    training t = {.sets = sets};
+    onet_train_defaults(&t.o);
+    t.o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8};
+    t.o.batch = 5; /* a process may have no set of a batch */
+    t.o.max_steps = 30;
+    t.o.threads = 2;
+    t.o.train_vectors = 1;
+    t.o.average = 0.9;
+    t.o.clip = 1;
+    return t;
+}
+
+static double difference(const float *a, const float *b, size_t count) {
+    double apart = 0, size = 0;
+    for (size_t i = 0; i < count; i++) {
+        apart += fabs((double)a[i] - (double)b[i]);
+        size += fabs((double)a[i]);
+    }
+    return apart / size;
+}
+
+static void trains_the_same(void **state) {
+    (void)state;
+    for (int as_words = 0; as_words < 2; as_words++) {
+        onet_sets *sets = make_sets(200, as_words, 1);
+        training t = training_of(sets);
+        onet_model *alone;
+        onet_error err;
+        assert_int_equal(onet_train(&alone, sets, NULL, &t.o, &err), ONET_OK);
+        for (int size = 2; size <= MOST; size++) {
+            in_processes(size, train, &t);
+            for (int k = 0; k < size; k++) {
+                assert_int_equal(t.status[k], ONET_OK);
+                size_t total = alone->sh.total;
+                assert_true(difference(alone->theta, t.model[k]->theta, total) < 1e-4);
+                assert_memory_equal(t.model[0]->theta, t.model[k]->theta, total * sizeof(float));
+                if (as_words) {
+                    assert_true(difference(alone->words->vectors, t.model[k]->words->vectors, 40) < 1e-4);
+                    assert_true(difference(sets->words->vectors, t.model[k]->words->vectors, 40) > 1e-3);
+                    assert_memory_equal(t.model[0]->words->vectors, t.model[k]->words->vectors,
+                                        40 * sizeof(float));
+                }
+            }
+            for (int k = size - 1; k >= 0; k--) onet_model_free(t.model[k]);
+        }
+        onet_model_free(alone);
+        onet_sets_free(sets);
+    }
+}
+
+/* A failure of process 0 alone, and a stop that only one process asks for, reach all. */
+static int stops(void *context, const onet_progress *p) {
+    int *calls = context;
+    return __atomic_add_fetch(calls, 1, __ATOMIC_RELAXED) == 2 && p->step < 1000000;
+}
+
+static void fails_together(void **state) {
+    (void)state;
+    onet_sets *sets = make_sets(50, 0, 2);
+    training t = training_of(sets);
+    t.o.model_path = "/nowhere/m.safetensors";
+    in_processes(3, train, &t);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(t.status[k], ONET_IO);
+        assert_string_equal(t.err[k].text, t.err[0].text);
+    }
+    int calls = 0;
+    t = training_of(sets);
+    t.o.epochs = 100000;
+    t.o.max_steps = 0;
+    t.o.progress = stops;
+    t.o.context = &calls;
+    in_processes(3, train, &t);
+    for (int k = 0; k < 3; k++) assert_int_equal(t.status[k], ONET_INTERRUPTED);
+    onet_sets_free(sets);
+}
+
+static void agree(const world *w, void *shared) {
+    (void)shared;
+    static const onet_status own[] = {ONET_OK, ONET_IO, ONET_MEMORY};
+    onet_error err = {""};
+    snprintf(err.text, sizeof err.text, "process %d", w->rank);
+    onet_status status = own[w->rank];
+    status = world_agree(w, status, &err);
+    assert_int_equal(status, ONET_IO);
+    assert_string_equal(err.text, "process 1");
+    assert_int_equal(world_agree(w, ONET_OK, &err), ONET_OK);
+}
+
+static void agrees(void **state) {
+    (void)state;
+    in_processes(3, agree, NULL);
+    onet_error err;
+    assert_int_equal(world_agree(NULL, ONET_BAD, &err), ONET_BAD);
+}
+
+/* ---- ordering ---- */
+
+enum { TOP = 3 };
+
+typedef struct ordered {
+    onet_answer *answer;
+    int32_t *order;
+    double *logprob, *score;
+    float *step;
+} ordered;
+
+typedef struct ordering {
+    const onet_model *model;
+    const onet_sets *sets;
+    onet_order_options o;
+    ordered to;
+} ordering;
+
+static ordered ordered_new(const onet_sets *sets) {
+    size_t items = sets->start[sets->count];
+    ordered r = {calloc(sets->count, sizeof *r.answer), calloc(items * TOP, sizeof *r.order),
+                 calloc(sets->count * TOP, sizeof *r.logprob), calloc(sets->count, sizeof *r.score),
+                 calloc(items * TOP, sizeof *r.step)};
+    for (size_t s = 0; s < sets->count; s++)
+        r.answer[s] = (onet_answer){.order = r.order + sets->start[s] * TOP,
+                                    .logprob = r.logprob + s * TOP,
+                                    .step = r.step + sets->start[s] * TOP};
+    return r;
+}
+
+static void ordered_free(ordered *r) {
+    free(r->answer);
+    free(r->order);
+    free(r->logprob);
+    free(r->score);
+    free(r->step);
+}
+
+static void order(const world *w, void *shared) {
+    ordering *g = shared;
+    onet_orderer *r;
+    onet_error err;
+    assert_int_equal(onet_orderer_new(&r, g->model, &g->o, &err), ONET_OK);
+    if (w && w->rank) {
+        orderer_serve(r, w);
+    } else {
+        if (w) orderer_share(r, w);
+        /* In two calls, of which the first has fewer sets than there are processes: draws go on from the
+         * first. */
+        onet_sets some = *g->sets;
+        some.count = 2;
+        assert_int_equal(onet_orderer_run(r, &some, g->to.answer, &err), ONET_OK);
+        some.start += 2;
+        some.count = g->sets->count - 2;
+        assert_int_equal(onet_orderer_run(r, &some, g->to.answer + 2, &err), ONET_OK);
+        assert_int_equal(onet_orderer_score(r, g->sets, g->to.score, &err), ONET_OK);
+    }
+    onet_orderer_free(r);
+}
+
+static void orders_the_same(void **state) {
+    (void)state;
+    for (int as_words = 0; as_words < 2; as_words++) {
+        onet_sets *sets = make_sets(60, as_words, 3);
+        training t = training_of(sets);
+        onet_model *model;
+        onet_error err;
+        assert_int_equal(onet_train(&model, sets, NULL, &t.o, &err), ONET_OK);
+        for (onet_decode decode = ONET_BEAM; decode <= ONET_SAMPLE; decode++) {
+            ordering g = {
+                model, sets, {.decode = decode, .top = TOP, .seed = 7, .threads = 1}, ordered_new(sets)};
+            order(NULL, &g);
+            ordered meant = g.to;
+            for (int size = 2; size <= MOST; size++) {
+                g.to = ordered_new(sets);
+                in_processes(size, order, &g);
+                size_t items = sets->start[sets->count];
+                for (size_t s = 0; s < sets->count; s++)
+                    assert_int_equal(meant.answer[s].found, g.to.answer[s].found);
+                assert_memory_equal(meant.order, g.to.order, items * TOP * sizeof *meant.order);
+                assert_memory_equal(meant.logprob, g.to.logprob, sets->count * TOP * sizeof *meant.logprob);
+                assert_memory_equal(meant.step, g.to.step, items * TOP * sizeof *meant.step);
+                assert_memory_equal(meant.score, g.to.score, sets->count * sizeof *meant.score);
+                ordered_free(&g.to);
+            }
+            ordered_free(&meant);
+        }
+        onet_model_free(model);
+        onet_sets_free(sets);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees),
+        cmocka_unit_test(trains_the_same),
+        cmocka_unit_test(fails_together),
+        cmocka_unit_test(orders_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
