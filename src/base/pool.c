@@ -84,7 +84,9 @@ static void announce(pool *p) {
 
 pool *pool_new(int threads) {
     if (threads < 1) {
-        long n = sysconf(_SC_NPROCESSORS_ONLN);
+        /* Those that this process may run on: mpirun and taskset may have left it some of the machine's. */
+        cpu_set_t own;
+        long n = sched_getaffinity(0, sizeof own, &own) ? sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&own);
         threads = n < 1 ? 1 : n > 1024 ? 1024 : (int)n;
     }
     pool *p = calloc(1, sizeof *p);
