@@ -142,7 +142,8 @@ static onet_status bench_order(const bench_values *v, const onet_model *m, int n
     r->per_second = count / best;
     r->gflops = operations_order(&m->sh, n, v->beam) * count / best * 1e-9;
     r->loss = NAN;
-    r->kernels = kernels_pick(v->kernels) ? kernels_pick(v->kernels)->name : "";
+    bool gpu = v->device && strncmp(v->device, "cuda", 4) == 0;
+    r->kernels = gpu ? "cuda" : kernels_pick(v->kernels) ? kernels_pick(v->kernels)->name : "";
     onet_orderer_free(orderer);
     onet_sets_free(sets);
     free(answers);
