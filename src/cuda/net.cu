@@ -421,10 +421,6 @@ static void take_op(net *t, const uint32_t *index, int B, int n) {
     gpu *s = (gpu *)t;
     if (s->failed[0]) return;
     launch(s, 0);
-    if (t->sum) {
-        snprintf(s->failed, sizeof s->failed, "several processes cannot share a batch on GPUs yet");
-        return;
-    }
     t->B = B;
     t->all = B;
     t->n = n;
@@ -662,6 +658,7 @@ ordernet_cuda_open(net **t, const shape *sh, int device, int abi, onet_error *er
     s->base.ops = &ops;
     s->base.sh = sh;
     s->base.update = 1;
+    s->base.alone = 1; /* the norms are made inside the kernels that add up their sums */
     s->base.loss_every = 16;
     s->chaining = !getenv("ONET_PLAIN");
     onet_status status = open_device(s, device, err);

@@ -58,6 +58,7 @@ struct net {
     int all;        /* sets in the batch over all processes */
     int loss_every; /* steps between two looks at the loss: it costs a wait where the device is another */
     int update;     /* 1: running statistics move with this batch */
+    int alone;      /* 1: cannot share a batch with other processes: the sums below stay NULL */
     /* Sums over all processes, in place, the same bits in each; NULL when there is one. They are called by
      * all processes in the same order, with the same counts. */
     void (*sum)(void *context, double *values, size_t count);

@@ -529,6 +529,14 @@ static void sum_floats(void *context, real *values, size_t count) {
 static onet_status open_net(run *r, onet_error *err) {
     onet_status status = net_open(&r->net, &r->model->sh, r->o.device, r->o.kernels, r->o.threads, err);
     if (status) return status;
+    if (r->w && r->net->alone) {
+        if (r->o.device && strncmp(r->o.device, "auto", 4))
+            return fail(err, ONET_USAGE,
+                        "on a GPU one process trains alone: use --device cpu, or start one process");
+        r->net->ops->close(r->net);
+        r->net = NULL;
+        if ((status = cpu_open(&r->net, &r->model->sh, r->o.kernels, r->o.threads, err))) return status;
+    }
     if (r->w) {
         r->net->sum = sum;
         r->net->sum_floats = sum_floats;
