@@ -87,8 +87,9 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_rows(q_
     bool write = blockIdx.y == 0;
     float acc[T::TM][T::TN];
     product<true, true>(
-        s, 0, p.D, [&](int m, int k) { return m0 + m < R ? feature(p.f, m0 + m, k) : 0.0f; },
-        [&](int c, int k) { return n0 + c < p.Q ? get(p.rows + (size_t)(n0 + c) * p.D + k) : 0.0f; }, acc,
+        s, 0, p.D, [&](int m, int k) { return feature_load(p.f, min(m0 + m, R - 1), k); },
+        [&](int m, int k, raw_feature x) { return feature_value(p.f, m0 + m, k, x); },
+        [&](int c, int k) { return get(p.rows + (size_t)min(n0 + c, p.Q - 1) * p.D + k); }, as_loaded(), acc,
         [&](int m, int k, float y) {
             if (write && m0 + m < R) keep_feature(p.f, m0 + m, k, y);
         });
@@ -107,7 +108,7 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_rows(q_
 __global__ void features_only(features f, int D) {
     wait_turn();
     for (int c = threadIdx.x; c < D; c += blockDim.x)
-        keep_feature(f, blockIdx.x, c, feature(f, blockIdx.x, c));
+        keep_feature(f, blockIdx.x, c, feature_value(f, blockIdx.x, c, feature_load(f, blockIdx.x, c)));
 }
 
 void gpu_decoder_rows_forward(gpu *s) {
@@ -121,7 +122,7 @@ void gpu_decoder_rows_forward(gpu *s) {
     }
     q_args p = {f, s->rows, sh->D, s->Q, s->q};
     if ((long)up(R, 128) * up(s->Q, 64) >= 2 * s->multiprocessors) {
-        typedef tile<128, 64, 8, 8> T;
+        typedef tile<128, 64, 8, 4> T;
         CHAIN(s, dim3(up(R, T::BM), up(s->Q, T::BN)), T::THREADS, 0, decoder_rows<T>, p);
     } else {
         typedef tile<64, 64, 8, 4> T;
@@ -596,14 +597,35 @@ void gpu_decoder_backward(gpu *s, int block) {
 /* ---- the way back to the rows ---- */
 
 /* One set and one block: what x'_i and y'_t got through each lag. The start vector's part goes to start_part.
- */
+ * dpre [n, n, C] goes through shared memory where it fits. */
 __global__ void __launch_bounds__(1024)
-    decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part) {
+    decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part, int fits) {
     wait_turn();
+    extern __shared__ float4 memory[];
+    float *shared = (float *)memory;
     int set = blockIdx.x, m = blockIdx.y, n = p.n, C = p.C;
     const int *pos = p.pos + set * n, *order = p.order + set * n;
     size_t at = (size_t)m * p.plane + (size_t)set * n * n * C, row0 = (size_t)set * n;
     const float *dv = p.dv + at, *r = p.r + at;
+    if (fits) {
+        struct loaded {
+            float4 d, r;
+        };
+        staged<4>(
+            n * n * (C / 4),
+            [&](int i) {
+                return loaded{four_of(dv + i * 4), four_of(r + i * 4)};
+            },
+            [&](int i, const loaded &x) {
+                int c = m * C + i % (C / 4) * 4;
+                float4 g = four_of(p.norm.g + c), k0 = four_of(p.k0 + c), k1 = four_of(p.k1 + c);
+                store4(shared + i * 4, make_float4(x.r.x > 0 ? g.x * x.d.x - k0.x - k1.x * x.r.x : 0.0f,
+                                                   x.r.y > 0 ? g.y * x.d.y - k0.y - k1.y * x.r.y : 0.0f,
+                                                   x.r.z > 0 ? g.z * x.d.z - k0.z - k1.z * x.r.z : 0.0f,
+                                                   x.r.w > 0 ? g.w * x.d.w - k0.w - k1.w * x.r.w : 0.0f));
+            });
+        __syncthreads();
+    }
     for (int i = threadIdx.x; i < 2 * n * C; i += blockDim.x) {
         int c = i % C, which = i / C % n;
         bool item = i < n * C; /* else a step */
@@ -611,11 +633,16 @@ __global__ void __launch_bounds__(1024)
         float sum[3] = {0, 0, 0};
         int placed = item ? __ldg(pos + which) : 0;
         size_t cell = (size_t)which * (item ? C : n * C) + c, next = item ? (size_t)n * C : C;
-#pragma unroll 8
+#pragma unroll 4
         for (int k = 0; k < n; k++) {
-            float d = get(dv + cell + k * next), v = get(r + cell + k * next);
+            float d;
+            if (fits)
+                d = shared[cell + k * next];
+            else {
+                float v = get(r + cell + k * next);
+                d = v > 0 ? g * get(dv + cell + k * next) - k0 - k1 * v : 0.0f;
+            }
             int t = item ? k : which, last = item ? placed : __ldg(pos + k);
-            d = v > 0 ? g * d - k0 - k1 * v : 0.0f;
 #pragma unroll
             for (int l = 0; l < 3; l++)
                 if (t >= l && t - l <= last) sum[l] += d;
@@ -654,8 +681,9 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_inputs(
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
     float acc[T::TM][T::TN];
     product<true, false>(
-        s, 0, p.Q, [&](int m, int k) { return m0 + m < p.R ? get(p.dq + (size_t)(m0 + m) * p.Q + k) : 0.0f; },
-        [&](int c, int k) { return n0 + c < p.D ? get(p.rows + (size_t)k * p.D + n0 + c) : 0.0f; }, acc);
+        s, 0, p.Q, [&](int m, int k) { return get(p.dq + (size_t)min(m0 + m, p.R - 1) * p.Q + k); },
+        as_loaded(), [&](int c, int k) { return get(p.rows + (size_t)k * p.D + min(n0 + c, p.D - 1)); },
+        as_loaded(), acc);
     gradient_epilogue(s, acc, m0, n0, p.R, p.D, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
 }
 
@@ -724,48 +752,48 @@ __global__ void __launch_bounds__(256) conv_weights(const __grid_constant__ conv
             int ic = min(a.ic, a.items - i0);
             __syncthreads();
             struct loaded {
-                float4 v, d;
+                float4 v, d, x, y; /* of the earlier block; of this one: dv and r, or the sums of a step */
             };
-            staged<2>(
-                (steps + 2) * ic * Q,
-                [&](int i) {
-                    int k = i % Q * 4, row = i / Q, step = s0 - 2 + row / ic, item = i0 + row % ic,
-                        ch = c0 + k;
-                    loaded x = {};
-                    if (step >= 0) {
-                        float4 g = four_of(p.norm.g + b * C + e0 + k), e = four_of(p.norm.e + b * C + e0 + k),
-                               y;
-                        if (POOL)
-                            y = four_of(p.praw + ((size_t)b * p.R + step) * C + e0 + k);
-                        else
-                            y = four_of(p.r + (size_t)b * p.plane + ((size_t)step * n + item) * C + e0 + k);
-                        x.v = make_float4(g.x * y.x + e.x, g.y * y.y + e.y, g.z * y.z + e.z, g.w * y.w + e.w);
-                    }
-                    if (row < 2 * ic) return x;
-                    float4 g = four_of(p.norm.g + m * C + ch), k0 = four_of(p.k0 + m * C + ch),
-                           k1 = four_of(p.k1 + m * C + ch);
-                    if (POOL) {
-                        size_t from = ((size_t)m * p.R + step) * C + ch;
-                        float4 d = four_of(p.step_dv + from), y = four_of(p.step_count + from),
-                               z = four_of(p.step_r + from);
-                        x.d = make_float4(
-                            g.x * d.x - k0.x * y.x - k1.x * z.x, g.y * d.y - k0.y * y.y - k1.y * z.y,
-                            g.z * d.z - k0.z * y.z - k1.z * z.z, g.w * d.w - k0.w * y.w - k1.w * z.w);
-                    } else {
-                        size_t from = (size_t)m * p.plane + ((size_t)step * n + item) * C + ch;
-                        float4 d = four_of(p.dv + from), r = four_of(p.r + from);
-                        x.d = make_float4(r.x > 0 ? g.x * d.x - k0.x - k1.x * r.x : 0.0f,
-                                          r.y > 0 ? g.y * d.y - k0.y - k1.y * r.y : 0.0f,
-                                          r.z > 0 ? g.z * d.z - k0.z - k1.z * r.z : 0.0f,
-                                          r.w > 0 ? g.w * d.w - k0.w - k1.w * r.w : 0.0f);
-                    }
-                    return x;
-                },
-                [&](int i, const loaded &x) {
-                    int k = i % Q * 4, row = i / Q;
-                    store4(vs + row * ldp + k, x.v);
-                    if (row >= 2 * ic) store4(ds + (row - 2 * ic) * ldp + k, x.d);
-                });
+            staged<2>((steps + 2) * ic * Q,
+                      [&](int i) {
+                          int k = i % Q * 4, row = i / Q, step = s0 - 2 + row / ic, item = i0 + row % ic;
+                          size_t early = max(step, 0), here = max(step, s0);
+                          loaded x;
+                          if (POOL) {
+                              size_t from = ((size_t)m * p.R + here) * C + c0 + k;
+                              x.v = four_of(p.praw + ((size_t)b * p.R + early) * C + e0 + k);
+                              x.d = four_of(p.step_dv + from);
+                              x.x = four_of(p.step_count + from);
+                              x.y = four_of(p.step_r + from);
+                          } else {
+                              size_t from = (size_t)m * p.plane + (here * n + item) * C + c0 + k;
+                              x.v = four_of(p.r + (size_t)b * p.plane + (early * n + item) * C + e0 + k);
+                              x.d = four_of(p.dv + from);
+                              x.x = four_of(p.r + from);
+                          }
+                          return x;
+                      },
+                      [&](int i, const loaded &x) {
+                          int k = i % Q * 4, row = i / Q, ch = m * C + c0 + k;
+                          float4 g = four_of(p.norm.g + b * C + e0 + k),
+                                 e = four_of(p.norm.e + b * C + e0 + k);
+                          store4(vs + row * ldp + k, make_float4(g.x * x.v.x + e.x, g.y * x.v.y + e.y,
+                                                                 g.z * x.v.z + e.z, g.w * x.v.w + e.w));
+                          if (row < 2 * ic) return;
+                          g = four_of(p.norm.g + ch);
+                          float4 k0 = four_of(p.k0 + ch), k1 = four_of(p.k1 + ch), d = x.d, r = x.x;
+                          if (POOL)
+                              d = make_float4(g.x * d.x - k0.x * r.x - k1.x * x.y.x,
+                                              g.y * d.y - k0.y * r.y - k1.y * x.y.y,
+                                              g.z * d.z - k0.z * r.z - k1.z * x.y.z,
+                                              g.w * d.w - k0.w * r.w - k1.w * x.y.w);
+                          else
+                              d = make_float4(r.x > 0 ? g.x * d.x - k0.x - k1.x * r.x : 0.0f,
+                                              r.y > 0 ? g.y * d.y - k0.y - k1.y * r.y : 0.0f,
+                                              r.z > 0 ? g.z * d.z - k0.z - k1.z * r.z : 0.0f,
+                                              r.w > 0 ? g.w * d.w - k0.w - k1.w * r.w : 0.0f);
+                          store4(ds + (row - 2 * ic) * ldp + k, d);
+                      });
             __syncthreads();
             int cells = steps * ic, sl = slice / ic, item = slice % ic, t = (s0 + sl) % n;
             for (int q = slice; q < cells; q += SL) {
@@ -840,7 +868,10 @@ void gpu_decoder_rows_backward(gpu *s) {
     if (s->N) {
         conv_args p = conv_fill(s, -1, true);
         int threads = up(2 * n * s->C, 32) * 32;
-        CHAIN(s, dim3(B, s->N), threads < 1024 ? threads : 1024, 0, decoder_dq, p, s->dq, s->start_part);
+        size_t shared = (size_t)n * n * s->C * sizeof(float);
+        int fits = shared <= 100000;
+        CHAIN(s, dim3(B, s->N), threads < 1024 ? threads : 1024, fits ? shared : 0, decoder_dq, p, s->dq,
+              s->start_part, fits);
         gpu_fork(s, 2);
         float *last = s->dq + (size_t)R * s->Q;
         LAUNCH(s, s->side[2], up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, B, s->C, s->N, last);
@@ -878,5 +909,7 @@ template <bool BACK> static bool conv_limits(gpu *s) {
 }
 
 bool gpu_decoder_limits(gpu *s) {
+    gpu_ok(s, cudaFuncSetAttribute(decoder_dq, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000),
+           "shared memory");
     return conv_limits<false>(s) && conv_limits<true>(s);
 }

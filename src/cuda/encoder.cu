@@ -41,12 +41,13 @@ template <bool STATS> __global__ void __launch_bounds__(128) encoder_rows(rows_a
     bool write = blockIdx.y == 0;
     float acc[8][4];
     product<true, true>(
-        s, 0, p.in, [&](int m, int k) { return m < rows ? feature(p.f, row0 + m, k) : 0.0f; },
+        s, 0, p.in, [&](int m, int k) { return feature_load(p.f, min(row0 + m, p.R - 1), k); },
+        [&](int m, int k, raw_feature x) { return m < rows ? feature_value(p.f, row0 + m, k, x) : 0.0f; },
         [&](int c, int k) {
-            int h = h0 + (c & 31);
-            return h < p.hidden ? __ldg(p.theta + p.weight + ((size_t)h * 2 + (c >> 5)) * p.in + k) : 0.0f;
+            int h = min(h0 + (c & 31), p.hidden - 1);
+            return __ldg(p.theta + p.weight + ((size_t)h * 2 + (c >> 5)) * p.in + k);
         },
-        acc,
+        [&](int c, int, float v) { return h0 + (c & 31) < p.hidden ? v : 0.0f; }, acc,
         [&](int m, int k, float y) {
             if (write && m < rows) keep_feature(p.f, row0 + m, k, y);
         });
@@ -261,12 +262,14 @@ __global__ void __launch_bounds__(PAIR_THREADS) pair_forward_kernel(pair_args p,
             staged<4>(
                 O * KC,
                 [&](int i) {
-                    int o = i / KC, k = k0 + i % KC;
-                    return o < p.out && k < p.hidden
-                               ? __ldg(p.theta + p.weight + (size_t)o * p.hidden + k) * get(p.norm1.g + k)
-                               : 0.0f;
+                    int o = min(i / KC, p.out - 1), k = min(k0 + i % KC, p.hidden - 1);
+                    return make_float2(__ldg(p.theta + p.weight + (size_t)o * p.hidden + k),
+                                       get(p.norm1.g + k));
                 },
-                [&](int i, float v) { ws[i % KC * ldw + i / KC] = v; });
+                [&](int i, float2 v) {
+                    bool there = i / KC < p.out && k0 + i % KC < p.hidden;
+                    ws[i % KC * ldw + i / KC] = there ? v.x * v.y : 0.0f;
+                });
             __syncthreads();
 #pragma unroll 2
             for (int k = 0; k < KC; k += 4) {
@@ -444,28 +447,32 @@ __global__ void __launch_bounds__(256, 2) pair_backward_kernel(back_args p) {
             __syncthreads();
             struct loaded {
                 float4 u, d;
+                int4 arg;
             };
-            staged<4>(
+            auto place = [&](int i, int &j, int &ri, int &b) {
+                int cell = i >> 2, row = cell / n;
+                j = cell - row * n;
+                b = row / rs;
+                ri = row - b * rs;
+            };
+            staged<2>(
                 sets * rs * n * 4,
                 [&](int i) {
-                    int cell = i >> 2, j = cell % n, ri = cell / n % rs, b = cell / n / rs;
+                    int j, ri, b;
+                    place(i, j, ri, b);
                     size_t row = (size_t)(set0 + b) * n + i0 + ri, at = row * O + o0 + quad;
-                    loaded v = {get((const float4 *)(p.u + (row * n + j) * O + o0 + quad)),
-                                get((const float4 *)(p.gd + at))};
-                    if (p.mean) {
-                        if (i0 + ri == j) v.d = make_float4(0, 0, 0, 0);
-                    } else {
-                        int4 arg = get((const int4 *)(p.arg + at));
-                        if (arg.x != j) v.d.x = 0;
-                        if (arg.y != j) v.d.y = 0;
-                        if (arg.z != j) v.d.z = 0;
-                        if (arg.w != j) v.d.w = 0;
-                    }
-                    return v;
+                    return loaded{four_of(p.u + (row * n + j) * O + o0 + quad), four_of(p.gd + at),
+                                  *(const int4 *)(p.arg + at)};
                 },
                 [&](int i, const loaded &v) {
-                    int cell = i >> 2, j = cell % n, ri = cell / n % rs, b = cell / n / rs;
+                    int j, ri, b;
+                    place(i, j, ri, b);
                     float4 d = v.d;
+                    bool other = i0 + ri != j;
+                    if (p.mean ? !other : v.arg.x != j) d.x = 0;
+                    if (p.mean ? !other : v.arg.y != j) d.y = 0;
+                    if (p.mean ? !other : v.arg.z != j) d.z = 0;
+                    if (p.mean ? !other : v.arg.w != j) d.w = 0;
                     d.x = v.u.x > 0 ? d.x - k0.x - k1.x * v.u.x : 0.0f;
                     d.y = v.u.y > 0 ? d.y - k0.y - k1.y * v.u.y : 0.0f;
                     d.z = v.u.z > 0 ? d.z - k0.z - k1.z * v.u.z : 0.0f;
@@ -586,10 +593,18 @@ struct inputs_args {
     pool_backward pool;
 };
 
-__device__ static inline float corrected(const inputs_args &p, int row, int k) {
+struct raw_sums {
+    float sum, count, total, c0, c1;
+};
+
+__device__ static inline raw_sums sums_load(const inputs_args &p, int row, int k) {
     size_t at = (size_t)row * 2 * p.H + k;
     int h = k < p.H ? k : k - p.H;
-    return get(p.sum + at) - get(p.c0 + h) * get(p.count + at) - get(p.c1 + h) * get(p.total + at);
+    return {get(p.sum + at), get(p.count + at), get(p.total + at), get(p.c0 + h), get(p.c1 + h)};
+}
+
+__device__ static inline float sums_value(raw_sums x) {
+    return x.sum - x.c0 * x.count - x.c1 * x.total;
 }
 
 template <class T> __global__ void __launch_bounds__(T::THREADS) encoder_inputs(inputs_args p) {
@@ -599,18 +614,13 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) encoder_inputs(
     bool write = blockIdx.y == 0;
     float acc[T::TM][T::TN];
     product<true, false>(
-        s, 0, 2 * p.H,
-        [&](int m, int k) {
-            int row = m0 + m;
-            return row < p.R ? corrected(p, row, k) : 0.0f;
-        },
+        s, 0, 2 * p.H, [&](int m, int k) { return sums_load(p, min(m0 + m, p.R - 1), k); },
+        [&](int, int, raw_sums x) { return sums_value(x); },
         [&](int c, int k) {
-            int side = k >= p.H, h = k - side * p.H;
-            return h < p.hidden && n0 + c < p.in
-                       ? __ldg(p.theta + p.weight + ((size_t)h * 2 + side) * p.in + n0 + c)
-                       : 0.0f;
+            int side = k >= p.H, h = min(k - side * p.H, p.hidden - 1);
+            return __ldg(p.theta + p.weight + ((size_t)h * 2 + side) * p.in + min(n0 + c, p.in - 1));
         },
-        acc,
+        [&](int, int k, float v) { return (k < p.H ? k : k - p.H) < p.hidden ? v : 0.0f; }, acc,
         [&](int m, int k, float d) {
             if (write && m0 + m < p.R) p.dac[(size_t)(m0 + m) * 2 * p.H + k] = d;
         });
@@ -621,7 +631,7 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) encoder_inputs(
 __global__ void encoder_correct(inputs_args p) {
     wait_turn();
     int k = blockIdx.y * blockDim.x + threadIdx.x;
-    if (k < 2 * p.H) p.dac[(size_t)blockIdx.x * 2 * p.H + k] = corrected(p, blockIdx.x, k);
+    if (k < 2 * p.H) p.dac[(size_t)blockIdx.x * 2 * p.H + k] = sums_value(sums_load(p, blockIdx.x, k));
 }
 
 struct weights_args {
@@ -639,13 +649,9 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) rows_weights(we
     int k0 = blockIdx.z * p.rows_split, k1 = min(p.R, k0 + p.rows_split);
     float acc[T::TM][T::TN];
     product<false, false>(
-        s, k0, k1,
-        [&](int m, int k) { return m0 + m < p.width ? get(p.d + (size_t)k * p.width + m0 + m) : 0.0f; },
-        [&](int c, int k) {
-            c += n0;
-            return c < p.in ? get(p.x + (size_t)k * p.ldx + c) : c < columns ? 1.0f : 0.0f;
-        },
-        acc);
+        s, k0, k1, [&](int m, int k) { return get(p.d + (size_t)k * p.width + min(m0 + m, p.width - 1)); },
+        as_loaded(), [&](int c, int k) { return get(p.x + (size_t)k * p.ldx + min(n0 + c, p.in - 1)); },
+        [&](int c, int, float v) { return n0 + c < p.in ? v : 1.0f; }, acc);
     float *part = p.part + (size_t)blockIdx.z * p.width * columns;
 #pragma unroll
     for (int i = 0; i < T::TM; i++)
@@ -702,6 +708,8 @@ features gpu_features(const gpu *s, int block) {
     f.first = block < s->M ? sh->enc[block].in : sh->D;
     f.n = s->base.n;
     f.mean = sh->s.pool == ONET_POOL_MEAN;
+    f.norm.g = f.norm.e = s->theta; /* never used: no column is a pool's */
+    f.best = s->x;
     if (!block) return f;
     f.first = sh->enc[block - 1].in;
     f.best = s->enc[block - 1].best;

@@ -28,20 +28,27 @@ template <int BM_, int BN_, int TM_, int TN_, int G_ = 1> struct tile {
     __device__ static bool owner() { return G == 1 || threadIdx.x < GROUP; }
 };
 
+struct as_loaded {
+    __device__ float operator()(int, int, float v) const { return v; }
+};
 struct no_keep {
     __device__ void operator()(int, int, float) const {}
 };
 
-/* acc = sum over k0 <= k < k1 of fa(row in tile, k) * fb(column in tile, k). KA, KB: neighbours in memory are
- * neighbours in k (else in the row or column). keep(row in tile, k, value) sees each fa once more, after all
- * loads of a round: a store between them would make the next load wait. */
-template <bool KA, bool KB, class T, class FA, class FB, class KEEP = no_keep>
-__device__ static inline void product(T &s, int k0, int k1, FA fa, FB fb, float (&acc)[T::TM][T::TN],
-                                      KEEP keep = KEEP()) {
+/* acc = sum over k0 <= k < k1 of a(row in tile, k) * b(column in tile, k). Each operand is loaded by one
+ * functor, as it stands in memory and without a branch, and made into a number by another once all loads of a
+ * round are under way: fa(row, k) and va(row, k, loaded), fb(column, k) and vb(column, k, loaded). Rows,
+ * columns and k may be asked for beyond the end: fa and fb must stay within memory, va and vb give what is to
+ * count there. KA, KB: neighbours in memory are neighbours in k (else in the row or column). keep(row, k,
+ * value) sees each number of a once. */
+template <bool KA, bool KB, class T, class FA, class VA, class FB, class VB, class KEEP = no_keep>
+__device__ static inline void product(T &s, int k0, int k1, FA fa, VA va, FB fb, VB vb,
+                                      float (&acc)[T::TM][T::TN], KEEP keep = KEEP()) {
     constexpr int BK = T::BK, LA = T::BM * BK / T::GROUP, LB = T::BN * BK / T::GROUP;
     static_assert(LA * T::GROUP == T::BM * BK && LB * T::GROUP == T::BN * BK, "tile");
-    float ra[LA], rb[LB];
-    int tid = T::lane(), g = T::G > 1 ? (int)threadIdx.x / T::GROUP : 0;
+    decltype(fa(0, 0)) ra[LA];
+    decltype(fb(0, 0)) rb[LB];
+    int tid = T::lane(), g = T::G > 1 ? (int)threadIdx.x / T::GROUP : 0, end = k1 - 1;
     int rounds = (k1 - k0 + BK * T::G - 1) / (BK * T::G);
     if (T::G > 1) {
         k0 += g * rounds * BK;
@@ -51,25 +58,26 @@ __device__ static inline void product(T &s, int k0, int k1, FA fa, FB fb, float 
 #pragma unroll
         for (int r = 0; r < LA; r++) {
             int i = tid + r * T::GROUP, kk = k + (KA ? i % BK : i / T::BM), m = KA ? i / BK : i % T::BM;
-            ra[r] = kk < k1 ? fa(m, kk) : 0.0f;
+            ra[r] = fa(m, min(kk, end));
         }
 #pragma unroll
         for (int r = 0; r < LB; r++) {
             int i = tid + r * T::GROUP, kk = k + (KB ? i % BK : i / T::BN), m = KB ? i / BK : i % T::BN;
-            rb[r] = kk < k1 ? fb(m, kk) : 0.0f;
+            rb[r] = fb(m, min(kk, end));
         }
     };
     auto put = [&](int stage, int k) {
 #pragma unroll
         for (int r = 0; r < LA; r++) {
             int i = tid + r * T::GROUP, kk = KA ? i % BK : i / T::BM, m = KA ? i / BK : i % T::BM;
-            s.A[g][stage][kk][m] = ra[r];
-            if (k + kk < k1) keep(m, k + kk, ra[r]);
+            float v = k + kk < k1 ? va(m, k + kk, ra[r]) : 0.0f;
+            s.A[g][stage][kk][m] = v;
+            if (k + kk < k1) keep(m, k + kk, v);
         }
 #pragma unroll
         for (int r = 0; r < LB; r++) {
-            int i = tid + r * T::GROUP;
-            s.B[g][stage][KB ? i % BK : i / T::BN][KB ? i / BK : i % T::BN] = rb[r];
+            int i = tid + r * T::GROUP, kk = KB ? i % BK : i / T::BN, m = KB ? i / BK : i % T::BN;
+            s.B[g][stage][kk][m] = k + kk < k1 ? vb(m, k + kk, rb[r]) : 0.0f;
         }
     };
 #pragma unroll
@@ -131,13 +139,21 @@ struct features {
     const float *start; /* row number `rows` is this vector */
 };
 
-__device__ static inline float feature(const features &f, int row, int c) {
-    if (row >= f.rows) return get(f.start + c);
-    if (c < f.first) return get(f.x + (size_t)row * f.ldx + c);
-    int o = c - f.first;
-    float g = get(f.norm.g + o), e = get(f.norm.e + o), best = get(f.best + (size_t)row * f.ldb + o);
-    if (f.mean) return (g * best + (float)(f.n - 1) * e) / (float)f.n;
-    return f.n > 1 ? relu(g * best + e) : 0.0f;
+struct raw_feature {
+    float v, g, e;
+};
+
+__device__ static inline raw_feature feature_load(const features &f, int row, int c) {
+    int o = max(c - f.first, 0), r = min(row, f.rows - 1);
+    const float *from = c < f.first ? f.x + (size_t)r * f.ldx + c : f.best + (size_t)r * f.ldb + o;
+    if (row >= f.rows) from = f.start + c;
+    return {get(from), get(f.norm.g + o), get(f.norm.e + o)};
+}
+
+__device__ static inline float feature_value(const features &f, int row, int c, raw_feature x) {
+    if (row >= f.rows || c < f.first) return x.v;
+    if (f.mean) return (x.g * x.v + (float)(f.n - 1) * x.e) / (float)f.n;
+    return f.n > 1 ? relu(x.g * x.v + x.e) : 0.0f;
 }
 
 /* Leaves a feature in x where it was not there before. */

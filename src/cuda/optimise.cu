@@ -82,12 +82,12 @@ __device__ static inline double block_sum(double v, double *sums) {
     return sum;
 }
 
-__global__ void __launch_bounds__(256) finish(const __grid_constant__ finish_args p) {
+__global__ void __launch_bounds__(CHUNK) finish(const __grid_constant__ finish_args p) {
     wait_turn();
-    __shared__ double sums[8];
+    __shared__ double sums[CHUNK / 32];
     chunk ch = p.chunks[blockIdx.x];
     double square = 0;
-    for (unsigned k = threadIdx.x; k < ch.count; k += 256) {
+    for (unsigned k = threadIdx.x; k < ch.count; k += CHUNK) {
         float g = gradient(p, ch, ch.first + k);
         if (ch.kind != GRAD_IN_PLACE) p.grad[ch.tensor + ch.first + k] = g;
         square += (double)g * (double)g;
@@ -128,7 +128,7 @@ void gpu_finish(gpu *s) {
     p.pool_splits = s->pool_splits;
     p.norm_part = s->norm_part;
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
-    CHAIN(s, s->chunk_count, 256, 0, finish, p);
+    CHAIN(s, s->chunk_count, CHUNK, 0, finish, p);
 }
 
 struct move_args {
