@@ -567,8 +567,8 @@ static conv_args conv_fill(gpu *s, int m, bool back) {
     p.head = s->theta + sh->head_weight + 2 * sh->D + 2 * p.out * m;
     p.bias = sh->dec[m].bias;
     p.gamma = sh->dec[m].norm.gamma;
-    p.forward = {own, s->theta, sh->dec[m].norm, p.out, s->base.update, cells};
-    p.backward = {own, s->grad, sh->dec[m].norm, p.out, cells, s->dec_k0 + at, s->dec_k1 + at};
+    p.forward = norm_forward_of(own, s->theta, sh->dec[m].norm, p.out, s->base.update, cells);
+    p.backward = {own, s->grad, sh->dec[m].norm, p.out, 1 / cells, s->dec_k0 + at, s->dec_k1 + at};
     p.bias_grad = s->grad + sh->dec[m].bias;
     return p;
 }

@@ -735,7 +735,7 @@ pool_backward gpu_pool_backward(gpu *s, int block) {
     p.gd = s->gd;
     p.part = s->part;
     p.counter = s->counters;
-    p.back = {e->norm2, s->grad, sh->enc[block].norm2, p.width, (double)s->base.all * p.n * p.n,
+    p.back = {e->norm2, s->grad, sh->enc[block].norm2, p.width, 1 / ((double)s->base.all * p.n * p.n),
               e->k0,    e->k1};
     return p;
 }
@@ -746,7 +746,7 @@ void gpu_encoder_forward(gpu *s, int block) {
     encoder_block *e = &s->enc[block];
     int n = s->base.n, B = s->base.B, R = B * n;
     double cells = (double)s->base.all * n * n;
-    norm_forward norm1 = {e->norm1, s->theta, at->norm1, sh->s.hidden, s->base.update, cells};
+    norm_forward norm1 = norm_forward_of(e->norm1, s->theta, at->norm1, sh->s.hidden, s->base.update, cells);
     rows_args rows = {gpu_features(s, block),
                       at->in,
                       s->H,
@@ -791,7 +791,7 @@ void gpu_encoder_forward(gpu *s, int block) {
     p.mean = sh->s.pool == ONET_POOL_MEAN;
     p.part = s->part;
     p.counter = s->counters;
-    p.norm2 = {e->norm2, s->theta, at->norm2, p.out, s->base.update, cells};
+    p.norm2 = norm_forward_of(e->norm2, s->theta, at->norm2, p.out, s->base.update, cells);
     size_t front;
     pair_shared(s, &p.plan, n, &front);
     int tiles = p.plan.tiles, ct = p.plan.ct;
@@ -835,7 +835,7 @@ void gpu_encoder_backward(gpu *s, int block) {
     p.g = e->g;
     p.part = s->part_f;
     p.counter = s->counters;
-    p.back = {e->norm1, s->grad, at->norm1, p.hidden, cells, e->c0, e->c1};
+    p.back = {e->norm1, s->grad, at->norm1, p.hidden, 1 / cells, e->c0, e->c1};
     CHAIN(s, dim3(p.plan.tiles, up(s->H, p.plan.KB)), p.plan.threads, p.plan.shared, pair_backward_kernel, p);
     gpu_fork(s, 1);
     gpu_sum_rows(s, s->side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);

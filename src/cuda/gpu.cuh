@@ -279,16 +279,15 @@ __device__ static inline void wait_turn() {
 /* True in the one block that finishes last: all that the others wrote is then visible to it. */
 __device__ static inline bool last_block(unsigned *counter, unsigned total) {
     __shared__ unsigned ticket;
-    __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
+        __threadfence(); /* for all threads of the block: the barrier has put their writes before it */
         ticket = atomicAdd(counter, 1u);
         if (ticket == total - 1) *counter = 0;
+        __threadfence();
     }
     __syncthreads();
-    if (ticket != total - 1) return false;
-    __threadfence();
-    return true;
+    return ticket == total - 1;
 }
 
 struct four {
@@ -339,22 +338,27 @@ struct norm_forward {
     float *theta;
     norm_at at;
     int width, update;
-    double cells;
+    double each, sample; /* 1/cells; and what makes a sample's variance of a variance */
 };
 
+static inline norm_forward norm_forward_of(norms b, float *theta, norm_at at, int width, int update,
+                                           double cells) {
+    return {b, theta, at, width, update, 1 / cells, cells > 1 ? cells / (cells - 1) : 1};
+}
+
 __device__ static inline void norm_make(const norm_forward &p, int c, double sum, double square) {
-    double mean = sum / p.cells, var = square / p.cells - mean * mean;
+    float gamma = p.theta[p.at.gamma + c], beta = p.theta[p.at.beta + c];
+    float *rm = p.theta + p.at.mean + c, *rv = p.theta + p.at.var + c, old_mean = *rm, old_var = *rv;
+    double each = p.each, mean = sum * each, var = square * each - mean * mean;
     if (var < 0) var = 0;
-    double inv = 1 / sqrt(var + 1.0 / NORMS_EPSILON), g = (double)p.theta[p.at.gamma + c] * inv;
+    double inv = rsqrt(var + 1.0 / NORMS_EPSILON), g = (double)gamma * inv;
     p.b.mean[c] = (float)mean;
     p.b.inv[c] = (float)inv;
     p.b.g[c] = (float)g;
-    p.b.e[c] = (float)((double)p.theta[p.at.beta + c] - mean * g);
+    p.b.e[c] = (float)((double)beta - mean * g);
     if (!p.update) return;
-    double sample = p.cells > 1 ? var * p.cells / (p.cells - 1) : var;
-    float *rm = p.theta + p.at.mean + c, *rv = p.theta + p.at.var + c;
-    *rm = (float)(0.9 * (double)*rm + 0.1 * mean);
-    *rv = (float)(0.9 * (double)*rv + 0.1 * sample);
+    *rm = (float)(0.9 * (double)old_mean + 0.1 * mean);
+    *rv = (float)(0.9 * (double)old_var + 0.1 * (var * p.sample));
 }
 
 /* Its way back: gradients of gamma and beta, and k0, k1. */
@@ -363,14 +367,14 @@ struct norm_backward {
     float *grad;
     norm_at at;
     int width;
-    double cells;
+    double each; /* 1/cells */
     float *k0, *k1;
 };
 
 __device__ static inline void norm_back(const norm_backward &p, int c, double dy, double dy_xhat) {
     p.grad[p.at.beta + c] = (float)dy;
     p.grad[p.at.gamma + c] = (float)dy_xhat;
-    double g = (double)p.b.g[c], inv = (double)p.b.inv[c], m1 = dy / p.cells, m2 = dy_xhat / p.cells;
+    double g = (double)p.b.g[c], inv = (double)p.b.inv[c], m1 = dy * p.each, m2 = dy_xhat * p.each;
     p.k0[c] = (float)(g * (m1 - m2 * inv * (double)p.b.mean[c]));
     p.k1[c] = (float)(g * inv * m2);
 }
