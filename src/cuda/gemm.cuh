@@ -127,6 +127,12 @@ __device__ static inline void product(T &s, int k0, int k1, FA fa, VA va, FB fb,
             }
 }
 
+/* The same where what is loaded is the number itself. */
+template <bool KA, bool KB, class T, class FA, class FB>
+__device__ static inline void product(T &s, int k0, int k1, FA fa, FB fb, float (&acc)[T::TM][T::TN]) {
+    product<KA, KB>(s, k0, k1, fa, as_loaded(), fb, as_loaded(), acc);
+}
+
 /* The features of a row as an encoder block (or the decoder) sees them. The last `width` of them are the pool
  * of the block before, normed here as they are loaded. */
 struct features {
