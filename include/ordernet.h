@@ -195,6 +195,7 @@ typedef struct onet_train_options {
     uint64_t seed;
     int standardise;
     int train_vectors;   /* words: train the vectors too */
+    double forget;       /* words: share taken for unknown, drawn anew in each epoch */
     int threads;         /* 0: one for each processor */
     const char *kernels; /* as in onet_order_options */
     const char *device;

@@ -265,6 +265,13 @@ static const option options[] = {
      .kind = OPTION_FLAG,
      .field = AT(options.train_vectors),
      .help = "Words: train the words' vectors too."},
+    {.name = "forget",
+     .kind = OPTION_DOUBLE,
+     .argument = "SHARE",
+     .field = AT(options.forget),
+     .low = 0,
+     .high = 0.9,
+     .help = "Words: take this share of them, drawn anew in each epoch, for unknown."},
 
     {.group = "Training"},
     {.name = "epochs",

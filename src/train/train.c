@@ -14,6 +14,7 @@
 #include "data/sets.h"
 #include "kernels/net.h"
 #include "train/batches.h"
+#include "train/forget.h"
 #include "train/shard.h"
 #include "train/state.h"
 #include "train/train.h"
@@ -50,6 +51,7 @@ typedef struct run {
     const world *w; /* NULL: this process trains alone */
     const onet_sets *train,
         *valid;           /* of all processes; but in process 0, train has sizes only, valid is NULL */
+    forget *forget;       /* words taken for unknown; NULL when none are */
     const onet_sets *own; /* those that this process's batches are taken from */
     shard shard;
     uint32_t *index, *place; /* [largest batch]: the sets of a batch that are here; NULL when all are */
@@ -89,6 +91,8 @@ static onet_status check_options(const onet_train_options *o, onet_error *err) {
                     "weight decay and clipping must not be negative; average is from 0 to 1");
     if (!(o->checkpoint_seconds >= 0))
         return fail(err, ONET_USAGE, "the checkpoint interval must not be negative");
+    if (!(o->forget >= 0 && o->forget < 1))
+        return fail(err, ONET_USAGE, "the share of forgotten words is at least 0 and less than 1");
     return ONET_OK;
 }
 
@@ -351,12 +355,22 @@ static onet_status move_average(run *r, onet_error *err) {
     return status;
 }
 
+static onet_status forget_words(run *r, uint64_t epoch, onet_error *err) {
+    if (!r->forget) return ONET_OK;
+    forget_draw(r->forget, r->own, r->o.forget, r->o.seed, epoch, r->w ? (uint64_t)r->w->rank : 0,
+                r->w ? (uint64_t)r->w->size : 1);
+    return r->net->ops->data(r->net, &r->forget->sets, r->model->mean, r->model->scale, r->s.vec != NULL,
+                             err);
+}
+
 static onet_status one_step(run *r, onet_error *err) {
     const block_ops *ops = r->net->ops;
     uint64_t epoch = r->s.step / r->plan->count, at = r->s.step % r->plan->count;
     if (r->planned != epoch + 1) {
         batches_shuffle(r->plan, r->o.seed, epoch);
         r->planned = epoch + 1;
+        onet_status status = forget_words(r, epoch, err);
+        if (status) return status;
     }
     const batch *b = &r->plan->batch[at];
     const uint32_t *index = r->plan->index + b->first;
@@ -450,12 +464,12 @@ static void name_run(run *r) {
         r->settings, sizeof r->settings,
         "data=%.16s sets=%zu items=%zu width=%d encoder=%d,%d,%d,%s decoder=%d,%d batch=%d steps=%" PRIu64
         " rate=%.9g,%s,%.9g adam=%.9g,%.9g,%.9g decay=%.9g clip=%.9g average=%.9g seed=%" PRIu64
-        " standardise=%d vectors=%d",
+        " standardise=%d vectors=%d forget=%.9g",
         r->train->hash[0] ? r->train->hash : "memory", r->train->count, r->train->start[r->train->count],
         s->width, s->encoder_blocks, s->hidden, s->encoder_out, s->pool == ONET_POOL_MEAN ? "mean" : "max",
         s->decoder_blocks, s->decoder_out, o->batch, r->steps, o->learning_rate,
         o->schedule == ONET_COSINE ? "cosine" : "constant", o->warmup, o->beta1, o->beta2, o->epsilon,
-        o->weight_decay, o->clip, o->average, o->seed, o->standardise, o->train_vectors);
+        o->weight_decay, o->clip, o->average, o->seed, o->standardise, o->train_vectors, o->forget);
 }
 
 static onet_status record(run *r, onet_error *err) {
@@ -487,6 +501,7 @@ static onet_status make_state(run *r, onet_error *err) {
     const shape *sh = &r->model->sh;
     r->steps = r->plan->count * (uint64_t)r->o.epochs;
     if (r->o.max_steps && r->o.max_steps < r->steps) r->steps = r->o.max_steps;
+    if (r->o.forget > 0 && (status = forget_new(&r->forget, r->own, err))) return status;
     if (r->own->word && !(r->model->words = words_copy(r->own->words)))
         return fail_memory(err, "the vocabulary");
     int vectors = r->own->word && r->o.train_vectors;
@@ -607,6 +622,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
         status = fail(err, ONET_IO, "%s cannot be written: %s", r.log_path, strerror(errno));
     if (r.net) r.net->ops->close(r.net);
     batches_free(r.plan);
+    forget_free(r.forget);
     state_free(&r.s);
     if (w) shard_free(&r.shard, w);
     free(r.index);
