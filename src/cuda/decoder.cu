@@ -228,6 +228,7 @@ __device__ static inline void conv_fetch(const conv_args &p, const conv_layout &
     const int C = p.C, ldp = C + 4, n = p.n, tid = threadIdx.x, Q = C / 4;
     int pair = BACK ? pair_at(b, p.m) : pair_at(p.m, b);
     const float *conv_w = p.conv + (size_t)pair * 3 * C * C, *pool_w = p.pool + (size_t)pair * 3 * C * C;
+#pragma unroll 1
     for (int i = tid; i < (steps + 2) * ic * Q; i += CONV_THREADS) {
         int c = i % Q * 4, row = i / Q, step = s0 + row / ic - (BACK ? 0 : 2), item = i0 + row % ic;
         if (step < 0 || step >= p.R) continue;
@@ -235,9 +236,12 @@ __device__ static inline void conv_fetch(const conv_args &p, const conv_layout &
         async_copy(to + l.plane + row * ldp + c, p.r + from);
         if (BACK) async_copy(to + l.other + row * ldp + c, p.dv + from);
     }
+#pragma unroll 1
     for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) async_copy(to + l.conv + i * 4, conv_w + i * 4);
     if (i0 == 0) {
+#pragma unroll 1
         for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) async_copy(to + l.pool + i * 4, pool_w + i * 4);
+#pragma unroll 1
         for (int i = tid; i < (steps + 2) * Q; i += CONV_THREADS) {
             int step = s0 + i / Q - (BACK ? 0 : 2), room = (p.plan.steps + 2) * C;
             if (step < 0 || step >= p.R) continue;
@@ -250,6 +254,7 @@ __device__ static inline void conv_fetch(const conv_args &p, const conv_layout &
             }
         }
     }
+#pragma unroll 1
     for (int i = tid; i < (BACK ? 3 : 2) * Q; i += CONV_THREADS) {
         const float *from = i < Q ? p.norm.g : !BACK ? p.norm.e : i < 2 * Q ? p.k0 : p.k1;
         async_copy(to + l.norm + i * 4, from + b * C + i % Q * 4);
@@ -263,6 +268,7 @@ __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l
                                         int i0, int ic) {
     const int C = p.C, ldp = C + 4, tid = threadIdx.x, Q = C / 4, room = (p.plan.steps + 2) * C;
     const float *norm = at + l.norm;
+#pragma unroll 1
     for (int i = tid; i < (steps + 2) * ic * Q; i += CONV_THREADS) {
         int c = i % Q * 4, row = i / Q;
         float4 r = load4(at + l.plane + row * ldp + c), g = load4(norm + c), e = load4(norm + C + c);
@@ -277,6 +283,7 @@ __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l
         store4(at + l.plane + row * ldp + c, r);
     }
     if (i0) return;
+#pragma unroll 1
     for (int i = tid; i < (steps + 2) * C; i += CONV_THREADS) {
         float *x = at + l.step + i;
         int c = i % C;
@@ -297,7 +304,9 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ con
     int lanes = CONV_THREADS / C * C, c_own = tid % C, t_own = tid / C, t_step = CONV_THREADS / C;
     const int b0 = BACK ? p.m + 1 : 0, b1 = BACK ? p.N : p.m;
     double sum[5] = {};
+#pragma unroll 1
     for (int i = tid; i < ldp; i += CONV_THREADS) shared[l.zero + i] = 0;
+#pragma unroll 1
     for (int i = tid; i < 3 * steps * C; i += CONV_THREADS)
         added[i] = !BACK && i < steps * C && i % C < p.out ? __ldg(p.theta + p.bias + i % C) : 0.0f;
     for (int i0 = 0; i0 < n; i0 += p.plan.ic) {
@@ -307,21 +316,25 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ con
         if (b0 < b1) conv_fetch<BACK>(p, l, shared, b0, s0, steps, i0, ic);
         /* What the epilogue reads. */
         if (BACK) {
+#pragma unroll 1
             for (int i = tid; i < cells * Q; i += CONV_THREADS) {
                 int row = i / Q, c = i % Q * 4;
                 size_t from = (size_t)p.m * p.plane + ((size_t)(s0 + row / ic) * n + i0 + row % ic) * C + c;
                 async_copy(shared + l.rows + row * ldp + c, p.r + from);
             }
+#pragma unroll 1
             for (int i = tid; i < steps * Q; i += CONV_THREADS)
                 async_copy(shared + l.last + i * 4,
                            (const float *)p.parg + ((size_t)p.m * p.R + s0) * C + i * 4);
         } else {
             int sets = (s0 + steps - 1) / n - set0 + 1;
+#pragma unroll 1
             for (int i = tid; i < sets * ic * 3 * Q; i += CONV_THREADS) {
                 int row = i / (3 * Q), c = i % (3 * Q) * 4;
                 async_copy(shared + l.rows + row * 3 * C + c,
                            p.q + (size_t)((set0 + row / ic) * n + i0 + row % ic) * p.Q + p.m * 6 * C + c);
             }
+#pragma unroll 1
             for (int i = tid; i < steps * 3 * Q; i += CONV_THREADS) {
                 int step = s0 + i / (3 * Q), lag = i / Q % 3, c = i % Q * 4, t = step % n - lag;
                 if (t < 0) continue;
@@ -344,6 +357,7 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ con
 #pragma unroll
             for (int o = 0; o < OT; o++) acc[x][o] = 0;
         }
+#pragma unroll 1
         for (int b = b0; b < b1; b++) {
             int stage = l.stages > 1 ? (b - b0) & 1 : 0;
             float *here = shared + stage * l.stage;
@@ -358,7 +372,7 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ con
             conv_norm<BACK>(p, l, here, steps, i0, ic);
             __syncthreads();
             const float *ws = here + l.conv, *wp = here + l.pool, *pools = here + l.step;
-#pragma unroll
+#pragma unroll 1
             for (int lag = 0; lag < 3; lag++) {
                 const float *from[CT];
 #pragma unroll
@@ -388,12 +402,13 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ con
             }
             /* The pools depend on the step alone: one step, one lag, four channels a thread. */
             if (i0 == 0)
+#pragma unroll 1
                 for (int i = tid; i < 3 * steps * Q; i += CONV_THREADS) {
                     int c = i % Q * 4, sl = i / Q % steps, lag = i / Q / steps, t = (s0 + sl) % n;
                     if (BACK ? t + lag >= n : t < lag) continue;
                     const float *from = pools + (BACK ? sl + lag : sl + 2 - lag) * C;
                     float4 *to = (float4 *)(added + (lag * steps + sl) * C + c), add = *to;
-#pragma unroll 8
+#pragma unroll 4
                     for (int k = 0; k < C; k++) {
                         float4 w = load4(wp + (lag * C + k) * C + c);
                         float v = from[k];

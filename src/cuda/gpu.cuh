@@ -91,7 +91,7 @@ struct gpu {
     cudaStream_t stream, side[SIDES];
     cudaEvent_t fork, join[SIDES];
     int forked[SIDES];
-    bool chaining, chained;  /* the last thing on the main stream was a kernel of the main line */
+    bool chained;            /* the last thing on the main stream was a kernel of the main line */
     int H, O, C, D, Q, M, N; /* padded widths, blocks */
     bool eager;
 
@@ -254,7 +254,7 @@ static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared,
     config.attrs = &attribute;
     config.numAttrs = s->chained ? 1 : 0;
     gpu_ok(s, cudaLaunchKernelEx(&config, kernel, P(args)...), name);
-    s->chained = s->chaining;
+    s->chained = true;
 }
 #define CHAIN(s, grid, block, shared, kernel, ...) chain(s, #kernel, grid, block, shared, kernel, __VA_ARGS__)
 

@@ -660,7 +660,6 @@ ordernet_cuda_open(net **t, const shape *sh, int device, int abi, onet_error *er
     s->base.update = 1;
     s->base.alone = 1; /* the norms are made inside the kernels that add up their sums */
     s->base.loss_every = 16;
-    s->chaining = !getenv("ONET_PLAIN");
     onet_status status = open_device(s, device, err);
     s->H = pad(sh->s.hidden);
     s->O = pad(sh->s.encoder_out);
