@@ -38,8 +38,11 @@ $(B)/%.o: %.c
 	$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(KFLAGS) -MMD -MP -c $< -o $@
 
 # Kernels for one instruction set each, in files of their own; picked at run time.
+# On other processors these files are empty and the plain kernels serve.
+ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))
 $(B)/src/kernels/avx2.o: KFLAGS := -O3 -mavx2 -mfma
 $(B)/src/kernels/avx512.o: KFLAGS := -O3 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
+endif
 
 $(PROGRAM): $(LIB_OBJ) $(CLI_OBJ)
 	$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@

@@ -130,7 +130,7 @@ typedef struct kernels {
     void (*adam)(size_t count, real *theta, const real *grad, real *m, real *v, const adam_step *step);
 } kernels;
 
-extern const kernels kernels_plain, kernels_avx2, kernels_avx512;
+extern const kernels kernels_plain, kernels_avx2, kernels_avx512; /* the last two: on x86-64 alone */
 
 /* "auto" or NULL: the fastest that this processor runs; else by name. NULL when the name is unknown or the
  * processor lacks it. */

@@ -1,6 +1,10 @@
 #include "kernels/peak.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 #include <time.h>
 
 #include "base/pool.h"
@@ -15,28 +19,46 @@ static double now(void) {
 }
 
 /* The empty asm tells the compiler that the sum may have changed: no step is left out or merged. */
-#define PEAK_LOOP(vec, fma, set1)                                                                            \
+#define PEAK_LOOP(vec, fma, set1, held)                                                                      \
     vec x = set1(0.5f), y = set1(0.25f), s[CHAINS];                                                          \
     REPEAT (c, CHAINS) s[c] = set1((float)c);                                                                \
     for (int round = 0; round < ROUNDS; round++)                                                             \
         REPEAT (c, CHAINS) {                                                                                 \
             s[c] = fma(s[c], x, y);                                                                          \
-            __asm__ volatile("" : "+v"(s[c]));                                                               \
+            __asm__ volatile("" : "+" held(s[c]));                                                           \
         }
 
+#if defined(__x86_64__)
 __attribute__((target("avx512f"))) static void loop_avx512(void) {
-    PEAK_LOOP(__m512, _mm512_fmadd_ps, _mm512_set1_ps)
+    PEAK_LOOP(__m512, _mm512_fmadd_ps, _mm512_set1_ps, "v")
 }
 
 __attribute__((target("avx2,fma"))) static void loop_avx2(void) {
-    PEAK_LOOP(__m256, _mm256_fmadd_ps, _mm256_set1_ps)
+    PEAK_LOOP(__m256, _mm256_fmadd_ps, _mm256_set1_ps, "v")
 }
 
 #define MULTIPLY_ADD(x, y, z) _mm_add_ps(_mm_mul_ps(x, y), z)
 
 static void loop_plain(void) {
-    PEAK_LOOP(__m128, MULTIPLY_ADD, _mm_set1_ps)
+    PEAK_LOOP(__m128, MULTIPLY_ADD, _mm_set1_ps, "v")
 }
+enum { PLAIN_LANES = 4 };
+#elif defined(__aarch64__)
+#define MULTIPLY_ADD(x, y, z) vfmaq_f32(z, x, y)
+
+static void loop_plain(void) {
+    PEAK_LOOP(float32x4_t, MULTIPLY_ADD, vdupq_n_f32, "w")
+}
+enum { PLAIN_LANES = 4 };
+#else
+#define MULTIPLY_ADD(x, y, z) ((x) * (y) + (z))
+#define ITSELF(x)             (x)
+
+static void loop_plain(void) {
+    PEAK_LOOP(float, MULTIPLY_ADD, ITSELF, "g")
+}
+enum { PLAIN_LANES = 1 };
+#endif
 
 typedef struct work {
     void (*loop)(void);
@@ -58,9 +80,10 @@ static void run(void *arg, int task, int thread) {
 }
 
 double peak_gflops(int threads, double seconds) {
-    const kernels *best = kernels_pick(NULL);
     work w = {.loop = loop_plain, .seconds = seconds};
-    int lanes = 4;
+    int lanes = PLAIN_LANES;
+#if defined(__x86_64__)
+    const kernels *best = kernels_pick(NULL);
     if (best == &kernels_avx512) {
         w.loop = loop_avx512;
         lanes = 16;
@@ -68,6 +91,7 @@ double peak_gflops(int threads, double seconds) {
         w.loop = loop_avx2;
         lanes = 8;
     }
+#endif
     w.flops = 2.0 * lanes * CHAINS * ROUNDS;
     if (threads > 256) threads = 256;
     pool *p = threads > 1 ? pool_new(threads) : NULL;

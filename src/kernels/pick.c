@@ -3,17 +3,23 @@
 
 #include "kernels/kernels.h"
 
-enum { SETS = 3 };
-
-static const kernels *const sets[SETS] = {&kernels_avx512, &kernels_avx2, &kernels_plain}; /* fastest first */
+/* Fastest first. */
+#if defined(__x86_64__)
+static const kernels *const sets[] = {&kernels_avx512, &kernels_avx2, &kernels_plain};
+#else
+static const kernels *const sets[] = {&kernels_plain};
+#endif
+enum { SETS = sizeof sets / sizeof *sets };
 
 static int runs(const kernels *k) {
+#if defined(__x86_64__)
     __builtin_cpu_init();
     if (k == &kernels_avx512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
     if (k == &kernels_avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return 1;
+#endif
+    return k != NULL;
 }
 
 const kernels *kernels_pick(const char *name) {
