@@ -44,7 +44,8 @@ void input_close(input *in);
 
 typedef struct output output;
 
-/* Writes beside the path, into PATH.tmp.PID; output_commit puts it in the path's place. "-" is standard
+/* Writes beside the path, into a file without a name where the file system has those, else into PATH.tmp.PID;
+ * output_commit puts it in the path's place. "-" is standard
  * output, which like a pipe or a device is written as it comes. A name in .gz is compressed. */
 onet_status output_open(output **out, const char *path, onet_error *err);
 onet_status output_write(output *out, const void *data, size_t size, onet_error *err);

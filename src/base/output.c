@@ -19,12 +19,23 @@ struct output {
     char *name;      /* for sentences */
     char *path;      /* the place to take, links resolved; NULL when written as it comes */
     char *temporary; /* PATH.tmp.PID */
+    bool named;      /* whether it has that name already */
     bool gzip;
     z_stream z;
     char *buffer; /* [CHUNK] */
     size_t held;
     bool failed;
 };
+
+/* The folder that a path is in, with its last slash; false when there is no room for it. */
+static bool folder_of(const char *path, char *folder, size_t room) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 1;
+    if (length >= room) return false;
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = 0;
+    return true;
+}
 
 static void output_free(output *out) {
     if (!out) return;
@@ -44,6 +55,15 @@ static onet_status cannot(output *out, const char *what, onet_error *err) {
     return fail(err, ONET_IO, "cannot %s %s: %m", what, out->name);
 }
 
+/* A file without a name in the folder that the path is in: a process that is killed leaves nothing behind.
+ * -1 where the file system has no such files. */
+static int open_nameless(const char *path) {
+    char folder[PATH_MAX];
+    /* Its name is given to it through /proc, in give_name. */
+    if (access("/proc/self/fd", X_OK) || !folder_of(path, folder, sizeof folder)) return -1;
+    return open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+}
+
 /* Opens the temporary file with the rights of the file whose place it will take. */
 static onet_status open_temporary(output *out, const char *path, const struct stat *old, onet_error *err) {
     out->path = old ? realpath(path, NULL) : strdup(path);
@@ -52,10 +72,11 @@ static onet_status open_temporary(output *out, const char *path, const struct st
         return fail_memory(err, "writing a file");
     }
     if (old && access(path, W_OK)) return cannot(out, "write", err);
-    for (int attempt = 0; attempt < 2 && out->fd < 0; attempt++) {
+    unlink(out->temporary); /* left behind by a process of the same number that was killed */
+    out->fd = open_nameless(out->path);
+    if (out->fd < 0) {
         out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        /* Left behind by a process of the same number that was killed. */
-        if (out->fd < 0 && errno == EEXIST) unlink(out->temporary);
+        out->named = out->fd >= 0;
     }
     if (out->fd < 0) return cannot(out, "write", err);
     if (old && fchmod(out->fd, old->st_mode & 0777)) return cannot(out, "write", err);
@@ -170,20 +191,25 @@ onet_status output_flush(output *out, onet_error *err) {
 /* The new name itself must survive a power cut: the folder is synced too. Some file systems cannot. */
 static void sync_folder(const char *path) {
     char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) + 1 : 1;
-    if (length >= sizeof folder) return;
-    memcpy(folder, slash ? path : ".", length);
-    folder[length] = 0;
+    if (!folder_of(path, folder, sizeof folder)) return;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
     fsync(fd);
     close(fd);
 }
 
+static int give_name(output *out) {
+    char self[32];
+    if (out->named) return 0;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", out->fd);
+    if (linkat(AT_FDCWD, self, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW)) return -1;
+    out->named = true;
+    return 0;
+}
+
 onet_status output_commit(output *out, onet_error *err) {
     onet_status status = write_held(out, Z_FINISH, err);
-    if (!status && out->path && fsync(out->fd)) status = cannot(out, "write", err);
+    if (!status && out->path && (fsync(out->fd) || give_name(out))) status = cannot(out, "write", err);
     if (!status && out->fd > 1) {
         int fd = out->fd;
         out->fd = -1;
@@ -201,6 +227,6 @@ onet_status output_commit(output *out, onet_error *err) {
 
 void output_abort(output *out) {
     if (!out) return;
-    if (out->temporary) unlink(out->temporary);
+    if (out->named) unlink(out->temporary);
     output_free(out);
 }

@@ -166,7 +166,7 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
                        onet_error *err) {
     int width = r->f.model->sh.s.width;
     if (sets->width != width)
-        return fail(err, ONET_BAD, "the sets have %d features an item, but the model was trained on %d",
+        return fail(err, ONET_BAD, "the sets have items of width %d, but the model was trained on width %d",
                     sets->width, width);
     const onet_words *words = r->f.model->words;
     if (words && sets->word && !words_same(words, sets->words))

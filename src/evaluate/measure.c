@@ -11,7 +11,10 @@
 static int same(const onet_sets *sets, size_t a, size_t b) {
     if (a == b) return 1;
     if (sets->word) return sets->word[a] == sets->word[b];
-    return !memcmp(sets_item(sets, a), sets_item(sets, b), (size_t)sets->width * sizeof(float));
+    const float *x = sets_item(sets, a), *y = sets_item(sets, b);
+    for (int c = 0; c < sets->width; c++)
+        if (x[c] != y[c]) return 0; /* as numbers: 0 and -0 are the same to the net */
+    return 1;
 }
 
 /* Wilson's interval for a share. */
@@ -23,7 +26,7 @@ static onet_measure share(double right, double of) {
     return (onet_measure){p, fmax(0, centre - half), fmin(1, centre + half)};
 }
 
-/* Mean over sets with the normal interval. */
+/* Mean over sets with the normal interval, as far as it lies in the measure's range. */
 typedef struct mean {
     double sum, square, count;
 } mean;
@@ -34,11 +37,11 @@ static void add(mean *m, double x) {
     m->count++;
 }
 
-static onet_measure interval(const mean *m) {
+static onet_measure interval(const mean *m, double least, double most) {
     if (m->count < 1) return (onet_measure){NAN, NAN, NAN};
     double mu = m->sum / m->count, var = m->count > 1 ? (m->square - m->sum * mu) / (m->count - 1) : 0;
     double half = 1.959963984540054 * sqrt(fmax(0, var) / m->count);
-    return (onet_measure){mu, mu - half, mu + half};
+    return (onet_measure){mu, fmax(least, mu - half), fmin(most, mu + half)};
 }
 
 /* Inversions of v by merge sort; v is sorted afterwards. */
@@ -108,9 +111,9 @@ onet_status onet_measure_sets(onet_report *report, const onet_sets *sets, const 
         if (logprob) add(&likely, logprob[s] / (double)n);
     }
     report->exact = share(exact, (double)report->sets);
-    report->position = interval(&place);
-    report->tau = interval(&tau);
-    report->loglik = interval(&likely);
+    report->position = interval(&place, 0, 1);
+    report->tau = interval(&tau, -1, 1);
+    report->loglik = interval(&likely, -INFINITY, 0);
     free(rank);
     free(scratch);
     return ONET_OK;

@@ -219,7 +219,7 @@ static onet_status data(net *t, const onet_sets *sets, const float *mean, const 
     cpu *s = (cpu *)t;
     int d = t->sh->s.width;
     if (sets->width != d)
-        return fail(err, ONET_BAD, "the sets have %d features an item, the net %d", sets->width, d);
+        return fail(err, ONET_BAD, "the sets have items of width %d, the net takes %d", sets->width, d);
     s->sets = sets;
     for (int c = 0; c < d; c++) {
         s->mean[c] = mean ? (real)mean[c] : 0;

@@ -102,29 +102,34 @@ static onet_status check_sets(const onet_sets *train, const onet_sets *valid, on
                     train->count ? "no order" : "no set");
     if (valid && (!valid->order || valid->width != train->width))
         return fail(err, ONET_BAD,
-                    "the validation sets need an order, and %d features an item as the training sets have",
+                    "the validation sets need an order, and items of width %d as the training sets have",
                     train->width);
     if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
         return fail(err, ONET_BAD, "the validation sets must be of words of the training sets' vocabulary");
     return ONET_OK;
 }
 
-/* Mean and 1/deviation of each feature over all items. */
-static void standardise(onet_model *model, const onet_sets *sets) {
-    int d = sets->width;
-    size_t items = sets->start[sets->count];
-    for (int c = 0; c < d; c++) {
-        double sum = 0, square = 0;
-        for (size_t i = 0; i < items; i++) sum += (double)sets_item(sets, i)[c];
-        double mean = sum / (double)items;
-        for (size_t i = 0; i < items; i++) {
-            double x = (double)sets_item(sets, i)[c] - mean;
-            square += x * x;
-        }
-        double deviation = sqrt(square / (double)items);
-        model->mean[c] = (float)mean;
-        model->scale[c] = deviation > 1e-12 * (1 + fabs(mean)) ? (float)(1 / deviation) : 1;
+/* Mean and 1/deviation of each feature over all items. Item by item, as they lie in memory. */
+static onet_status standardise(onet_model *model, const onet_sets *sets, onet_error *err) {
+    size_t d = (size_t)sets->width, items = sets->start[sets->count];
+    double *mean = calloc(2 * d, sizeof *mean), *square = mean + d;
+    if (!mean) return fail_memory(err, "the features' statistics");
+    for (size_t i = 0; i < items; i++) {
+        const float *x = sets_item(sets, i);
+        for (size_t c = 0; c < d; c++) mean[c] += (double)x[c];
     }
+    for (size_t c = 0; c < d; c++) mean[c] /= (double)items;
+    for (size_t i = 0; i < items; i++) {
+        const float *x = sets_item(sets, i);
+        for (size_t c = 0; c < d; c++) square[c] += ((double)x[c] - mean[c]) * ((double)x[c] - mean[c]);
+    }
+    for (size_t c = 0; c < d; c++) {
+        double deviation = sqrt(square[c] / (double)items);
+        model->mean[c] = (float)mean[c];
+        model->scale[c] = deviation > 1e-12 * (1 + fabs(mean[c])) ? (float)(1 / deviation) : 1;
+    }
+    free(mean);
+    return ONET_OK;
 }
 
 /* Uniform in +-1/sqrt(fan-in) for weights, biases and the start vector; norms 1 and 0. */
@@ -182,7 +187,7 @@ static onet_status open_log(run *r, onet_error *err) {
         if (ftruncate(fileno(r->log), (off_t)r->s.log_bytes) || fseek(r->log, 0, SEEK_END))
             return fail(err, ONET_IO, "%s cannot be continued: %s", r->log_path, strerror(errno));
     } else
-        fprintf(r->log, "step,epoch,loss,learning_rate,valid_exact,examples_per_second,seconds\n");
+        fprintf(r->log, "step,epoch,loss,learning_rate,valid_exact,examples_per_second,seconds,kernels\n");
     return ONET_OK;
 }
 
@@ -197,8 +202,8 @@ static void log_row(run *r) {
     fprintf(r->log, "%" PRIu64 ",%" PRIu64 ",%.6f,%.6g,", r->s.step, epoch, mean_loss(r),
             rate_at(r, r->s.step ? r->s.step - 1 : 0));
     if (!isnan(r->s.valid_exact)) fprintf(r->log, "%.6f", r->s.valid_exact);
-    fprintf(r->log, ",%.1f,%.2f\n", seconds > 0 ? (double)r->examples / seconds : 0,
-            r->seconds_before + seconds);
+    fprintf(r->log, ",%.1f,%.2f,%s\n", seconds > 0 ? (double)r->examples / seconds : 0,
+            r->seconds_before + seconds, net_kernels(r->net));
 }
 
 /* Copies the parameters from where they are computed. */
@@ -492,7 +497,8 @@ static onet_status make_state(run *r, onet_error *err) {
     onet_status status;
     onet_settings settings = r->o.settings;
     if (settings.width && settings.width != r->train->width)
-        return fail(err, ONET_USAGE, "the net is to have %d features an item, but the sets have %d",
+        return fail(err, ONET_USAGE,
+                    "the net is to take items of width %d, but those of the sets have width %d",
                     settings.width, r->train->width);
     settings.width = r->train->width;
     if ((status = model_new(&r->model, &settings, err)) ||
@@ -517,7 +523,7 @@ static onet_status make_state(run *r, onet_error *err) {
     return ONET_OK;
 }
 
-static onet_status open_files(run *r, onet_error *err) {
+static onet_status find_files(run *r, onet_error *err) {
     if (!r->o.model_path) return ONET_OK;
     r->checkpoint = beside(r->o.model_path, ".checkpoint.safetensors");
     r->best = beside(r->o.model_path, ".best.safetensors");
@@ -528,7 +534,7 @@ static onet_status open_files(run *r, onet_error *err) {
     if (r->o.resume && (status = checkpoint_read(&r->s, r->settings, r->checkpoint, &found, err)))
         return status;
     if (found) r->saved_step = r->s.step;
-    return open_log(r, err);
+    return ONET_OK;
 }
 
 static void sum(void *context, double *values, size_t count) {
@@ -592,8 +598,9 @@ static onet_status prepare(run *r, onet_error *err) {
     } else
         r->own = r->train;
     if ((status = world_agree(w, make_state(r, err), err))) return status;
-    if (first && r->o.standardise) standardise(r->model, r->train);
-    status = world_agree(w, first ? open_files(r, err) : ONET_OK, err);
+    if (first && r->o.standardise) status = standardise(r->model, r->train, err);
+    if (first && !status) status = find_files(r, err);
+    status = world_agree(w, status, err);
     if (status) return status;
     if (w) {
         w->broadcast(w, 0, r->model->mean, (size_t)r->train->width * sizeof *r->model->mean);
@@ -601,7 +608,9 @@ static onet_status prepare(run *r, onet_error *err) {
         state_share(&r->s, w);
     }
     r->seconds_before = r->s.seconds;
-    return world_agree(w, open_net(r, err), err);
+    if ((status = world_agree(w, open_net(r, err), err))) return status;
+    /* When all else is ready: a run that cannot start leaves the log of the one before. */
+    return world_agree(w, r->log_path ? open_log(r, err) : ONET_OK, err);
 }
 
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,

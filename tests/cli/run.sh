@@ -36,6 +36,7 @@ section() { # FILE NAME: the lines of a section
 
 passed=0 failed=0 skipped=0
 for case in "$@"; do
+    [ -f "$case" ] || { echo "$case: no such case" >&2; exit 1; }
     name=$(basename "$case" .case)
     folder=$work/$name
     mkdir -p "$folder"
