@@ -19,7 +19,17 @@ libordernet-cuda.so: $(CUDA_OBJ) $(B)/src/base/error.o
 
 ifdef CUDA
 all: libordernet-cuda.so
+install: install-cuda
+install-cuda: libordernet-cuda.so
+	$(INSTALL) -d $(DESTDIR)$(LIBDIR)
+	$(INSTALL) -m 755 libordernet-cuda.so $(DESTDIR)$(LIBDIR)/libordernet-cuda.so
 endif
+uninstall: uninstall-cuda
+uninstall-cuda:
+	rm -f $(DESTDIR)$(LIBDIR)/libordernet-cuda.so
+clean: clean-cuda
+clean-cuda:
+	rm -f libordernet-cuda.so
 
 # Its test is a program of its own, of few parts: machines with a GPU often lack the other libraries.
 CUDA_TEST := $(B)/tests/cuda/test_cuda.o $(B)/tests/golden_file.o $(filter $(B)/src/kernels/%,$(LIB_OBJ)) \
@@ -50,4 +60,4 @@ check-cuda-builds:
 	else echo "skipped: no nvcc here ($(NVCC)), the GPU code was not compiled"; fi
 
 CHECKS    += check-cuda-builds
-.PHONY: check-cuda check-cuda-builds
+.PHONY: check-cuda check-cuda-builds install-cuda uninstall-cuda clean-cuda

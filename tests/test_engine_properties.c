@@ -329,10 +329,11 @@ static void a_wrong_width_is_refused(void **state) {
     double p[2];
     assert_int_equal(onet_orderer_new(&orderer, m, NULL, &err), ONET_OK);
     assert_int_equal(onet_orderer_score(orderer, sets, p, &err), ONET_BAD);
-    assert_non_null(strstr(err.text, "3 features"));
+    assert_non_null(strstr(err.text, "width 3"));
     onet_orderer_free(orderer);
     assert_int_equal(onet_orderer_new(&orderer, m, &(onet_order_options){.kernels = "abacus"}, &err),
                      ONET_USAGE);
+    assert_null(orderer);
     onet_sets_free(sets);
     onet_model_free(m);
 }

@@ -181,11 +181,12 @@ static void a_loss_that_is_no_number_stops(void **state) {
 static void bad_options_are_refused(void **state) {
     (void)state;
     onet_sets *sets = sorting(50, 2, 6, 6), *ones = sorting(20, 1, 1, 6);
-    onet_model *m;
+    onet_model *m = (onet_model *)1;
     onet_error err;
     onet_train_options good = small_run(), o;
     o = good, o.batch = 0;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    assert_null(m);
     o = good, o.learning_rate = NAN;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o = good, o.settings.hidden = 0;
@@ -216,7 +217,7 @@ static double exact(const onet_model *m, const onet_sets *sets) {
     return report.exact.mean;
 }
 
-/* The short version; tests/learn.sh has the long ones. */
+/* The short version; tests/long/learn.c has the long ones. */
 static void it_learns_to_sort(void **state) {
     (void)state;
     onet_sets *sets = sorting(6000, 2, 8, 7), *same = sorting(300, 8, 8, 8),

@@ -52,6 +52,9 @@ static onet_status cannot(output *out, const char *what, onet_error *err) {
     out->failed = true;
     if (errno == ENOSPC || errno == EDQUOT)
         return fail(err, ONET_IO, "cannot %s %s: %m; make room or name another place", what, out->name);
+    if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM || errno == EROFS)
+        return fail(err, ONET_IO, "cannot %s %s: %m; check the name and that you may write there", what,
+                    out->name);
     return fail(err, ONET_IO, "cannot %s %s: %m", what, out->name);
 }
 

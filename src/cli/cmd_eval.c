@@ -179,10 +179,13 @@ static onet_status check_sets(const eval_values *v, const onet_model *model, con
     if (!sets->order)
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
     if (onet_model_words(model) && !sets->word)
-        return fail(err, ONET_BAD, "%s: the items are numbers, but %s orders words", path, v->model);
+        return fail(err, ONET_BAD, "%s: the items are numbers, but %s orders words; name another model", path,
+                    v->model);
     if (sets->width != width)
-        return fail(err, ONET_BAD, "%s: an item has %d feature%s, but %s orders items of %d", path,
-                    sets->width, sets->width == 1 ? "" : "s", v->model, width);
+        return fail(
+            err, ONET_BAD,
+            "%s: an item has %d feature%s, but %s orders items of %d; give it such items, or another model",
+            path, sets->width, sets->width == 1 ? "" : "s", v->model, width);
     return ONET_OK;
 }
 

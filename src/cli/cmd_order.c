@@ -41,14 +41,17 @@ static onet_status fits_model(const ordering *o, const record *r, const char *na
     const onet_words *words = onet_model_words(o->model);
     int width = onet_model_settings(o->model)->width;
     if (!words && !r->items)
-        return fail(err, ONET_BAD, "%s:%ld: the items are words, but %s orders items of %d number%s", name,
-                    r->line, o->v->model, width, width == 1 ? "" : "s");
+        return fail(err, ONET_BAD,
+                    "%s:%ld: the items are words, but %s orders items of %d number%s; name another model",
+                    name, r->line, o->v->model, width, width == 1 ? "" : "s");
     if (words && !r->word)
-        return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words", name, r->line,
-                    o->v->model);
+        return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words; name another model",
+                    name, r->line, o->v->model);
     if (!words && r->width != width)
-        return fail(err, ONET_BAD, "%s:%ld: an item has %d feature%s, but %s orders items of %d", name,
-                    r->line, r->width, r->width == 1 ? "" : "s", o->v->model, width);
+        return fail(err, ONET_BAD,
+                    "%s:%ld: an item has %d feature%s, but %s orders items of %d; give it such items, or "
+                    "another model",
+                    name, r->line, r->width, r->width == 1 ? "" : "s", o->v->model, width);
     return ONET_OK;
 }
 
@@ -146,6 +149,9 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (v->order.decode == ONET_BEAM && v->order.top > v->order.beam)
         return fail(err, ONET_USAGE, "--top %d is more than the beam of %d can find; set --beam %d",
                     v->order.top, v->order.beam, v->order.top);
+    if (v->order.decode == ONET_GREEDY && v->order.top > 1)
+        return fail(err, ONET_USAGE,
+                    "--decode greedy finds one order, not the %d of --top; use beam or sample", v->order.top);
     onet_model *model = NULL;
     ordering *o = calloc(1, sizeof *o);
     if (!o) return fail_memory(err, "the sets");

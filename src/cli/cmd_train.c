@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -47,8 +48,10 @@ static onet_status choose_settings(train_values *v, onet_error *err) {
 
 /* Hours of training are not to end with a place that could never be written. */
 static onet_status check_place(const char *path, onet_error *err) {
-    if (!strcmp(path, "-"))
-        return fail(err, ONET_USAGE, "the model needs a file; standard output will not do");
+    struct stat there;
+    if (!strcmp(path, "-") || (!stat(path, &there) && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
+        return fail(err, ONET_USAGE, "the model needs a file; %s will not do",
+                    *path == '-' ? "standard output" : path);
     output *out;
     onet_status status = output_open(&out, path, err);
     if (!status) output_abort(out);
@@ -129,8 +132,8 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'",
                     v->valid);
     if (valid && valid->width != data->width)
-        return fail(err, ONET_BAD, "%s: an item has %d feature%s, but %s has %d", v->valid, valid->width,
-                    valid->width == 1 ? "" : "s", v->data, data->width);
+        return fail(err, ONET_BAD, "%s: an item has %d feature%s, but %s has %d; both need the same",
+                    v->valid, valid->width, valid->width == 1 ? "" : "s", v->data, data->width);
     return ONET_OK;
 }
 

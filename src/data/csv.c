@@ -21,7 +21,8 @@ static onet_status name_features(csv_table *t, const char *list, onet_error *err
                (strlen(t->column[k].name) != length || memcmp(t->column[k].name, p, length)))
             k++;
         if (k == t->columns)
-            return fail(err, ONET_BAD, "%s:1: there is no column `%.*s`, which is named as a feature",
+            return fail(err, ONET_BAD,
+                        "%s:1: there is no column `%.*s`, which is named as a feature; check --features",
                         t->file, length > 100 ? 100 : (int)length, p);
         if (t->column[k].kind != CSV_TEXT && t->column[k].kind != CSV_LOGPROB)
             return fail(err, ONET_BAD,

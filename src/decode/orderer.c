@@ -23,6 +23,7 @@ struct worker {
 onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
                              const onet_order_options *options, onet_error *err) {
     onet_order_options o = options ? *options : (onet_order_options){0};
+    *orderer = NULL;
     if (o.beam < 0 || o.top < 0) return fail(err, ONET_USAGE, "beam and top must not be negative");
     if (o.beam > 1000000 || o.top > 1000000) return fail(err, ONET_USAGE, "beam and top are at most 1000000");
     const kernels *k = kernels_pick(o.kernels);

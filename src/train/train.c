@@ -181,11 +181,14 @@ static onet_status open_log(run *r, onet_error *err) {
         r->s.log_bytes = 0;
         r->log = fopen(r->log_path, "w");
     }
-    if (!r->log) return fail(err, ONET_IO, "%s cannot be written: %s", r->log_path, strerror(errno));
+    if (!r->log)
+        return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r->log_path,
+                    strerror(errno));
     if (r->s.log_bytes) {
         /* Rows written after the checkpoint are made anew. */
         if (ftruncate(fileno(r->log), (off_t)r->s.log_bytes) || fseek(r->log, 0, SEEK_END))
-            return fail(err, ONET_IO, "%s cannot be continued: %s", r->log_path, strerror(errno));
+            return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r->log_path,
+                        strerror(errno));
     } else
         fprintf(r->log, "step,epoch,loss,learning_rate,valid_exact,examples_per_second,seconds,kernels\n");
     return ONET_OK;
@@ -231,7 +234,8 @@ static onet_status save_checkpoint(run *r, onet_error *err) {
     if (!r->checkpoint) return ONET_OK;
     if (r->log) {
         if (fflush(r->log))
-            return fail(err, ONET_IO, "%s cannot be written: %s", r->log_path, strerror(errno));
+            return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r->log_path,
+                        strerror(errno));
         r->s.log_bytes = (uint64_t)ftell(r->log);
     }
     r->s.seconds = r->seconds_before + now() - r->started;
@@ -617,6 +621,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
                            const onet_train_options *options, onet_error *err) {
     run r = {.w = w, .train = train, .valid = valid && valid->count ? valid : NULL, .o = *options};
     char device[24];
+    *model = NULL;
     if (w && !r.o.threads) r.o.threads = w->processors;
     r.o.device = world_device(w, r.o.device, device);
     onet_status status = check_options(options, err);
@@ -628,7 +633,8 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
         status = world_agree(w, status, err);
     }
     if (r.log && fclose(r.log) && !status)
-        status = fail(err, ONET_IO, "%s cannot be written: %s", r.log_path, strerror(errno));
+        status = fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r.log_path,
+                      strerror(errno));
     if (r.net) r.net->ops->close(r.net);
     batches_free(r.plan);
     forget_free(r.forget);
