@@ -37,6 +37,8 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(KFLAGS) -MMD -MP -c $< -o $@
 
+# What a training step does beside its kernels: small loops, which the compiler turns into vectors.
+$(patsubst %,$(B)/src/kernels/%.o,cpu cpu_encoder cpu_decoder cpu_head) $(B)/src/kernels/weights.o: KFLAGS := -O3
 # Kernels for one instruction set each, in files of their own; picked at run time.
 # On other processors these files are empty and the plain kernels serve.
 ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))

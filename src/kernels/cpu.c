@@ -9,38 +9,49 @@
 #include "base/memory.h"
 #include "words/words.h"
 
+enum { SLICE = 4096 }; /* parameters a task of the optimiser */
+
+/* ---- phases ---- */
+
+typedef struct phase {
+    cpu *s;
+    cpu_task *fn;
+    int block, tasks;
+} phase;
+
+static void phase_task(void *arg, int task, int thread) {
+    (void)thread;
+    const phase *p = arg;
+    if (task < p->tasks)
+        p->fn(p->s, p->block, task);
+    else
+        p->s->later.fn(p->s, p->s->later.block, task - p->tasks);
+}
+
+void cpu_run(cpu *s, int tasks, cpu_task *fn, int block) {
+    pool_run(s->pool, tasks + s->later.tasks, phase_task, &(phase){s, fn, block, tasks});
+    s->later.tasks = 0;
+}
+
+void cpu_later(cpu *s, int tasks, cpu_task *fn, int block) {
+    s->later.fn = fn;
+    s->later.tasks = tasks;
+    s->later.block = block;
+}
+
 /* ---- sums over the batch ---- */
 
-void cpu_total(cpu *s, size_t count, double *total) {
-    for (size_t c = 0; c < count; c++) {
-        double sum = 0;
-        for (int chunk = 0; chunk < CHUNKS; chunk++) sum += s->sums[(size_t)chunk * s->sums_width + c];
-        total[c] = sum;
-    }
-    if (s->base.sum) s->base.sum(s->base.sum_context, total, count);
-}
-
-typedef struct total_job {
-    cpu *s;
-    size_t count;
-    real *total;
-} total_job;
-
-enum { SLICE = 4096 };
-
-static void total_slice(void *arg, int task, int thread) {
-    (void)thread;
-    total_job *j = arg;
-    size_t first = (size_t)task * SLICE, last = first + SLICE < j->count ? first + SLICE : j->count;
-    memcpy(j->total + first, j->s->gpart + first, (last - first) * sizeof(real));
+void cpu_total_here(cpu *s, size_t count, double *total) {
+    memcpy(total, s->sums, count * sizeof *total);
     for (int chunk = 1; chunk < CHUNKS; chunk++) {
-        const real *part = j->s->gpart + (size_t)chunk * j->s->gpart_width;
-        for (size_t c = first; c < last; c++) j->total[c] += part[c];
+        const double *part = s->sums + (size_t)chunk * s->sums_width;
+        for (size_t c = 0; c < count; c++) total[c] += part[c];
     }
 }
 
-void cpu_gpart_total(cpu *s, size_t count, real *total) {
-    pool_run(s->pool, (int)((count + SLICE - 1) / SLICE), total_slice, &(total_job){s, count, total});
+void cpu_total(cpu *s, size_t count, double *total) {
+    cpu_total_here(s, count, total);
+    if (s->base.sum) s->base.sum(s->base.sum_context, total, count);
 }
 
 void cpu_norm(cpu *s, norm *b, norm_at at, int width, const double *total, int padded, double cells) {
@@ -156,12 +167,13 @@ static bool fixed_memory(cpu *s) {
     s->sums_width = 2 * widest;
     s->gpart_width = largest((H + 1) * O, 3 * (size_t)N * C * C + 3 * C);
     s->gpart_width = largest(s->gpart_width, (size_t)N * C + D);
-    size_t wide = largest(s->gpart_width, largest(2 * H * D, largest(Q * D, 3 * (size_t)N * C * C)));
+    size_t wide = largest(2 * H * D, largest(Q * D, 6 * (size_t)N * C * C));
+    wide = largest(wide, largest((size_t)N * C + D, (size_t)sh->s.width));
     return get(&s->theta, sh->total) && get(&s->grad, sh->total) && get(&s->m, sh->total) &&
            get(&s->v, sh->total) && get(&s->mean, (size_t)sh->s.width) &&
            get(&s->scale, (size_t)sh->s.width) &&
            (s->sums = array_new((CHUNKS + 2) * s->sums_width, sizeof *s->sums)) &&
-           get(&s->gpart, CHUNKS * s->gpart_width) && get(&s->start_part, CHUNKS * largest(Q, C)) &&
+           get(&s->gpart, 2 * CHUNKS * s->gpart_width) && get(&s->start_part, CHUNKS * largest(Q, C)) &&
            get(&s->gwide, wide) && (s->chunk_loss = array_new(CHUNKS, sizeof *s->chunk_loss)) &&
            (s->norm_part = array_new(sh->total / SLICE + 2, sizeof *s->norm_part)) && get(&s->k0, widest) &&
            get(&s->k1, widest) && get(&s->c0, widest) && get(&s->c1, widest);
@@ -200,7 +212,7 @@ static onet_status reserve(net *t, int B, int n, onet_error *err) {
          (s->pos = array_new(rows, sizeof *s->pos)) && (s->order = array_new(rows, sizeof *s->order)) &&
          get(&s->x, (rows + 1) * D) && get(&s->dx, (rows + 1) * D) && get(&s->q, (rows + 1) * Q) &&
          get(&s->dq, (rows + 1) * Q) && get(&s->p, steps * N * C) && get(&s->dp, steps * N * C) &&
-         get(&s->step, steps * C) && get(&s->dstep, steps * C) && get(&s->dac, rows * 2 * H) &&
+         get(&s->step, steps * C) && get(&s->dstep, 2 * steps * C) && get(&s->dac, rows * 2 * H) &&
          get(&s->gd, rows * O) && get(&s->logit, cells) && get(&s->dlogit, cells) && get(&s->item_d, rows) &&
          (s->y = array_new(steps, sizeof *s->y)) && (s->dy = array_new(steps, sizeof *s->dy));
     if (!ok) {
@@ -275,9 +287,8 @@ static onet_status get_block(net *t, net_block what, float *to, onet_error *err)
 
 /* ---- a step ---- */
 
-static void take_chunk(void *arg, int chunk, int thread) {
-    (void)thread;
-    cpu *s = arg;
+static void take_chunk(cpu *s, int block, int chunk) {
+    (void)block;
     const onet_sets *sets = s->sets;
     int n = s->base.n, d = s->base.sh->s.width;
     size_t width = (size_t)s->base.sh->s.decoder_blocks * s->w.C;
@@ -307,23 +318,22 @@ static void take(net *t, const uint32_t *index, int B, int n) {
     if (!t->sum) t->all = B;
     t->n = n;
     s->index = index;
-    pool_run(s->pool, CHUNKS, take_chunk, s);
+    cpu_run(s, CHUNKS, take_chunk, 0);
 }
 
-static void fill_task(void *arg, int task, int thread) {
-    (void)thread;
-    cpu *s = arg;
-    weights_fill(&s->w, s->theta, task);
+/* The last tasks are the longest: they come first. */
+static void fill_task(cpu *s, int block, int task) {
+    (void)block;
+    weights_fill(&s->w, s->theta, s->w.tasks - 1 - task);
 }
 
 static void begin(net *t) {
     cpu *s = (cpu *)t;
-    pool_run(s->pool, s->w.tasks, fill_task, s);
+    cpu_run(s, s->w.tasks, fill_task, 0);
 }
 
-static void square_slice(void *arg, int task, int thread) {
-    (void)thread;
-    cpu *s = arg;
+static void square_slice(cpu *s, int block, int task) {
+    (void)block;
     size_t first = (size_t)task * SLICE, last = first + SLICE;
     if (last > s->base.sh->trained) last = s->base.sh->trained;
     double sum = 0;
@@ -404,7 +414,7 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm_ou
     cpu *s = (cpu *)t;
     if (t->sum_floats) t->sum_floats(t->sum_context, s->grad, t->sh->trained);
     int slices = (int)((t->sh->trained + SLICE - 1) / SLICE);
-    pool_run(s->pool, slices, square_slice, s);
+    cpu_run(s, slices, square_slice, 0);
     double sum = 0;
     for (int i = 0; i < slices; i++) sum += s->norm_part[i];
     double size = sqrt(sum);

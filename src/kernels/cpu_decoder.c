@@ -9,11 +9,6 @@
 
 #include "kernels/cpu.h"
 
-typedef struct job {
-    cpu *s;
-    int block;
-} job;
-
 /* Places within the arrays that hold two zero steps before each set. */
 static inline size_t step_at(const cpu *s, int b, int t) {
     return (size_t)b * (s->base.n + 2) + 2 + (size_t)t;
@@ -22,9 +17,8 @@ static inline real *plane_at(const cpu *s, real *plane, int b) {
     return plane + step_at(s, b, 0) * s->base.n * s->w.C;
 }
 
-static void rows_forward(void *arg, int chunk, int thread) {
-    (void)thread;
-    cpu *s = arg;
+static void rows_forward(cpu *s, int block, int chunk) {
+    (void)block;
     int n = s->base.n, first = chunk_begin(s, chunk), rows = (chunk_begin(s, chunk + 1) - first) * n;
     cpu_pool_rows(s, s->base.sh->s.encoder_blocks, chunk);
     s->k->gemm(rows, s->w.Q, s->base.sh->D, s->x + (size_t)first * n * s->w.D, (size_t)s->w.D, 1,
@@ -33,7 +27,7 @@ static void rows_forward(void *arg, int chunk, int thread) {
 
 void cpu_decoder_rows_forward(net *t) {
     cpu *s = (cpu *)t;
-    pool_run(s->pool, CHUNKS, rows_forward, s);
+    cpu_run(s, CHUNKS, rows_forward, 0);
     size_t start = (size_t)t->B * t->n;
     memcpy(s->x + start * s->w.D, s->theta + t->sh->start, (size_t)t->sh->D * sizeof(real));
     s->k->gemm(1, s->w.Q, t->sh->D, s->x + start * s->w.D, (size_t)s->w.D, 1, packed(s->w.rows, t->sh->D),
@@ -58,11 +52,8 @@ static void norm_pools(cpu *s, int m, int chunk) {
         }
 }
 
-static void block_forward(void *arg, int chunk, int thread) {
-    (void)thread;
-    job *j = arg;
-    cpu *s = j->s;
-    int m = j->block, n = s->base.n, C = s->w.C, width = s->base.sh->s.decoder_blocks * C;
+static void block_forward(cpu *s, int m, int chunk) {
+    int n = s->base.n, C = s->w.C, width = s->base.sh->s.decoder_blocks * C;
     int first = chunk_begin(s, chunk), last = chunk_begin(s, chunk + 1);
     decoder_state *d = &s->dec[m];
     double *sum = s->sums + (size_t)chunk * s->sums_width;
@@ -125,41 +116,37 @@ void cpu_decoder_forward(net *t, int block) {
     int C = s->w.C;
     double *total = s->sums + CHUNKS * s->sums_width;
     fold_block(s, block);
-    pool_run(s->pool, CHUNKS, block_forward, &(job){s, block});
+    cpu_run(s, CHUNKS, block_forward, block);
     cpu_total(s, 2 * (size_t)C, total);
     cpu_norm(s, &s->dec[block].norm, t->sh->dec[block].norm, t->sh->s.decoder_out, total, C,
              (double)t->all * t->n * t->n);
 }
 
-/* The pool's gradient goes to the cell that it was taken from; then the sums for the norm's way back. */
-static void gather_gradient(void *arg, int chunk, int thread) {
-    (void)thread;
-    job *j = arg;
-    cpu *s = j->s;
-    int m = j->block, n = s->base.n, C = s->w.C, N = s->base.sh->s.decoder_blocks;
+void cpu_decoder_gather(cpu *s, int m, int b, double *sum) {
+    int n = s->base.n, C = s->w.C, N = s->base.sh->s.decoder_blocks;
     decoder_state *d = &s->dec[m];
-    double *sum = s->sums + (size_t)chunk * s->sums_width;
-    memset(sum, 0, 2 * (size_t)C * sizeof *sum);
-    for (int b = chunk_begin(s, chunk); b < chunk_begin(s, chunk + 1); b++) {
-        real *dv = plane_at(s, d->d, b);
-        const int32_t *at = d->arg + (size_t)b * n * C;
-        if (m + 1 < N)
-            for (int t = 0; t < n; t++) {
-                const real *dp = s->dp + (step_at(s, b, t) * N + (size_t)m) * C;
-                for (int c = 0; c < C; c++) dv[((size_t)t * n + (size_t)at[t * C + c]) * C + c] += dp[c];
-            }
-        s->k->cell_sums(n * n, C, dv, plane_at(s, d->r, b), sum, sum + C);
+    real *dv = plane_at(s, d->d, b);
+    const int32_t *at = d->arg + (size_t)b * n * C;
+    /* The pool's gradient goes to the cell that it was taken from; nothing sees the last block's pool. */
+    for (int t = 0; t < n && m + 1 < N; t++) {
+        const real *dp = s->dp + (step_at(s, b, t) * N + (size_t)m) * C;
+        for (int c = 0; c < C; c++) dv[((size_t)t * n + (size_t)at[t * C + c]) * C + c] += dp[c];
     }
+    s->k->cell_sums(n * n, C, dv, plane_at(s, d->r, b), sum, sum + C);
 }
 
-static void block_backward(void *arg, int chunk, int thread) {
-    (void)thread;
-    job *j = arg;
-    cpu *s = j->s;
-    int m = j->block, n = s->base.n, C = s->w.C, Q = s->w.Q, width = s->base.sh->s.decoder_blocks * C;
+/* Place of step t of set b in dstep, which has room for the blocks of two phases. */
+static inline real *dstep_at(const cpu *s, int m, int b, int t) {
+    return s->dstep + ((size_t)(m % 2) * s->steps + step_at(s, b, t)) * s->w.C;
+}
+
+static void block_backward(cpu *s, int m, int chunk) {
+    int n = s->base.n, C = s->w.C, Q = s->w.Q, width = s->base.sh->s.decoder_blocks * C;
     int first = chunk_begin(s, chunk), last = chunk_begin(s, chunk + 1);
     decoder_state *d = &s->dec[m];
-    real *part = s->gpart + (size_t)chunk * s->gpart_width, *late = part + 3 * (size_t)m * C * C; /* [3, C] */
+    real *part = gpart_of(s, m, chunk), *late = part + 3 * (size_t)m * C * C; /* [3, C] */
+    double *sum = s->sums + (size_t)chunk * s->sums_width; /* for the norm of the block before this one */
+    memset(sum, 0, 2 * (size_t)C * sizeof *sum);
     memset(part, 0, (3 * (size_t)m * C * C + 3 * (size_t)C) * sizeof *part);
     real *start = s->start_part + (size_t)chunk * Q + (size_t)(m * 6 + 3) * C;
     memset(start, 0, 3 * (size_t)C * sizeof(real));
@@ -178,7 +165,7 @@ static void block_backward(void *arg, int chunk, int thread) {
             in[k] = plane_at(s, s->dec[k].r, b);
             din[k] = plane_at(s, s->dec[k].d, b);
         }
-        real *dstep = s->dstep + step_at(s, b, 0) * C;
+        real *dstep = dstep_at(s, m, b, 0);
         memset(dstep - 2 * (size_t)C, 0, 2 * (size_t)C * sizeof(real));
         s->k->conv_backward(&(conv_backward){.n = n,
                                              .C = C,
@@ -206,49 +193,50 @@ static void block_backward(void *arg, int chunk, int thread) {
         for (int t = 0; t < n; t++)
             for (int l = 0; l <= (t < 2 ? t : 2); l++)
                 for (int c = 0; c < C; c++) late[l * C + c] += dstep[(size_t)t * C + c];
-    }
-    if (!m) return;
-    /* Steps after a set's last are the zero steps before the next: each chunk writes its own, and the
-     * rows that reach into the next chunk's are done without them. */
-    for (int b = first; b < last; b++)
+        if (!m) continue;
+        /* Steps after a set's last do not count. */
         for (int l = 0; l < 3 && l < n; l++)
-            s->k->gemm(n - l, m * C, C, s->dstep + step_at(s, b, l) * C, (size_t)C, 1,
+            s->k->gemm(n - l, m * C, C, dstep + (size_t)l * C, (size_t)C, 1,
                        row_major(s->w.dec[m].p_t + (size_t)l * m * C * C, (size_t)m * C),
                        s->dp + step_at(s, b, 0) * width, (size_t)width, 1);
+        cpu_decoder_gather(s, m - 1, b, sum);
+    }
 }
 
-/* Gradient of the weights that see the pools: for one (lag, earlier block), p^T dstep over all steps. */
-static void pool_weights(void *arg, int task, int thread) {
-    (void)thread;
-    job *j = arg;
-    cpu *s = j->s;
-    int m = j->block, n = s->base.n, P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
+/* Gradients of the weights by which block m sees v and p of an earlier block k by lag l, and of its bias.
+ * p: p^T dstep over all steps. v = g r + e where a step is there, zero before the first: so its gradient is
+ * g G + e times the sum of dpre over the steps that look back so far; G and that sum lie in parts, one a
+ * chunk. */
+static void earlier_weights(cpu *s, int m, int task) {
+    int n = s->base.n, P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
     int l = task % 3, k = task / 3, width = s->base.sh->s.decoder_blocks * P;
     int rows = s->base.B * (n + 2) - 2;
     const decoder_at *at = &s->base.sh->dec[m];
-    real *wide = s->gwide + (size_t)task * P * P;
+    size_t square = (size_t)P * P, late_at = 3 * (size_t)m * square;
+    for (int c = 0; c < C && task == 0; c++) {
+        real bias = 0;
+        for (int chunk = 0; chunk < CHUNKS; chunk++) bias += gpart_of(s, m, chunk)[late_at + (size_t)c];
+        s->grad[at->bias + c] = bias;
+    }
+    if (m == 0) return;
+    real *gp = s->gwide + 2 * square * (size_t)task, *G = gp + square; /* [C in, C out] */
     s->k->gemm(P, P, rows, s->p + (size_t)(2 - l) * width + (size_t)k * P, 1, (size_t)width,
-               row_major(s->dstep + 2 * (size_t)P, (size_t)P), wide, (size_t)P, 0);
-    for (int c = 0; c < C; c++)
-        for (int e = 0; e < C; e++)
-            s->grad[at->weight + ((size_t)c * at->in + 2 * D + 2 * C * k + C + e) * 3 + (2 - l)] =
-                wide[(size_t)e * P + c];
-}
-
-/* v = g r + e where a step is there, zero before the first: so the gradient of v's weights is g G + e times
- * the sum of dpre over the steps that look back so far. */
-static void conv_weights(cpu *s, int m) {
-    int P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
-    const decoder_at *at = &s->base.sh->dec[m];
-    const real *G = s->gwide, *late = G + 3 * (size_t)m * P * P;
+               row_major(dstep_at(s, m, 0, 0), (size_t)P), gp, (size_t)P, 0);
+    memcpy(G, gpart_of(s, m, 0) + (size_t)task * square, square * sizeof(real));
+    for (int chunk = 1; chunk < CHUNKS; chunk++) {
+        const real *part = gpart_of(s, m, chunk) + (size_t)task * square;
+        for (size_t i = 0; i < square; i++) G[i] += part[i];
+    }
+    const norm *b = &s->dec[k].norm;
     for (int c = 0; c < C; c++) {
-        s->grad[at->bias + c] = late[c];
-        for (int k = 0; k < m; k++)
-            for (int e = 0; e < C; e++)
-                for (int l = 0; l < 3; l++)
-                    s->grad[at->weight + ((size_t)c * at->in + 2 * D + 2 * C * k + e) * 3 + (2 - l)] =
-                        s->dec[k].norm.g[e] * G[(((size_t)k * 3 + l) * P + e) * P + c] +
-                        s->dec[k].norm.e[e] * late[l * P + c];
+        real late = 0;
+        for (int chunk = 0; chunk < CHUNKS; chunk++)
+            late += gpart_of(s, m, chunk)[late_at + (size_t)(l * P + c)];
+        real *to = s->grad + at->weight + ((size_t)c * at->in + 2 * D + 2 * C * k) * 3 + (2 - l);
+        for (int e = 0; e < C; e++, to += 3) {
+            to[0] = b->g[e] * G[(size_t)e * P + c] + b->e[e] * late;
+            to[(size_t)3 * C] = gp[(size_t)e * P + c];
+        }
     }
 }
 
@@ -257,38 +245,27 @@ void cpu_decoder_backward(net *t, int block) {
     int C = s->w.C;
     double *total = s->sums + CHUNKS * s->sums_width;
     decoder_state *d = &s->dec[block];
-    job j = {s, block};
-    pool_run(s->pool, CHUNKS, gather_gradient, &j);
-    for (int c = 0; c < C; c++) {
-        double dy = 0, dy_r = 0;
-        for (int chunk = 0; chunk < CHUNKS; chunk++) {
-            dy += s->sums[(size_t)chunk * s->sums_width + c];
-            dy_r += s->sums[(size_t)chunk * s->sums_width + C + c];
-        }
-        total[c] = dy;
-        total[C + c] = (dy_r - dy * (double)d->norm.mean[c]) * (double)d->norm.inv[c];
-    }
+    cpu_total_here(s, 2 * (size_t)C, total);
+    for (int c = 0; c < C; c++)
+        total[C + c] = (total[C + c] - total[c] * (double)d->norm.mean[c]) * (double)d->norm.inv[c];
     cpu_norm_backward(s, &d->norm, t->sh->dec[block].norm, t->sh->s.decoder_out, total, total + C,
                       (double)t->all * t->n * t->n, s->k0, s->k1);
-    pool_run(s->pool, CHUNKS, block_backward, &j);
-    cpu_gpart_total(s, 3 * (size_t)block * C * C + 3 * (size_t)C, s->gwide);
-    conv_weights(s, block);
-    pool_run(s->pool, 3 * block, pool_weights, &j);
+    cpu_run(s, CHUNKS, block_backward, block);
+    cpu_later(s, block ? 3 * block : 1, earlier_weights, block);
 }
 
-static void rows_backward(void *arg, int chunk, int thread) {
-    (void)thread;
-    cpu *s = arg;
+static void rows_backward(cpu *s, int block, int chunk) {
+    (void)block;
     int n = s->base.n, first = chunk_begin(s, chunk), rows = (chunk_begin(s, chunk + 1) - first) * n;
     s->k->gemm(rows, s->w.D, s->w.Q, s->dq + (size_t)first * n * s->w.Q, (size_t)s->w.Q, 1,
                packed(s->w.rows_t, s->w.Q), s->dx + (size_t)first * n * s->w.D, (size_t)s->w.D, 1);
+    cpu_pool_rows_backward(s, s->base.sh->s.encoder_blocks, chunk);
 }
 
 enum { WEIGHT_ROWS = 16 };
 
-static void rows_weights(void *arg, int task, int thread) {
-    (void)thread;
-    cpu *s = arg;
+static void rows_weights(cpu *s, int block, int task) {
+    (void)block;
     int R = s->base.B * s->base.n + 1, P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
     int row0 = task * WEIGHT_ROWS;
     real *wide = s->gwide + (size_t)row0 * s->w.D;
@@ -313,10 +290,10 @@ void cpu_decoder_rows_backward(net *t) {
             for (int chunk = 0; chunk < CHUNKS; chunk++) sum += s->start_part[(size_t)chunk * s->w.Q + c];
         s->dq[start * s->w.Q + c] = sum;
     }
-    pool_run(s->pool, CHUNKS, rows_backward, s);
+    cpu_run(s, CHUNKS, rows_backward, 0);
     memset(s->dx + start * s->w.D, 0, (size_t)s->w.D * sizeof(real));
     s->k->gemm(1, s->w.D, s->w.Q, s->dq + start * s->w.Q, (size_t)s->w.Q, 1, packed(s->w.rows_t, s->w.Q),
                s->dx + start * s->w.D, (size_t)s->w.D, 0);
     memcpy(s->grad + t->sh->start, s->dx + start * s->w.D, (size_t)t->sh->D * sizeof(real));
-    pool_run(s->pool, s->w.Q / WEIGHT_ROWS, rows_weights, s);
+    (t->sh->s.encoder_blocks ? cpu_later : cpu_run)(s, s->w.Q / WEIGHT_ROWS, rows_weights, 0);
 }

@@ -13,39 +13,31 @@
 
 #include "kernels/cpu.h"
 
-typedef struct job {
-    cpu *s;
-    int block;
-} job;
-
 void cpu_pool_rows(cpu *s, int k, int chunk) {
     if (k == 0) return;
     const encoder_state *e = &s->enc[k - 1];
     int n = s->base.n, O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
     int mean = s->base.sh->s.pool == ONET_POOL_MEAN;
+    const real *g = e->norm2.g, *shift = e->norm2.e;
     for (int row = chunk_begin(s, chunk) * n; row < chunk_begin(s, chunk + 1) * n; row++) {
-        const real *best = e->best + (size_t)row * s->w.O;
-        real *x = s->x + (size_t)row * s->w.D + col;
-        for (int o = 0; o < O; o++) {
-            if (mean)
-                x[o] = (e->norm2.g[o] * best[o] + (real)(n - 1) * e->norm2.e[o]) / (real)n;
-            else {
-                real y = n > 1 ? e->norm2.g[o] * best[o] + e->norm2.e[o] : 0;
-                x[o] = y > 0 ? y : 0;
+        const real *restrict best = e->best + (size_t)row * s->w.O;
+        real *restrict x = s->x + (size_t)row * s->w.D + col;
+        if (mean)
+            for (int o = 0; o < O; o++) x[o] = (g[o] * best[o] + (real)(n - 1) * shift[o]) / (real)n;
+        else
+            for (int o = 0; o < O; o++) {
+                real y = g[o] * best[o] + shift[o];
+                x[o] = n > 1 && y > 0 ? y : 0;
             }
-        }
     }
 }
 
-static void rows_and_stats(void *arg, int chunk, int thread) {
-    (void)thread;
-    job *j = arg;
-    cpu *s = j->s;
-    const encoder_weights *w = &s->w.enc[j->block];
-    encoder_state *e = &s->enc[j->block];
-    int n = s->base.n, H = s->w.H, in = s->base.sh->enc[j->block].in;
+static void rows_and_stats(cpu *s, int block, int chunk) {
+    const encoder_weights *w = &s->w.enc[block];
+    encoder_state *e = &s->enc[block];
+    int n = s->base.n, H = s->w.H, in = s->base.sh->enc[block].in;
     int first = chunk_begin(s, chunk), last = chunk_begin(s, chunk + 1), rows = (last - first) * n;
-    cpu_pool_rows(s, j->block, chunk);
+    cpu_pool_rows(s, block, chunk);
     real *ac = e->ac + (size_t)first * n * 2 * H;
     for (int r = 0; r < rows; r++) memcpy(ac + (size_t)r * 2 * H, w->bias1, 2 * (size_t)H * sizeof(real));
     s->k->gemm(rows, 2 * H, in, s->x + (size_t)first * n * s->w.D, (size_t)s->w.D, 1, packed(w->first, in),
@@ -56,11 +48,8 @@ static void rows_and_stats(void *arg, int chunk, int thread) {
         s->k->pair_stats(n, H, ac, ac + H, 2 * (size_t)H, sum, sum + H);
 }
 
-static void cells_forward(void *arg, int chunk, int thread) {
-    (void)thread;
-    job *j = arg;
-    cpu *s = j->s;
-    encoder_state *e = &s->enc[j->block];
+static void cells_forward(cpu *s, int block, int chunk) {
+    encoder_state *e = &s->enc[block];
     int n = s->base.n, H = s->w.H, O = s->w.O;
     double *sum = s->sums + (size_t)chunk * s->sums_width;
     memset(sum, 0, 2 * (size_t)O * sizeof *sum);
@@ -79,7 +68,7 @@ static void cells_forward(void *arg, int chunk, int thread) {
                                            .b = e->bf,
                                            .u = e->u + row * n * O,
                                            .mean = s->base.sh->s.pool == ONET_POOL_MEAN,
-                                           .sign = s->w.enc[j->block].sign,
+                                           .sign = s->w.enc[block].sign,
                                            .best = e->best + row * O,
                                            .arg = e->arg + row * O,
                                            .sum = sum,
@@ -94,43 +83,43 @@ void cpu_encoder_forward(net *t, int block) {
     int H = s->w.H, O = s->w.O;
     double cells = (double)t->all * t->n * t->n;
     double *total = s->sums + CHUNKS * s->sums_width;
-    pool_run(s->pool, CHUNKS, rows_and_stats, &(job){s, block});
+    cpu_run(s, CHUNKS, rows_and_stats, block);
     cpu_total(s, 2 * (size_t)H, total);
     cpu_norm(s, &e->norm1, at->norm1, t->sh->s.hidden, total, H, cells);
     fold_second(&s->w.enc[block], &e->norm1, H, O, e->wf, e->bf, e->wf_t);
-    pool_run(s->pool, CHUNKS, cells_forward, &(job){s, block});
+    cpu_run(s, CHUNKS, cells_forward, block);
     cpu_total(s, 2 * (size_t)O, total);
     cpu_norm(s, &e->norm2, at->norm2, t->sh->s.encoder_out, total, O, cells);
 }
 
 /* Gradient of the pool: g*dz for the cell that was taken (or for each, when the pool is the mean), and the
  * sums of dz and of dz*x-hat that the second norm's way back needs. */
-static void pool_backward(void *arg, int chunk, int thread) {
-    (void)thread;
-    job *j = arg;
-    cpu *s = j->s;
-    encoder_state *e = &s->enc[j->block];
-    int n = s->base.n, O = s->base.sh->s.encoder_out, col = s->base.sh->enc[j->block].in;
+void cpu_pool_rows_backward(cpu *s, int k, int chunk) {
+    if (k == 0) return;
+    const encoder_state *e = &s->enc[k - 1];
+    int n = s->base.n, O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
     int mean = s->base.sh->s.pool == ONET_POOL_MEAN;
-    double *sum = s->sums + (size_t)chunk * s->sums_width, *sum_xhat = sum + s->w.O;
+    double *restrict sum = s->sums + (size_t)chunk * s->sums_width, *restrict sum_xhat = sum + s->w.O;
+    const real *g = e->norm2.g, *mu = e->norm2.mean, *inv = e->norm2.inv;
     memset(sum, 0, 2 * (size_t)s->w.O * sizeof *sum);
     for (int row = chunk_begin(s, chunk) * n; row < chunk_begin(s, chunk + 1) * n; row++) {
         const real *dx = s->dx + (size_t)row * s->w.D + col, *x = s->x + (size_t)row * s->w.D + col;
         const real *best = e->best + (size_t)row * s->w.O;
-        real *gd = s->gd + (size_t)row * s->w.O;
-        for (int o = 0; o < O; o++) {
-            real mu = e->norm2.mean[o], inv = e->norm2.inv[o], dz;
-            if (mean) {
-                dz = dx[o] / (real)n;
+        real *restrict gd = s->gd + (size_t)row * s->w.O;
+        if (mean)
+            for (int o = 0; o < O; o++) {
+                real dz = dx[o] / (real)n;
                 sum[o] += (double)dz * (n - 1);
-                sum_xhat[o] += (double)(dz * inv) * (double)(best[o] - (real)(n - 1) * mu);
-            } else {
-                dz = x[o] > 0 ? dx[o] : 0;
-                sum[o] += (double)dz;
-                sum_xhat[o] += (double)dz * (double)((best[o] - mu) * inv);
+                sum_xhat[o] += (double)(dz * inv[o]) * (double)(best[o] - (real)(n - 1) * mu[o]);
+                gd[o] = g[o] * dz;
             }
-            gd[o] = e->norm2.g[o] * dz;
-        }
+        else
+            for (int o = 0; o < O; o++) {
+                real dz = x[o] > 0 ? dx[o] : 0;
+                sum[o] += (double)dz;
+                sum_xhat[o] += (double)dz * (double)((best[o] - mu[o]) * inv[o]);
+                gd[o] = g[o] * dz;
+            }
     }
 }
 
@@ -159,44 +148,36 @@ static pair_backward set_backward(cpu *s, int block, int b) {
                            .ldd = 2 * (size_t)H};
 }
 
-static void cells_backward_weights(void *arg, int chunk, int thread) {
-    (void)thread;
-    job *j = arg;
-    cpu *s = j->s;
-    real *part = s->gpart + (size_t)chunk * s->gpart_width;
+static void cells_backward_weights(cpu *s, int block, int chunk) {
+    real *part = gpart_of(s, block, chunk);
     memset(part, 0, (size_t)(s->w.H + 1) * s->w.O * sizeof *part);
     for (int b = chunk_begin(s, chunk); b < chunk_begin(s, chunk + 1); b++) {
-        pair_backward back = set_backward(s, j->block, b);
+        pair_backward back = set_backward(s, block, b);
         back.gw = part;
         back.gb = part + (size_t)s->w.H * s->w.O;
         s->k->pair_backward_weights(&back);
     }
 }
 
-static void cells_backward_inputs(void *arg, int chunk, int thread) {
-    (void)thread;
-    job *j = arg;
-    cpu *s = j->s;
-    int n = s->base.n, H = s->w.H, in = s->base.sh->enc[j->block].in;
+static void cells_backward_inputs(cpu *s, int block, int chunk) {
+    int n = s->base.n, H = s->w.H, in = s->base.sh->enc[block].in;
     int first = chunk_begin(s, chunk), last = chunk_begin(s, chunk + 1);
     for (int b = first; b < last; b++) {
-        pair_backward back = set_backward(s, j->block, b);
+        pair_backward back = set_backward(s, block, b);
         s->k->pair_backward_inputs(&back);
     }
-    if (j->block > 0 || s->train_vectors)
+    if (block > 0 || s->train_vectors)
         s->k->gemm((last - first) * n, pad(in), 2 * H, s->dac + (size_t)first * n * 2 * H, 2 * (size_t)H, 1,
-                   packed(s->w.enc[j->block].first_t, 2 * H), s->dx + (size_t)first * n * s->w.D,
-                   (size_t)s->w.D, 1);
+                   packed(s->w.enc[block].first_t, 2 * H), s->dx + (size_t)first * n * s->w.D, (size_t)s->w.D,
+                   1);
+    cpu_pool_rows_backward(s, block, chunk); /* of the block before this one */
 }
 
 /* Rows 0 .. 2H-1 of dac^T x, a few a task; the sum of dac is the bias's gradient. */
 enum { WEIGHT_ROWS = 16 };
 
-static void first_weights(void *arg, int task, int thread) {
-    (void)thread;
-    job *j = arg;
-    cpu *s = j->s;
-    const encoder_at *at = &s->base.sh->enc[j->block];
+static void first_weights(cpu *s, int block, int task) {
+    const encoder_at *at = &s->base.sh->enc[block];
     int R = s->base.B * s->base.n, P = s->w.H, H = s->base.sh->s.hidden, in = at->in, width = pad(in);
     int row0 = task * WEIGHT_ROWS;
     real *wide = s->gwide + (size_t)row0 * width;
@@ -215,47 +196,50 @@ static void first_weights(void *arg, int task, int thread) {
     }
 }
 
-/* From G [O, H] = sum du h and gb = sum du: the gradients of W2 and b2, and the sums that norm1's way back needs. */
-static void second_weights(cpu *s, int block) {
+/* From G [O, H] = sum du h and gb = sum du, which lie in parts, one a chunk: the gradients of W2 and b2, and
+ * the sums that norm1's way back needs, for a few hidden channels. */
+enum { HIDDEN = 32 };
+
+static void second_weights(cpu *s, int block, int task) {
     const encoder_at *at = &s->base.sh->enc[block];
-    encoder_state *e = &s->enc[block];
-    int H = s->base.sh->s.hidden, O = s->base.sh->s.encoder_out;
-    double cells = (double)s->base.all * s->base.n * s->base.n;
-    real *G = s->gwide, *gb = G + (size_t)s->w.H * s->w.O;
-    double *dy = s->sums, *dy_xhat = s->sums + s->w.H;
-    for (int h = 0; h < H; h++) {
-        double mu = (double)e->norm1.mean[h], inv = (double)e->norm1.inv[h];
-        double gamma = (double)s->theta[at->norm1.gamma + h], beta = (double)s->theta[at->norm1.beta + h];
-        double sum = 0, sum_xhat = 0;
-        for (int o = 0; o < O; o++) {
-            double w = (double)s->theta[at->weight2 + (size_t)o * H + h], b = (double)gb[o];
-            double centred = ((double)G[(size_t)o * s->w.H + h] - b * mu) * inv;
-            s->grad[at->weight2 + (size_t)o * H + h] = (real)(gamma * centred + beta * b);
-            sum += w * b;
-            sum_xhat += w * centred;
+    const encoder_state *e = &s->enc[block];
+    int H = s->base.sh->s.hidden, O = s->base.sh->s.encoder_out, h0 = task * HIDDEN;
+    int count = H - h0 < HIDDEN ? H - h0 : HIDDEN;
+    const real *theta = s->theta + h0, *mu = e->norm1.mean + h0, *inv = e->norm1.inv + h0;
+    double sum[HIDDEN] = {0}, sum_xhat[HIDDEN] = {0};
+    for (int o = 0; o < O; o++) {
+        real G[HIDDEN] = {0}, b = 0;
+        for (int chunk = 0; chunk < CHUNKS; chunk++) {
+            const real *part = gpart_of(s, block, chunk);
+            for (int h = 0; h < count; h++) G[h] += part[(size_t)o * s->w.H + h0 + h];
+            b += part[(size_t)s->w.H * s->w.O + o];
         }
-        dy[h] = sum;
-        dy_xhat[h] = sum_xhat;
+        const real *w = theta + at->weight2 + (size_t)o * H;
+        real *grad = s->grad + at->weight2 + (size_t)o * H + h0;
+        for (int h = 0; h < count; h++) {
+            double centred = ((double)G[h] - (double)b * (double)mu[h]) * (double)inv[h];
+            grad[h] = (real)((double)theta[at->norm1.gamma + h] * centred +
+                             (double)theta[at->norm1.beta + h] * (double)b);
+            sum[h] += (double)w[h] * (double)b;
+            sum_xhat[h] += (double)w[h] * centred;
+        }
+        if (task == 0) s->grad[at->bias2 + o] = b;
     }
-    for (int o = 0; o < O; o++) s->grad[at->bias2 + o] = gb[o];
-    cpu_norm_backward(s, &e->norm1, at->norm1, H, dy, dy_xhat, cells, s->c0, s->c1);
+    memcpy(s->sums + h0, sum, (size_t)count * sizeof *sum);
+    memcpy(s->sums + s->w.H + h0, sum_xhat, (size_t)count * sizeof *sum_xhat);
 }
 
 void cpu_encoder_backward(net *t, int block) {
     cpu *s = (cpu *)t;
-    int H = s->w.H, O = s->w.O;
-    double *total = s->sums + CHUNKS * s->sums_width;
-    job j = {s, block};
-    pool_run(s->pool, CHUNKS, pool_backward, &j);
-    for (int c = 0; c < 2 * O; c++) {
-        total[c] = 0;
-        for (int chunk = 0; chunk < CHUNKS; chunk++) total[c] += s->sums[(size_t)chunk * s->sums_width + c];
-    }
-    cpu_norm_backward(s, &s->enc[block].norm2, t->sh->enc[block].norm2, t->sh->s.encoder_out, total,
-                      total + O, (double)t->all * t->n * t->n, s->k0, s->k1);
-    pool_run(s->pool, CHUNKS, cells_backward_weights, &j);
-    cpu_gpart_total(s, (size_t)(H + 1) * O, s->gwide);
-    second_weights(s, block);
-    pool_run(s->pool, CHUNKS, cells_backward_inputs, &j);
-    pool_run(s->pool, 2 * H / WEIGHT_ROWS, first_weights, &j);
+    const encoder_at *at = &t->sh->enc[block];
+    encoder_state *e = &s->enc[block];
+    int H = t->sh->s.hidden, O = s->w.O;
+    double *total = s->sums + CHUNKS * s->sums_width, cells = (double)t->all * t->n * t->n;
+    cpu_total_here(s, 2 * (size_t)O, total);
+    cpu_norm_backward(s, &e->norm2, at->norm2, t->sh->s.encoder_out, total, total + O, cells, s->k0, s->k1);
+    cpu_run(s, CHUNKS, cells_backward_weights, block);
+    cpu_run(s, (H + HIDDEN - 1) / HIDDEN, second_weights, block);
+    cpu_norm_backward(s, &e->norm1, at->norm1, H, s->sums, s->sums + s->w.H, cells, s->c0, s->c1);
+    cpu_run(s, CHUNKS, cells_backward_inputs, block);
+    (block ? cpu_later : cpu_run)(s, 2 * s->w.H / WEIGHT_ROWS, first_weights, block);
 }

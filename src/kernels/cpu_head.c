@@ -6,14 +6,14 @@
 
 #include "kernels/cpu.h"
 
-static void sets_head(void *arg, int chunk, int thread) {
-    (void)thread;
-    cpu *s = arg;
+static void sets_head(cpu *s, int block, int chunk) {
+    (void)block;
     int n = s->base.n, C = s->w.C, N = s->base.sh->s.decoder_blocks, D = s->w.D;
     size_t cells = (size_t)n * n, plane = (size_t)(n + 2) * n * C, first = 2 * (size_t)n * C;
-    real *gw = s->gpart + (size_t)chunk * s->gpart_width, *gx = gw + (size_t)N * C; /* [N, C], [D] */
+    real *gw = gpart_of(s, 0, chunk), *gx = gw + (size_t)N * C; /* [N, C], [D] */
     real each = (real)(1.0 / ((double)s->base.all * n));
-    double loss = 0;
+    double loss = 0, *sum = s->sums + (size_t)chunk * s->sums_width;
+    memset(sum, 0, 2 * (size_t)C * sizeof *sum);
     memset(gw, 0, ((size_t)N * C + D) * sizeof(real));
     for (int b = chunk_begin(s, chunk); b < chunk_begin(s, chunk + 1); b++) {
         const int32_t *pos = s->pos + (size_t)b * n, *order = s->order + (size_t)b * n;
@@ -21,9 +21,9 @@ static void sets_head(void *arg, int chunk, int thread) {
              *item_d = s->item_d + (size_t)b * n;
         for (int i = 0; i < n; i++) {
             const real *x = s->x + ((size_t)b * n + i) * D;
-            real sum = 0;
-            for (int c = 0; c < s->base.sh->D; c++) sum += s->w.head_x[c] * x[c];
-            logit[i] = sum;
+            real l = 0;
+            for (int c = 0; c < s->base.sh->D; c++) l += s->w.head_x[c] * x[c];
+            logit[i] = l;
             item_d[i] = 0;
         }
         for (int t = 1; t < n; t++) memcpy(logit + (size_t)t * n, logit, (size_t)n * sizeof(real));
@@ -38,10 +38,10 @@ static void sets_head(void *arg, int chunk, int thread) {
             real top = l[order[t]];
             for (int i = 0; i < n; i++)
                 if (pos[i] >= t && l[i] > top) top = l[i];
-            double sum = 0;
+            double exps = 0;
             for (int i = 0; i < n; i++)
-                if (pos[i] >= t) sum += exp((double)(l[i] - top));
-            real shift = top + (real)log(sum);
+                if (pos[i] >= t) exps += exp((double)(l[i] - top));
+            real shift = top + (real)log(exps);
             for (int i = 0; i < n; i++) {
                 if (pos[i] < t) {
                     l[i] = d[i] = 0;
@@ -66,6 +66,7 @@ static void sets_head(void *arg, int chunk, int thread) {
                                     s->w.head_v + (size_t)m * C, dlogit, s->dec[m].d + b * plane + first,
                                     gw + (size_t)m * C);
         memset(s->dp + (size_t)b * (n + 2) * N * C, 0, (size_t)(n + 2) * N * C * sizeof(real));
+        if (N) cpu_decoder_gather(s, N - 1, b, sum);
     }
     s->chunk_loss[chunk] = loss;
 }
@@ -73,12 +74,15 @@ static void sets_head(void *arg, int chunk, int thread) {
 void cpu_head(net *t) {
     cpu *s = (cpu *)t;
     int N = t->sh->s.decoder_blocks, C = t->sh->s.decoder_out, D = t->sh->D;
-    pool_run(s->pool, CHUNKS, sets_head, s);
+    cpu_run(s, CHUNKS, sets_head, 0);
     double loss = 0;
     for (int chunk = 0; chunk < CHUNKS; chunk++) loss += s->chunk_loss[chunk];
     if (t->sum) t->sum(t->sum_context, &loss, 1);
     s->loss = loss / ((double)t->all * t->n);
-    cpu_gpart_total(s, (size_t)N * s->w.C + s->w.D, s->gwide);
+    size_t count = (size_t)N * s->w.C + s->w.D;
+    memcpy(s->gwide, gpart_of(s, 0, 0), count * sizeof(real));
+    for (int chunk = 1; chunk < CHUNKS; chunk++)
+        for (size_t c = 0; c < count; c++) s->gwide[c] += gpart_of(s, 0, chunk)[c];
     real *head = s->grad + t->sh->head_weight;
     memset(head, 0, (size_t)t->sh->head_in * sizeof(real));
     memcpy(head, s->gwide + (size_t)N * s->w.C, (size_t)D * sizeof(real));
