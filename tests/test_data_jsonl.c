@@ -178,8 +178,8 @@ static void agrees_with_jansson(void **state) {
     static const char *const line[] = {
         "{\"items\": [[0.1, 0.2], [0.3, 0.4]], \"id\": \"a\\u00e9\\ud83d\\ude00\\n\"}",
         "{\"items\": [1, 2.5e-3, -0.0, 12345678901234567890123, 0.30000000000000004]}",
-        "{\"items\": [\"is\", \"an\", \"\\\"quoted\\\"\", \"caf\xC3\xA9\"], \"x\": [true, false, null, "
-        "{\"y\": {}}]}",
+        ("{\"items\": [\"is\", \"an\", \"\\\"quoted\\\"\", \"caf\xC3\xA9\"], \"x\": [true, false, null, "
+         "{\"y\": {}}]}"),
         "{\"items\": [[1], [2], [3]], \"order\": [2, 0, 1]}",
         "{\"a\":[],\"items\":[[16777217],[3.4028235e38],[3.4028235677973366e38],[1e-46]],\"order\":null}",
     };
