@@ -106,7 +106,7 @@ static void refuses(void **state) {
     onet_read_options missing = {.features = "x,z"}, twice = {.features = "x,x"}, own = {.features = "x,set"};
     const char *text = "set,x\n1,2\n";
     help_refused_with("bad.csv", text, strlen(text), &missing,
-                      "FILE:1: there is no column `z`, which is named as a feature");
+                      "FILE:1: there is no column `z`, which is named as a feature; check --features");
     help_refused_with("bad.csv", text, strlen(text), &twice,
                       "FILE:1: column `x` is named as a feature twice, or is the set's or the rank's");
     help_refused_with("bad.csv", text, strlen(text), &own,

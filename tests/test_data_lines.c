@@ -31,7 +31,8 @@ static void refuses_pointer_text(void **state) {
 #define REFUSED(text, sentence)                                                                              \
     help_refused_with("bad.txt", text, strlen(text), &options, "FILE:1: " sentence)
     onet_read_options options = {.format = ONET_FORMAT_POINTER};
-    REFUSED("1 2 3 output 1", "3 numbers before `output` do not make items of 2 features");
+    REFUSED("1 2 3 output 1",
+            "3 numbers before `output` do not make items of 2 features; --width says how many an item has");
     REFUSED("output 1", "an empty set; give it an item or leave the line out");
     REFUSED("1 2 x 4",
             "field `items`[2]: \"x\" is not a number; the format is x1 y1 x2 y2 ... output 1 2 ...");

@@ -224,12 +224,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(field) offsetof(eval_values, field)
 
 static const option options[] = {
-    {.name = "model",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .required = true,
-     .field = AT(model),
-     .help = "The model, as 'ordernet train' wrote it."},
+    OPTION_MODEL(AT(model)),
     {.name = "by-size", .kind = OPTION_FLAG, .field = AT(by_size), .help = "One line for each size of set."},
     {.name = "json", .kind = OPTION_FLAG, .field = AT(json), .help = "Print JSON."},
     OPTION_QUIET(AT(quiet)),

@@ -172,12 +172,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 #define AT(field) offsetof(order_values, field)
 
 static const option options[] = {
-    {.name = "model",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .required = true,
-     .field = AT(model),
-     .help = "The model, as 'ordernet train' wrote it."},
+    OPTION_MODEL(AT(model)),
 
     {.group = "Search"},
     OPTIONS_SEARCH(AT(order)),

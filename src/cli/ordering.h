@@ -4,6 +4,11 @@
 
 #include "cli/options.h"
 
+#define OPTION_MODEL(at)                                                                                     \
+    {                                                                                                        \
+        .name = "model", .kind = OPTION_STRING, .argument = "FILE", .required = true, .field = (at),         \
+        .help = "The model, as 'ordernet train' wrote it."                                                   \
+    }
 /* The fields of the onet_order_options that stand at offset `at`. */
 #define OPTIONS_SEARCH(at)                                                                                   \
     {.name = "decode",                                                                                       \

@@ -1,51 +1,16 @@
 /* Where the net runs: the processor, or a GPU through a library of its own that is opened when it is asked
  * for. Nothing of CUDA is needed to build or run without. */
-#include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/library.h"
 #include "cuda/cuda.h"
 #include "kernels/device.h"
 #include "kernels/net.h"
 
-/* The library in the folder of this code (the program or libordernet.so), or "". */
-static void beside(char *path, size_t room) {
-    Dl_info info;
-    path[0] = '\0';
-    static const char here = 0;
-    if (!dladdr(&here, &info) || !info.dli_fname) return;
-    const char *slash = strrchr(info.dli_fname, '/');
-    int folder = slash ? (int)(slash - info.dli_fname) + 1 : 0;
-    int used = snprintf(path, room, "%.*s%s", folder, info.dli_fname, CUDA_LIBRARY);
-    if (used < 0 || (size_t)used >= room) path[0] = '\0';
-}
-
-/* The library stays open for good: the driver's threads live in it. */
-static onet_status library(void **handle, onet_error *err) {
-    const char *named = getenv("ORDERNET_CUDA");
-    if (named && *named) {
-        if ((*handle = dlopen(named, RTLD_NOW | RTLD_LOCAL))) return ONET_OK;
-        return fail(err, ONET_USAGE, "%s (from ORDERNET_CUDA) cannot be opened: %s", named, dlerror());
-    }
-    char path[4096];
-    beside(path, sizeof path);
-    if (path[0] && (*handle = dlopen(path, RTLD_NOW | RTLD_LOCAL))) return ONET_OK;
-    if ((*handle = dlopen(CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL))) return ONET_OK;
-    return fail(err, ONET_USAGE,
-                "the GPU kernels are missing: %s is neither beside the program, nor where the loader looks, "
-                "nor named "
-                "by ORDERNET_CUDA; `make CUDA=1` builds it",
-                CUDA_LIBRARY);
-}
-
 onet_status device_function(const char *name, void **function, onet_error *err) {
-    void *handle;
-    onet_status status = library(&handle, err);
-    if (status) return status;
-    if ((*function = dlsym(handle, name))) return ONET_OK;
-    return fail(err, ONET_USAGE, "%s has no %s: build it together with this program", CUDA_LIBRARY, name);
+    return library_symbol(function, CUDA_LIBRARY, "ORDERNET_CUDA", name, "`make CUDA=1` builds it", err);
 }
 
 onet_status device_choose(const char *device, const char *kernel_set, device_choice *choice,
