@@ -115,7 +115,7 @@ void cpu_pool_rows_backward(cpu *s, int k, int chunk) {
             }
         else
             for (int o = 0; o < O; o++) {
-                real dz = x[o] > 0 ? dx[o] : 0;
+                real d = dx[o], dz = x[o] > 0 ? d : 0; /* d is read in any case: no branch */
                 sum[o] += (double)dz;
                 sum_xhat[o] += (double)dz * (double)((best[o] - mu[o]) * inv[o]);
                 gd[o] = g[o] * dz;

@@ -39,16 +39,17 @@ static void sets_head(cpu *s, int block, int chunk) {
             for (int i = 0; i < n; i++)
                 if (pos[i] >= t && l[i] > top) top = l[i];
             double exps = 0;
-            for (int i = 0; i < n; i++)
-                if (pos[i] >= t) exps += exp((double)(l[i] - top));
-            real shift = top + (real)log(exps);
             for (int i = 0; i < n; i++) {
-                if (pos[i] < t) {
-                    l[i] = d[i] = 0;
-                    continue;
-                }
-                l[i] -= shift;
-                d[i] = ((real)exp((double)l[i]) - (real)(i == order[t])) * each;
+                d[i] = 0;
+                if (pos[i] < t) continue;
+                double e = exp((double)(l[i] - top));
+                exps += e;
+                d[i] = (real)e;
+            }
+            real shift = top + (real)log(exps), share = each / (real)exps;
+            for (int i = 0; i < n; i++) {
+                l[i] = pos[i] < t ? 0 : l[i] - shift;
+                d[i] = d[i] * share - (i == order[t] ? each : 0);
                 item_d[i] += d[i];
             }
             loss -= (double)l[order[t]];
