@@ -1,10 +1,12 @@
 /* Files: compressed and piped input, atomic output, SHA-256, half precision. */
+#include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <zlib.h>
 
 #include "base/file.h"
@@ -331,6 +333,21 @@ static void test_peek_and_whole(void **state) {
 
 /* ---- Output ------------------------------------------------------------------------------------------- */
 
+/* Takes the place of the system's: refuses files without a name, as some file systems do. */
+static bool names_only;
+
+int open(const char *path, int flags, ...) {
+    va_list args;
+    va_start(args, flags);
+    unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, unsigned) : 0;
+    va_end(args);
+    if (names_only && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
 static void expect_content(const char *path, const char *text) {
     char *content = help_content(path);
     assert_string_equal(content, text);
@@ -408,6 +425,29 @@ static void test_unwritable(void **state) {
     assert_null(out);
 }
 
+/* Files that have their name from the start, where the others cannot be had. */
+static void test_named(void **state) {
+    (void)state;
+    const char *path = help_file("named", "old");
+    char temporary[300];
+    output *out;
+    onet_error err;
+    names_only = true;
+    snprintf(temporary, sizeof temporary, "%s.tmp.%ld", path, (long)getpid());
+    assert_int_equal(output_open(&out, path, &err), ONET_OK);
+    assert_int_equal(access(temporary, F_OK), 0);
+    output_abort(out);
+    expect_no_temporary(path);
+    expect_content(path, "old");
+    help_file(strrchr(temporary, '/') + 1, "left by another"); /* a killed process of the same number */
+    assert_int_equal(output_open(&out, path, &err), ONET_OK);
+    assert_int_equal(output_printf(out, &err, "new"), ONET_OK);
+    assert_int_equal(output_commit(out, &err), ONET_OK);
+    names_only = false;
+    expect_no_temporary(path);
+    expect_content(path, "new");
+}
+
 /* The disk is full: here, files may not grow over 100,000 bytes. */
 static void test_full(void **state) {
     (void)state;
@@ -449,7 +489,7 @@ int main(void) {
         cmocka_unit_test(test_no_file),        cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_peek_and_whole), cmocka_unit_test(test_commit_and_abort),
         cmocka_unit_test(test_output_gzip),    cmocka_unit_test(test_unwritable),
-        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_named),          cmocka_unit_test(test_full),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }
