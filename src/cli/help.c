@@ -243,5 +243,15 @@ onet_status help_man(FILE *out, onet_error *err) {
     }
     fputs(".SH \"EXIT STATUS\"\n", out);
     man_text(out, exit_statuses);
+    fputs(
+        ".SH FILES\nA training that writes \\fIM\\fR.safetensors has beside it\n"
+        "\\fIM\\fR.best.safetensors (the best model by validation), \\fIM\\fR.checkpoint.safetensors (to "
+        "resume\n"
+        "from) and \\fIM\\fR.log.csv. The shipped models are in ../share/ordernet/models from the program.\n"
+        ".SH ENVIRONMENT\n.TP\n.B ORDERNET_CUDA\nThe library of kernels for GPUs, libordernet\\-cuda.so, "
+        "where it is\n"
+        "neither beside the program, nor in ../lib from there, nor where the loader looks.\n"
+        ".TP\n.B ORDERNET_MPI\nLikewise the library for many processes, libordernet\\-mpi.so.\n",
+        out);
     return ONET_OK;
 }
