@@ -267,9 +267,9 @@ onet_status npz_write(const onet_sets *s, const char *path, onet_error *err) {
     for (size_t k = 1; k < s->count; k++)
         if (sets_size(s, k) != n)
             return fail(err, ONET_BAD,
-                        "cannot write %s: set %zu has %zu items where set 1 has %zu, and NumPy's "
+                        "cannot write %s: set %zu is of size %zu and set 1 of size %zu, and NumPy's "
                         "format holds sets of one size; write .jsonl or .safetensors",
-                        path, k + 1, sets_size(s, k), n);
+                        strcmp(path, "-") ? path : "standard output", k + 1, sets_size(s, k), n);
     char shape[64], head_items[128], head_order[128];
     snprintf(shape, sizeof shape, "%zu, %zu, %d", s->count, n, s->width);
     zip_part part[2] = {{.name = "items.npy",
