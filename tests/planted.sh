@@ -37,11 +37,11 @@ while IFS='|' read -r file from to target; do
     cd "$root" || exit 1
 done <<'LIST'
 src/kernels/plain.c|real dh = -b->c0\[k\]|real dh = b->c0[k]|double_gradients
-src/kernels/cpu_encoder.c|gamma \* centred + beta \* b|gamma * centred - beta * b|double_gradients
-src/kernels/cpu_decoder.c|s->dec\[k\].norm.e\[e\] \* late|-s->dec[k].norm.e[e] * late|double_gradients
+src/kernels/cpu_encoder.c|\* centred +$|* centred -|double_gradients
+src/kernels/cpu_decoder.c|+ b->e\[e\] \* late|- b->e[e] * late|double_gradients
 src/kernels/cpu.c|k1\[c\] = (real)(g \* inv \* m2)|k1[c] = (real)(-g * inv * m2)|double_gradients
-src/kernels/cpu_head.c|(real)(i == order\[t\])|(real)(i != order[t])|test_engine_golden
-src/kernels/cpu_decoder.c|(dy_r - dy \* |(dy_r + dy * |double_gradients
+src/kernels/cpu_head.c|i == order\[t\] ? each|i != order[t] ? each|test_engine_golden
+src/kernels/cpu_decoder.c|start\[c\] += spare|start[c] -= spare|double_gradients
 src/model/generated.c|theta + sh->tensor\[k\].offset);|theta + sh->tensor[k].offset); theta[77] += 0.01f;|test_engine_golden
 src/decode/search.c|t < 2 ? t : 2|t < 1 ? t : 2|test_engine_properties
 LIST
