@@ -26,6 +26,8 @@ void search_free(search *s) {
     free(s->spare);
     free(s->logit);
     free(s->step);
+    free(s->item);
+    free(s->kept);
     free(s->best);
     free(s->first_child);
     *s = (search){0};
@@ -51,6 +53,8 @@ bool search_reserve(search *s, const frozen *f, int beams, int n) {
     s->beams = beams;
     bool ok = s->now && s->spare && (s->logit = array_new((size_t)n, sizeof *s->logit)) &&
               (s->step = array_new((size_t)f->w.C, sizeof *s->step)) &&
+              (s->item = array_new((size_t)n, sizeof *s->item)) &&
+              (s->kept = array_new((size_t)n, sizeof *s->kept)) &&
               (s->best = array_new((size_t)beams, sizeof *s->best)) &&
               (s->first_child = array_new((size_t)beams, sizeof *s->first_child));
     for (int b = 0; b < beams && ok; b++)
@@ -64,15 +68,15 @@ bool search_reserve(search *s, const frozen *f, int beams, int n) {
     return true;
 }
 
-/* The plane of block m at place `at` of the window; n is the set's, which may be less than there is room for.
- */
-static real *plane(const beam *b, const frozen *f, int m, int n, int at) {
-    return b->plane + ((size_t)m * (WINDOW + 2) + (size_t)at) * (size_t)n * (size_t)f->w.C;
+/* The plane of block m at place `at` of the window. */
+static real *plane(const beam *b, const frozen *f, int m, int at) {
+    return b->plane + ((size_t)m * (WINDOW + 2) + (size_t)at) * (size_t)b->rows * (size_t)f->w.C;
 }
 
 static void beam_start(beam *b, const frozen *f, int n) {
     int N = f->model->sh.s.decoder_blocks;
-    for (int m = 0; m < N; m++) memset(plane(b, f, m, n, 0), 0, 2 * (size_t)n * f->w.C * sizeof(real));
+    b->rows = n;
+    for (int m = 0; m < N; m++) memset(plane(b, f, m, 0), 0, 2 * (size_t)n * f->w.C * sizeof(real));
     memset(b->p, 0, 2 * (size_t)N * f->w.C * sizeof(real));
     for (int i = 0; i < n; i++) b->pos[i] = INT32_MAX;
     b->logprob = 0;
@@ -81,13 +85,13 @@ static void beam_start(beam *b, const frozen *f, int n) {
 
 /* What y'_t gives by the weights of block m. */
 static const real *y_terms(const frozen *f, const encoded *e, const beam *b, int t, int m) {
-    const real *q = t ? e->q + (size_t)b->order[t - 1] * f->w.Q : f->start_q;
+    const real *q = t ? e->q + (size_t)b->last[(t - 1) % 3] * f->w.Q : f->start_q;
     return q + (size_t)(m * 6 + 3) * f->w.C;
 }
 
 /* Step t of one beam: log-probabilities of the items still unplaced into b->logp. */
-static void beam_step(search *s, beam *b, const frozen *f, const encoded *e, int n, int t) {
-    int N = f->model->sh.s.decoder_blocks, C = f->w.C, width = N * C;
+static void beam_step(search *s, beam *b, const frozen *f, const encoded *e, int t) {
+    int n = b->rows, N = f->model->sh.s.decoder_blocks, C = f->w.C, width = N * C;
     real *p = b->p + (size_t)b->at * width;
     memcpy(s->logit, e->logit, (size_t)n * sizeof(real));
     for (int m = 0; m < N; m++) {
@@ -97,7 +101,7 @@ static void beam_step(search *s, beam *b, const frozen *f, const encoded *e, int
                        row_major(f->w.dec[m].p + (size_t)l * m * C * C, (size_t)C), s->step, (size_t)C, 1);
         const real *in[MAX_BLOCKS], *y[3] = {NULL, NULL, NULL}; /* y[2 - l]: step t - l */
         for (int l = 0; l < 3 && l <= t; l++) y[2 - l] = y_terms(f, e, b, t - l, m);
-        for (int k = 0; k < m; k++) in[k] = plane(b, f, k, n, b->at);
+        for (int k = 0; k < m; k++) in[k] = plane(b, f, k, b->at);
         f->k->conv_forward(&(conv_forward){.n = n,
                                            .C = C,
                                            .blocks = m,
@@ -111,13 +115,13 @@ static void beam_step(search *s, beam *b, const frozen *f, const encoded *e, int
                                            .ld_step = (size_t)C,
                                            .in = in,
                                            .w = f->dec_w[m],
-                                           .out = plane(b, f, m, n, b->at),
+                                           .out = plane(b, f, m, b->at),
                                            .sign = f->w.dec[m].sign,
                                            .best = p + (size_t)m * C,
                                            .ld_best = (size_t)C});
         const norm *nm = &f->dec_norm[m];
         for (int c = 0; c < C; c++) p[m * C + c] = nm->g[c] * p[m * C + c] + nm->e[c];
-        f->k->cell_dot(n, C, plane(b, f, m, n, b->at), f->head_v + (size_t)m * C, s->logit);
+        f->k->cell_dot(n, C, plane(b, f, m, b->at), f->head_v + (size_t)m * C, s->logit);
     }
     real top = -INFINITY;
     for (int i = 0; i < n; i++)
@@ -129,37 +133,77 @@ static void beam_step(search *s, beam *b, const frozen *f, const encoded *e, int
     for (int i = 0; i < n; i++) b->logp[i] = b->pos[i] >= t ? (double)s->logit[i] - shift : -INFINITY;
 }
 
-/* Places an item and makes room for the next step. */
-static void beam_place(beam *b, const frozen *f, int n, int t, const candidate *c) {
-    b->pos[c->item] = t;
-    b->order[t] = c->item;
-    b->step_p[t] = (float)exp(c->step);
-    b->logprob = c->logprob;
-    if (++b->at < WINDOW + 2) return;
+/* The last two steps move to the front of the window. */
+static void beam_rewind(beam *b, const frozen *f) {
     int N = f->model->sh.s.decoder_blocks;
-    size_t column = (size_t)n * f->w.C, width = (size_t)N * f->w.C;
+    size_t column = (size_t)b->rows * f->w.C, width = (size_t)N * f->w.C;
     for (int m = 0; m < N; m++)
-        memcpy(plane(b, f, m, n, 0), plane(b, f, m, n, WINDOW), 2 * column * sizeof(real));
-    memcpy(b->p, b->p + WINDOW * width, 2 * width * sizeof(real));
+        memmove(plane(b, f, m, 0), plane(b, f, m, b->at - 2), 2 * column * sizeof(real));
+    memmove(b->p, b->p + (size_t)(b->at - 2) * width, 2 * width * sizeof(real));
     b->at = 2;
 }
 
+/* Places an item and makes room for the next step. */
+static void beam_place(search *s, beam *b, const frozen *f, int t, const candidate *c) {
+    b->pos[c->row] = t;
+    b->last[t % 3] = c->row;
+    b->order[t] = s->item[c->row];
+    b->step_p[t] = (float)exp(c->step);
+    b->logprob = c->logprob;
+    if (++b->at == WINDOW + 2) beam_rewind(b, f);
+}
+
 /* A second child of a beam gets a copy of what later steps look at: the order so far, and two steps. */
-static void beam_copy(beam *to, const beam *from, const frozen *f, int n, int t) {
+static void beam_copy(beam *to, const beam *from, const frozen *f, int t) {
     int N = f->model->sh.s.decoder_blocks;
-    size_t column = (size_t)n * f->w.C, width = (size_t)N * f->w.C;
+    size_t column = (size_t)from->rows * f->w.C, width = (size_t)N * f->w.C;
+    to->rows = from->rows;
     for (int m = 0; m < N; m++)
-        memcpy(plane(to, f, m, n, 0), plane(from, f, m, n, from->at - 1), 2 * column * sizeof(real));
+        memcpy(plane(to, f, m, 0), plane(from, f, m, from->at - 1), 2 * column * sizeof(real));
     memcpy(to->p, from->p + (size_t)(from->at - 1) * width, 2 * width * sizeof(real));
-    memcpy(to->pos, from->pos, (size_t)n * sizeof *to->pos);
+    memcpy(to->pos, from->pos, (size_t)from->rows * sizeof *to->pos);
+    memcpy(to->last, from->last, sizeof to->last);
     memcpy(to->order, from->order, (size_t)t * sizeof *to->order);
     memcpy(to->step_p, from->step_p, (size_t)t * sizeof *to->step_p);
     to->at = 1; /* beam_place moves on to 2 */
 }
 
+/* An item placed long before step t sees neither itself nor the order any more: block 0 from 3 steps on, each
+ * further block 2 steps later. From then on its cells, and the two steps before, are those of every other
+ * such item, to the last bit: one of them stands for all, and the rows of the others are left out. */
+static int long_ago(const frozen *f, int t) {
+    return t - 2 * f->model->sh.s.decoder_blocks - 2;
+}
+
+static void leave_out(search *s, beam *b, const frozen *f, encoded *e, int t) {
+    int N = f->model->sh.s.decoder_blocks, old = b->rows, rows = 0, stands = 0;
+    size_t C = (size_t)f->w.C, Q = (size_t)f->w.Q;
+    beam_rewind(b, f);
+    for (int i = 0; i < old; i++) {
+        if (b->pos[i] < long_ago(f, t) && stands++) continue;
+        s->kept[rows] = i;
+        b->pos[rows] = b->pos[i];
+        s->item[rows] = s->item[i];
+        e->logit[rows] = e->logit[i];
+        memmove(e->q + (size_t)rows * Q, e->q + (size_t)i * Q, Q * sizeof(real));
+        for (int l = 0; l < 3; l++)
+            if (b->last[l] == i) b->last[l] = rows;
+        rows++;
+    }
+    for (int m = 0; m < N; m++)
+        for (int at = 0; at < 2; at++) {
+            b->rows = old;
+            const real *from = plane(b, f, m, at);
+            b->rows = rows;
+            real *to = plane(b, f, m, at);
+            for (int i = 0; i < rows; i++)
+                memmove(to + (size_t)i * C, from + (size_t)s->kept[i] * C, C * sizeof(real));
+        }
+}
+
 static bool better(const candidate *a, const candidate *b) {
     if (a->logprob != b->logprob) return a->logprob > b->logprob;
-    return a->beam != b->beam ? a->beam < b->beam : a->item < b->item;
+    return a->beam != b->beam ? a->beam < b->beam : a->row < b->row;
 }
 
 /* Keeps the `room` best of all candidates seen so far, the worst at the root of a heap. */
@@ -187,10 +231,10 @@ static int compare(const void *a, const void *b) {
     return better(a, b) ? -1 : 1;
 }
 
-static candidate draw(const beam *b, int n, rng *r) {
+static candidate draw(const beam *b, rng *r) {
     double left = rng_uniform(r);
     int last = -1;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < b->rows; i++) {
         if (b->logp[i] == -INFINITY) continue;
         last = i;
         left -= exp(b->logp[i]);
@@ -205,22 +249,23 @@ int search_orders(int n, int most) {
     return count < most ? (int)count : most;
 }
 
-int search_run(search *s, const frozen *f, const encoded *e, int n, int beams, rng *r, const int32_t *given) {
+int search_run(search *s, const frozen *f, encoded *e, int n, int beams, rng *r, const int32_t *given) {
     int alive = 1;
     beam_start(&s->now[0], f, n);
+    for (int i = 0; i < n; i++) s->item[i] = i;
     for (int t = 0; t < n; t++) {
         int held = 0;
         for (int b = 0; b < alive; b++) {
             beam *now = &s->now[b];
-            beam_step(s, now, f, e, n, t);
+            beam_step(s, now, f, e, t);
             if (given || r) {
                 s->best[0] =
                     given ? (candidate){now->logprob + now->logp[given[t]], now->logp[given[t]], 0, given[t]}
-                          : draw(now, n, r);
+                          : draw(now, r);
                 held = 1;
                 continue;
             }
-            for (int i = 0; i < n; i++)
+            for (int i = 0; i < now->rows; i++)
                 if (now->pos[i] >= t)
                     held = keep(s->best, held, beams,
                                 (candidate){now->logprob + now->logp[i], now->logp[i], b, i});
@@ -234,7 +279,7 @@ int search_run(search *s, const frozen *f, const encoded *e, int n, int beams, r
             if (*first < 0)
                 *first = c;
             else
-                beam_copy(&s->spare[c], &s->now[s->best[c].beam], f, n, t);
+                beam_copy(&s->spare[c], &s->now[s->best[c].beam], f, t);
         }
         for (int c = 0; c < held; c++) {
             int parent = s->best[c].beam;
@@ -247,9 +292,13 @@ int search_run(search *s, const frozen *f, const encoded *e, int n, int beams, r
             beam swap = s->now[c];
             s->now[c] = s->spare[c];
             s->spare[c] = swap;
-            beam_place(&s->now[c], f, n, t, &s->best[c]);
+            beam_place(s, &s->now[c], f, t, &s->best[c]);
         }
         alive = held;
+        /* Of the items placed long ago, all but those left out before still have rows. */
+        beam *only = &s->now[0];
+        if (beams == 1 && !r && !given && long_ago(f, t + 1) - (n - only->rows) > 1 + only->rows / 8)
+            leave_out(s, only, f, e, t + 1);
     }
     return alive; /* best first: the last step sorted them */
 }

@@ -7,19 +7,21 @@
 
 /* One order under way. Its planes hold the last few steps; a step looks back at the two before it. */
 typedef struct beam {
-    real *plane;    /* [N, WINDOW + 2, n, C] */
+    real *plane;    /* [N, WINDOW + 2, rows, C] */
     real *p;        /* [WINDOW + 2, N, C]: pools, normed */
-    int32_t *pos;   /* [n]: step at which an item was placed; INT32_MAX when it was not */
+    int rows;       /* items that the planes and pos have rows for: all, until search_run leaves some out */
+    int32_t *pos;   /* [rows]: step at which an item was placed; INT32_MAX when it was not */
     int32_t *order; /* [n] */
     float *step_p;  /* [n]: probability of each choice */
-    double *logp;   /* [n]: log-probabilities of this step */
+    double *logp;   /* [rows]: log-probabilities of this step */
+    int last[3];    /* rows of the items placed at the steps t with t % 3 = 0, 1, 2 */
     double logprob;
     int at; /* place of the current step in the planes */
 } beam;
 
 typedef struct candidate {
     double logprob, step;
-    int beam, item;
+    int beam, row;
 } candidate;
 
 typedef struct search {
@@ -27,6 +29,8 @@ typedef struct search {
     beam *now, *spare; /* [beams] */
     real *logit;       /* [n] */
     real *step;        /* [C] */
+    int32_t *item;     /* [rows]: the item that a row stands for */
+    int32_t *kept;     /* [n] */
     candidate *best;   /* [beams] */
     int *first_child;  /* [beams] */
 } search;
@@ -39,7 +43,8 @@ int search_orders(int n, int most);
 
 /* Finds up to `beams` orders of an encoded set, best first; how many is given back. They stand in s->now.
  * beams = 1 is the greedy search. With r, each step is drawn at random (beams = 1). With `given`, that order
- * is followed and scored (beams = 1). */
-int search_run(search *s, const frozen *f, const encoded *e, int n, int beams, rng *r, const int32_t *given);
+ * is followed and scored (beams = 1). The greedy search uses e up: it moves the rows of the items that still
+ * matter together. */
+int search_run(search *s, const frozen *f, encoded *e, int n, int beams, rng *r, const int32_t *given);
 
 #endif
