@@ -13,3 +13,4 @@ $(BENCH_SRC:bench/%.c=bench-%): bench-%: $(B)/bench/%
 	$< $(BENCH_ARGS)
 
 .PHONY: $(BENCH_SRC:bench/%.c=bench-%)
+bench-growth: $(PROGRAM)

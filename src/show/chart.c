@@ -178,22 +178,42 @@ static void draw_legend(canvas *c, const chart *figure) {
     }
 }
 
-static onet_status draw_chart(const void *context, const char *path, onet_error *err) {
-    const chart *figure = context;
-    canvas c;
-    onet_status status = canvas_open(&c, path, WIDTH, HEIGHT, err);
-    if (status) return status;
+static void draw_chart(canvas *c, const chart *figure) {
     scale x = make_scale(figure, &figure->x, true, PLOT_LEFT, WIDTH - PLOT_RIGHT);
     scale y = make_scale(figure, &figure->y, false, HEIGHT - PLOT_BOTTOM, PLOT_TOP);
-    canvas_text(&c, 14, 20, (text_style){14, true, LEFT}, figure->title);
-    draw_axes(&c, &x, &y);
-    draw_legend(&c, figure);
-    cairo_rectangle(c.cr, x.from - 3, y.to - 3, x.to - x.from + 6, y.from - y.to + 6);
-    cairo_clip(c.cr);
-    for (int i = figure->count - 1; i >= 0; i--) draw_series(&c, &x, &y, &figure->series[i]);
+    canvas_colour(c, INK);
+    canvas_text(c, 14, 20, (text_style){14, true, LEFT}, figure->title);
+    draw_axes(c, &x, &y);
+    draw_legend(c, figure);
+    cairo_rectangle(c->cr, x.from - 3, y.to - 3, x.to - x.from + 6, y.from - y.to + 6);
+    cairo_clip(c->cr);
+    for (int i = figure->count - 1; i >= 0; i--) draw_series(c, &x, &y, &figure->series[i]);
+}
+
+typedef struct page {
+    const chart *chart;
+    int count, columns;
+} page;
+
+static onet_status draw_page(const void *context, const char *path, onet_error *err) {
+    const page *p = context;
+    canvas c;
+    int rows = (p->count + p->columns - 1) / p->columns;
+    onet_status status = canvas_open(&c, path, WIDTH * p->columns, HEIGHT * rows, err);
+    if (status) return status;
+    for (int i = 0; i < p->count; i++) {
+        cairo_save(c.cr);
+        cairo_translate(c.cr, WIDTH * (i % p->columns), HEIGHT * (i / p->columns));
+        draw_chart(&c, &p->chart[i]);
+        cairo_restore(c.cr);
+    }
     return canvas_close(&c, err);
 }
 
+onet_status charts_write(const chart *c, int count, int columns, const char *path, onet_error *err) {
+    return canvas_both(path, draw_page, &(page){c, count, columns}, err);
+}
+
 onet_status chart_write(const chart *c, const char *path, onet_error *err) {
-    return canvas_both(path, draw_chart, c, err);
+    return charts_write(c, 1, 1, path, err);
 }

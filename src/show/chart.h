@@ -32,5 +32,7 @@ typedef struct chart {
 /* Writes path (.svg or .png), or PATH.svg and PATH.png. Points that are not finite, or not positive on a
  * logarithmic axis, are left out; those beyond the axes are cut off. */
 onet_status chart_write(const chart *c, const char *path, onet_error *err);
+/* Several charts on one page, row by row, `columns` a row. */
+onet_status charts_write(const chart *c, int count, int columns, const char *path, onet_error *err);
 
 #endif
