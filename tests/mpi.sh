@@ -82,14 +82,23 @@ started() { # MODEL
     until [ -e "$1.checkpoint.safetensors" ] || [ $((i += 1)) -gt 600 ]; do sleep 0.05; done
 }
 long='--epochs 60 --checkpoint-seconds 0.02 --threads 1'
-interrupted() { # a Ctrl-C to mpirun ends all; the checkpoint is there, the sentence says how to go on
+interrupted() { # a signal to one process ends all; the checkpoint is there, the sentence says how to go on
     # shellcheck disable=SC2086
     train openmpi 2 stopped $long >out 2>&1 &
     started stopped
-    kill -INT "$(pgrep -f "^mpirun.openmpi .*stopped")"
+    kill -INT "$(pgrep -f "^$program train.*stopped" | tail -n 1)"
     wait $!
     cat out
     grep -q 'interrupted at step' out && [ ! -e stopped.safetensors ]
+}
+ctrl_c() { # mpirun itself passes a Ctrl-C on and then ends what is left, sentence or not: the checkpoint is whole
+    # shellcheck disable=SC2086
+    train openmpi 2 cut --epochs 100000 --checkpoint-seconds 0.02 --threads 1 >out 2>&1 &
+    started cut
+    kill -INT "$(pgrep -f "^mpirun.openmpi .*cut")"
+    wait $!
+    cat out
+    [ ! -e cut.safetensors ] && numbers cut.checkpoint.safetensors >/dev/null
 }
 # Every step once, the first as in the unbroken run, the last near it: rounding grows over hundreds of steps.
 goes_on() { # UNBROKEN RESUMED
@@ -136,6 +145,7 @@ if library openmpi; then
     # shellcheck disable=SC2086
     ok "unbroken" train alone 1 unbroken $long
     ok "interrupt" interrupted
+    ok "interrupt of mpirun" ctrl_c
     # shellcheck disable=SC2086
     ok "resumed by 3 ranks" train openmpi 3 stopped $long --resume
     ok "resumed by 3 ranks: the steps of one process" goes_on unbroken stopped
