@@ -18,8 +18,8 @@ CPPFLAGS  += -Iinclude -Isrc -D_GNU_SOURCE
 # -ffp-contract=off: the plain kernels give the same bits with gcc and clang; fused multiply-adds are written out.
 CFLAGS    ?= $(OPT) -g
 ALLCFLAGS  = -std=c11 -fPIC -fvisibility=hidden -pthread -ffp-contract=off $(WARN) $(CFLAGS) $(SAN)
-LIB_LIBS  := -ljansson -lz -llzma -lutf8proc -lm -ldl -pthread
-CLI_LIBS  := -lcairo
+LIB_LIBS  := -lz -llzma -lutf8proc -lm -ldl -pthread
+CLI_LIBS  := -ljansson -lcairo
 
 # The folders in the order in which data flows through them.
 LIB_DIRS  := base data words model kernels train decode evaluate

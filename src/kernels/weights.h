@@ -74,8 +74,7 @@ void fold_second(const encoder_weights *e, const norm *b, int H, int O, real *wf
  */
 void fold_conv(const decoder_weights *d, const norm *earlier, int m, int C, real *wf, real *bias);
 
-enum { NORM_EPSILON_INVERSE = 100000 }; /* epsilon = 1e-5 */
-#define NORM_EPSILON  (1.0 / NORM_EPSILON_INVERSE)
+#define NORM_EPSILON  1e-5
 #define NORM_MOMENTUM 0.1
 
 #endif
