@@ -16,6 +16,7 @@
 #include "data/sets.h"
 #include "kernels/net.h"
 #include "model/model.h"
+#include "words/maker.h"
 
 static char folder[] = "/tmp/ordernet-train-XXXXXX";
 
@@ -51,6 +52,32 @@ static onet_sets *sorting(int count, int low, int high, uint64_t seed) {
         assert_int_equal(sets_append(sets, (size_t)n, 1, x, y, &err), ONET_OK);
     }
     return sets;
+}
+
+/* The same sets with words for items: of 40, each standing for a fortieth of 0 to 1. */
+static onet_sets *as_words(onet_sets *sets) {
+    enum { WORDS = 40 };
+    words_maker maker;
+    bool added;
+    assert_true(maker_start(&maker, 1));
+    for (int i = 0; i < WORDS; i++) {
+        char text[] = {(char)('a' + i / 8), (char)('a' + i % 8)};
+        assert_int_equal(maker_add(&maker, text, sizeof text, &added), i);
+    }
+    onet_sets *out;
+    onet_error err;
+    assert_int_equal(sets_new(&out, 1, &err), ONET_OK);
+    out->words = maker_finish(&maker);
+    assert_non_null(out->words);
+    for (int i = 0; i < WORDS; i++) out->words->vectors[i] = (float)i / WORDS;
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t first = sets->start[s], n = sets->start[s + 1] - first;
+        int32_t word[64];
+        for (size_t i = 0; i < n; i++) word[i] = (int32_t)(sets->items[first + i] * WORDS);
+        assert_int_equal(sets_append_words(out, n, word, sets->order + first, &err), ONET_OK);
+    }
+    onet_sets_free(sets);
+    return out;
 }
 
 static onet_train_options small_run(void) {
@@ -120,17 +147,18 @@ static int stop_at(void *context, const onet_progress *p) {
     return p->step >= *(uint64_t *)context;
 }
 
-static void a_resumed_run_equals_an_unbroken_one(void **state) {
-    (void)state;
-    onet_sets *sets = sorting(700, 2, 9, 3), *valid = sorting(50, 5, 9, 4);
+static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train_vectors) {
     onet_train_options o = small_run();
     onet_model *m;
     onet_error err;
     o.average = 0.98;
     o.epochs = 4;
+    o.train_vectors = train_vectors;
     o.model_path = in_folder("whole.safetensors");
     onet_model_free(train(sets, valid, &o));
-    o.model_path = in_folder("parts.safetensors");
+    char parts_path[128]; /* in_folder's answers do not last */
+    snprintf(parts_path, sizeof parts_path, "%s", in_folder("parts.safetensors"));
+    o.model_path = parts_path;
     o.resume = 1; /* from the start, since there is no checkpoint yet */
     o.progress = stop_at;
     o.checkpoint_seconds = 1e-9; /* after each step */
@@ -157,8 +185,61 @@ static void a_resumed_run_equals_an_unbroken_one(void **state) {
     o.learning_rate *= 2;
     assert_int_equal(onet_train(&m, sets, valid, &o, &err), ONET_BAD);
     assert_non_null(strstr(err.text, "other data or settings"));
+    remove(in_folder("parts.checkpoint.safetensors"));
     onet_sets_free(sets);
     onet_sets_free(valid);
+}
+
+static void a_resumed_run_equals_an_unbroken_one(void **state) {
+    (void)state;
+    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), 0);
+    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), 1);
+}
+
+/* After each step the averages are what the formula says, to the last bit, for any number of threads: of a
+ * word that was in no batch too. */
+static void the_average_is_that_of_all_steps(void **state) {
+    (void)state;
+    enum { STEPS = 6, B = 8, SIZE = 5 };
+    onet_sets *sets = as_words(sorting(STEPS * B, SIZE, SIZE, 13));
+    size_t vectors = (size_t)sets->words->count;
+    shape *sh = malloc(sizeof *sh);
+    onet_error err;
+    onet_settings s = {1, 2, 16, 8, ONET_POOL_MAX, 2, 8};
+    assert_int_equal(shape_make(sh, &s, &err), ONET_OK);
+    float *now = calloc(2 * sh->total + 2 * vectors, sizeof *now), *want = now + sh->total + vectors;
+    assert_non_null(now);
+    for (size_t i = 0; i < sh->total; i++) now[i] = 0.1f + 0.01f * (float)(i % 17);
+    for (int threads = 1; threads <= 2; threads++) {
+        net *t;
+        assert_int_equal(cpu_open(&t, sh, NULL, threads, &err), ONET_OK);
+        assert_int_equal(t->ops->reserve(t, B, SIZE, &err), ONET_OK);
+        assert_int_equal(t->ops->data(t, sets, NULL, NULL, 1, &err), ONET_OK);
+        assert_int_equal(t->ops->put(t, NET_THETA, now, &err), ONET_OK);
+        assert_int_equal(t->ops->put(t, NET_AVERAGE, want, &err), ONET_OK);
+        assert_int_equal(t->ops->put(t, NET_VECTORS_AVERAGE, want + sh->total, &err), ONET_OK);
+        for (uint32_t step = 0; step < STEPS; step++) {
+            uint32_t index[B];
+            for (uint32_t i = 0; i < B; i++) index[i] = step * B + i;
+            t->ops->take(t, index, B, SIZE);
+            step_forward(t);
+            step_backward(t);
+            t->ops->optimise(t, &(adam_step){1, 1e-3, 0.9, 0.999, 1e-8, 0.1, 0.001, 0}, 1, NULL);
+            double decay = step ? 0.7 : 0;
+            t->ops->average(t, decay);
+            assert_int_equal(t->ops->get(t, NET_THETA, now, &err), ONET_OK);
+            assert_int_equal(t->ops->get(t, NET_VECTORS, now + sh->total, &err), ONET_OK);
+            for (size_t i = 0; i < sh->total + vectors; i++)
+                want[i] = (float)(decay * (double)want[i] + (1 - decay) * (double)now[i]);
+            assert_int_equal(t->ops->get(t, NET_AVERAGE, now, &err), ONET_OK);
+            assert_int_equal(t->ops->get(t, NET_VECTORS_AVERAGE, now + sh->total, &err), ONET_OK);
+            assert_memory_equal(now, want, (sh->total + vectors) * sizeof *now);
+        }
+        t->ops->close(t);
+    }
+    free(now);
+    free(sh);
+    onet_sets_free(sets);
 }
 
 static void a_loss_that_is_no_number_stops(void **state) {
@@ -250,6 +331,10 @@ static void a_step_allocates_nothing(void **state) {
         assert_int_equal(cpu_open(&t, sh, *k, 2, &err), ONET_OK);
         assert_int_equal(t->ops->reserve(t, 16, 9, &err), ONET_OK);
         assert_int_equal(t->ops->data(t, sets, NULL, NULL, 0, &err), ONET_OK);
+        float *average = calloc(sh->total, sizeof *average);
+        assert_non_null(average);
+        assert_int_equal(t->ops->put(t, NET_AVERAGE, average, &err), ONET_OK);
+        free(average);
         uint32_t index[16];
         int found = 0;
         for (uint32_t i = 0; i < 200 && found < 16; i++)
@@ -260,6 +345,7 @@ static void a_step_allocates_nothing(void **state) {
             step_forward(t);
             step_backward(t);
             t->ops->optimise(t, &(adam_step){1, 1e-3, 0.9, 0.999, 1e-8, 0.1, 0.001, 0}, 1, NULL);
+            t->ops->average(t, 0.9);
         }
         assert_int_equal(alloc_count(), before);
         t->ops->close(t);
@@ -369,6 +455,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_give_the_same_bits),
         cmocka_unit_test(a_resumed_run_equals_an_unbroken_one),
+        cmocka_unit_test(the_average_is_that_of_all_steps),
         cmocka_unit_test(a_loss_that_is_no_number_stops),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(it_learns_to_sort),

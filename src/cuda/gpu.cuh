@@ -96,7 +96,7 @@ struct gpu {
     bool eager;
 
     void *fixed, *batch, *dataset, *vector_memory;
-    float *theta, *grad, *m, *v;
+    float *theta, *grad, *m, *v, *average;
     float *mean, *scale; /* [width] */
     encoder_block enc[MAX_BLOCKS];
     norms dec;              /* [N, C] */
@@ -116,8 +116,8 @@ struct gpu {
     uint64_t *start;
     float *items;
     int32_t *word, *order_all;
-    float *table;                           /* [words, width] */
-    float *vectors, *vectors_m, *vectors_v; /* only when trained */
+    float *table;                                             /* [words, width] */
+    float *vectors, *vectors_m, *vectors_v, *vectors_average; /* only when trained */
     size_t vector_count;
     int train_vectors;
 
@@ -183,6 +183,7 @@ void gpu_decoder_backward(gpu *s, int block);
 void gpu_decoder_rows_backward(gpu *s);
 void gpu_finish(gpu *s); /* the gradient, from its parts */
 void gpu_adam(gpu *s);
+void gpu_average(gpu *s, double decay);
 
 /* Is there such a device? Else the sentence says what is missing. */
 onet_status gpu_find(int device, onet_error *err);

@@ -49,6 +49,7 @@ static void place_fixed(gpu *s, arena &a) {
     a.place(s->grad, sh->total);
     a.place(s->m, sh->total);
     a.place(s->v, sh->total);
+    a.place(s->average, sh->total);
     a.place(s->mean, sh->s.width);
     a.place(s->scale, sh->s.width);
     for (int k = 0; k < s->M; k++) {
@@ -295,6 +296,7 @@ static onet_status data(net *t, const onet_sets *sets, const float *mean, const 
             a.place(s->vectors, words);
             a.place(s->vectors_m, words);
             a.place(s->vectors_v, words);
+            a.place(s->vectors_average, words);
             if (!pass && !get(&s->vector_memory, a.used)) {
                 s->vectors = nullptr;
                 return fail(err, ONET_MEMORY, "the GPU has not enough memory for the words' vectors");
@@ -531,6 +533,12 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm) {
     if (norm) *norm = result(s, 1);
 }
 
+static void average(net *t, double decay) {
+    gpu *s = (gpu *)t;
+    launch(s, 0);
+    gpu_average(s, decay);
+}
+
 static double loss(net *t) {
     gpu *s = (gpu *)t;
     launch(s, 0);
@@ -548,12 +556,16 @@ static float *block_of(gpu *s, net_block what, size_t *count) {
         return s->m;
     case NET_V:
         return s->v;
+    case NET_AVERAGE:
+        return s->average;
     case NET_VECTORS:
         return s->vectors;
     case NET_VECTORS_M:
         return s->vectors_m;
     case NET_VECTORS_V:
         return s->vectors_v;
+    case NET_VECTORS_AVERAGE:
+        return s->vectors_average;
     }
     return nullptr;
 }
@@ -596,6 +608,7 @@ static const block_ops ops = {"cuda",
                               rows_backward,
                               encoder_backward,
                               optimise,
+                              average,
                               loss};
 
 /* ---- opening ---- */

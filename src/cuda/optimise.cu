@@ -1,4 +1,4 @@
-/* The gradient from its parts, its norm, and Adam. */
+/* The gradient from its parts, its norm, Adam, and the average of the weights. */
 #include "launch.cuh"
 
 struct finish_args {
@@ -206,4 +206,20 @@ void gpu_adam(gpu *s) {
                    s->D};
     int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? s->base.B * s->base.n : 0);
     CHAIN(s, blocks, 256, 0, move, p);
+}
+
+/* The products by name: rounded as on the CPU, not fused. */
+__global__ void __launch_bounds__(256) draw(float *average, const float *from, size_t count, double decay) {
+    size_t stride = (size_t)gridDim.x * 256;
+    for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < count; i += stride)
+        average[i] =
+            (float)__dadd_rn(__dmul_rn(decay, (double)average[i]), __dmul_rn(1 - decay, (double)from[i]));
+}
+
+void gpu_average(gpu *s, double decay) {
+    s->chained = false;
+    int blocks = 8 * s->multiprocessors;
+    LAUNCH(s, s->stream, blocks, 256, 0, draw, s->average, s->theta, s->base.sh->total, decay);
+    if (s->vector_count)
+        LAUNCH(s, s->stream, blocks, 256, 0, draw, s->vectors_average, s->vectors, s->vector_count, decay);
 }

@@ -139,9 +139,10 @@ static void close_cpu(net *t) {
         void *all[] = {e->wf, e->wf_t, e->bf, d->wf, d->bias};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     }
-    void *all[] = {s->theta,     s->grad,      s->m,    s->v,     s->mean,       s->scale, s->vectors,
-                   s->vectors_m, s->vectors_v, s->sums, s->gpart, s->start_part, s->gwide, s->chunk_loss,
-                   s->norm_part, s->k0,        s->k1,   s->c0,    s->c1};
+    void *all[] = {
+        s->average, s->vectors_average, s->theta,     s->grad,      s->m,    s->v,     s->mean,
+        s->scale,   s->vectors,         s->vectors_m, s->vectors_v, s->sums, s->gpart, s->start_part,
+        s->gwide,   s->chunk_loss,      s->norm_part, s->k0,        s->k1,   s->c0,    s->c1};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     pool_free(s->pool);
     free(s);
@@ -259,20 +260,29 @@ static real *block_of(cpu *s, net_block what, size_t *count) {
         return s->m;
     case NET_V:
         return s->v;
+    case NET_AVERAGE:
+        return s->average;
     case NET_VECTORS:
         return s->vectors;
     case NET_VECTORS_M:
         return s->vectors_m;
     case NET_VECTORS_V:
         return s->vectors_v;
+    case NET_VECTORS_AVERAGE:
+        return s->vectors_average;
     }
     return NULL;
 }
 
 static onet_status put(net *t, net_block what, const float *from, onet_error *err) {
-    (void)err;
+    cpu *s = (cpu *)t;
     size_t count;
-    real *to = block_of((cpu *)t, what, &count);
+    real *to = block_of(s, what, &count);
+    if (!to && (what == NET_AVERAGE || what == NET_VECTORS_AVERAGE)) {
+        real **average = what == NET_AVERAGE ? &s->average : &s->vectors_average;
+        if (!get(average, count)) return fail_memory(err, "the average of the weights");
+        to = *average;
+    }
     for (size_t i = 0; i < count; i++) to[i] = (real)from[i];
     return ONET_OK;
 }
@@ -425,6 +435,33 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm_ou
     if (s->train_vectors) move_vectors(s, &j.step);
 }
 
+typedef struct average_job {
+    real *to;
+    const real *from;
+    size_t count;
+    double decay;
+} average_job;
+
+static void average_slice(void *arg, int task, int thread) {
+    (void)thread;
+    const average_job *j = arg;
+    size_t first = (size_t)task * SLICE, last = first + SLICE;
+    if (last > j->count) last = j->count;
+    for (size_t i = first; i < last; i++)
+        j->to[i] = (real)(j->decay * (double)j->to[i] + (1 - j->decay) * (double)j->from[i]);
+}
+
+static void average(net *t, double decay) {
+    cpu *s = (cpu *)t;
+    static const net_block pairs[][2] = {{NET_AVERAGE, NET_THETA}, {NET_VECTORS_AVERAGE, NET_VECTORS}};
+    for (int i = 0; i < 2; i++) {
+        average_job j = {.decay = decay};
+        j.from = block_of(s, pairs[i][1], &j.count);
+        j.to = block_of(s, pairs[i][0], &j.count);
+        if (j.to) pool_run(s->pool, (int)((j.count + SLICE - 1) / SLICE), average_slice, &j);
+    }
+}
+
 static double loss(net *t) {
     return ((cpu *)t)->loss;
 }
@@ -449,6 +486,7 @@ static const block_ops cpu_ops = {
     .decoder_rows_backward = cpu_decoder_rows_backward,
     .encoder_backward = cpu_encoder_backward,
     .optimise = optimise,
+    .average = average,
     .loss = loss,
 };
 

@@ -38,12 +38,12 @@ typedef struct cpu {
     const kernels *k;
     pool *pool;
     weights w;
-    real *theta, *grad, *m, *v; /* blocks of shape.h */
+    real *theta, *grad, *m, *v, *average; /* blocks of shape.h; the average only when put */
 
     const onet_sets *sets;
     real *mean, *scale; /* [width] */
     int train_vectors;
-    real *vectors, *vectors_m, *vectors_v; /* [words, width]; only when trained */
+    real *vectors, *vectors_m, *vectors_v, *vectors_average; /* [words, width]; only when trained */
 
     size_t rows, cells, steps; /* memory is there for so many */
     int sets_max, n_max;

@@ -17,9 +17,11 @@ typedef enum net_block {
     NET_GRAD,
     NET_M,
     NET_V,
+    NET_AVERAGE,
     NET_VECTORS,
     NET_VECTORS_M,
-    NET_VECTORS_V
+    NET_VECTORS_V,
+    NET_VECTORS_AVERAGE
 } net_block;
 
 typedef struct block_ops {
@@ -48,6 +50,9 @@ typedef struct block_ops {
     /* Adds up the gradient over all processes, clips its norm to `clip` (0: no limit) and moves the
      * parameters; the gradient's norm to *norm. */
     void (*optimise)(net *t, const adam_step *step, double clip, double *norm);
+    /* Draws the averages of parameters and vectors, which must have been put, towards these:
+     * average = decay * average + (1 - decay) * parameter. */
+    void (*average)(net *t, double decay);
     double (*loss)(net *t); /* of the last step: mean over all places; waits for the device */
 } block_ops;
 

@@ -209,11 +209,13 @@ static void log_row(run *r) {
             r->seconds_before + seconds, net_kernels(r->net));
 }
 
-/* Copies the parameters from where they are computed. */
+/* Copies the parameters and their averages from where they are computed. */
 static onet_status fetch(run *r, onet_error *err) {
     const block_ops *ops = r->net->ops;
     onet_status status = ops->get(r->net, NET_THETA, r->s.theta, err);
+    if (!status && r->s.average) status = ops->get(r->net, NET_AVERAGE, r->s.average, err);
     if (!status && r->s.vec) status = ops->get(r->net, NET_VECTORS, r->s.vec, err);
+    if (!status && r->s.vec_average) status = ops->get(r->net, NET_VECTORS_AVERAGE, r->s.vec_average, err);
     return status;
 }
 
@@ -349,19 +351,12 @@ static onet_status validate(run *r, int *stop, onet_error *err) {
 
 /* ---- the loop ---- */
 
-static void average(float *to, const float *from, size_t count, double decay) {
-    for (size_t i = 0; i < count; i++) to[i] = (float)(decay * (double)to[i] + (1 - decay) * (double)from[i]);
-}
-
-static onet_status move_average(run *r, onet_error *err) {
-    onet_status status = fetch(r, err);
+static void move_average(run *r) {
     /* Early on the average looks back no further than there is something to see. */
     double looks = (double)(r->s.step / AVERAGE_EVERY), decay = pow(r->o.average, AVERAGE_EVERY);
     if (decay > looks / (looks + 9)) decay = looks / (looks + 9);
     if (looks <= 1) decay = 0;
-    if (!status) average(r->s.average, r->s.theta, r->s.params, decay);
-    if (!status && r->s.vec) average(r->s.vec_average, r->s.vec, r->s.vectors, decay);
-    return status;
+    r->net->ops->average(r->net, decay);
 }
 
 static onet_status forget_words(run *r, uint64_t epoch, onet_error *err) {
@@ -420,7 +415,7 @@ static onet_status one_step(run *r, onet_error *err) {
         r->s.loss = 0.99 * r->s.loss + 0.01 * loss;
         r->s.loss_weight = 0.99 * r->s.loss_weight + 0.01;
     }
-    if (r->s.average && r->s.step % AVERAGE_EVERY == 0) return move_average(r, err);
+    if (r->s.average && r->s.step % AVERAGE_EVERY == 0) move_average(r);
     return ONET_OK;
 }
 
@@ -581,9 +576,11 @@ static onet_status open_net(run *r, onet_error *err) {
     } put[] = {{NET_THETA, r->s.theta},
                {NET_M, r->s.m},
                {NET_V, r->s.v},
+               {NET_AVERAGE, r->s.average},
                {NET_VECTORS, r->s.vec},
                {NET_VECTORS_M, r->s.vec_m},
-               {NET_VECTORS_V, r->s.vec_v}};
+               {NET_VECTORS_V, r->s.vec_v},
+               {NET_VECTORS_AVERAGE, r->s.vec_average}};
     for (size_t i = 0; i < sizeof put / sizeof *put && !status; i++)
         if (put[i].from) status = r->net->ops->put(r->net, put[i].what, put[i].from, err);
     return status ? status : record(r, err);

@@ -329,6 +329,37 @@ static adam_step adam_at(int step, double rate) {
                        .decay = 1e-3 * rate};
 }
 
+/* How far what has moved from `start` is off, as a share of the move. */
+static double move_error(const float *got, const float *want, const float *start, size_t count) {
+    double d = 0, w = 0;
+    for (size_t i = 0; i < count; i++) {
+        d += pow((double)got[i] - (double)want[i], 2);
+        w += pow((double)want[i] - (double)start[i], 2);
+    }
+    return sqrt(d / w);
+}
+
+/* What an average is to be, to the last bit. */
+typedef struct shadow {
+    net_block of, average;
+    size_t count;
+    float *want;
+} shadow;
+
+static void shadow_move(shadow *w, net *t, double decay) {
+    float *now = fetch(t, w->of, w->count);
+    for (size_t i = 0; i < w->count; i++)
+        w->want[i] = (float)(decay * (double)w->want[i] + (1 - decay) * (double)now[i]);
+    free(now);
+}
+
+static void shadow_check(shadow *w, net *t, const char *where, const char *what) {
+    float *got = fetch(t, w->average, w->count);
+    report(where, what, -1, memcmp(got, w->want, w->count * sizeof *got) ? INFINITY : 0, 0);
+    free(got);
+    free(w->want);
+}
+
 /* Ten steps of Adam with clipping; odd steps also look at the loss before the optimiser moves. */
 static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
     char where[96];
@@ -339,6 +370,9 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
     sample_make(&k, &tc->s, tc->B * 2, tc->n, seed, vocabulary);
     k.B = tc->B;
     net *g = open_net(&k, GPU, vocabulary > 0), *t = open_net(&k, PLAIN, vocabulary > 0);
+    size_t count = (size_t)vocabulary * (size_t)tc->s.width;
+    shadow means = {NET_THETA, NET_AVERAGE, k.sh.total, need(calloc(k.sh.total, sizeof(float)))},
+           word_means = {NET_VECTORS, NET_VECTORS_AVERAGE, count, need(calloc(count + 1, sizeof(float)))};
     for (int step = 0; step < STEPS; step++) {
         const uint32_t *index = k.index + step * tc->B / STEPS;
         adam_step a = adam_at(step, 1e-4);
@@ -352,11 +386,15 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
         }
         g->ops->optimise(g, &a, 0.5, &norm_g);
         t->ops->optimise(t, &a, 0.5, &norm_t);
+        g->ops->average(g, step ? 0.7 : 0);
+        shadow_move(&means, g, step ? 0.7 : 0);
+        if (vocabulary) shadow_move(&word_means, g, step ? 0.7 : 0);
         double lg = g->ops->loss(g), lt = t->ops->loss(t);
         report(where, "the loss", step, fabs(lg - lt) / (fabs(lt) + 1e-6), 1e-4);
         if (step % 2) report(where, "the loss before the optimiser", step, fabs(lg - looked), 0);
         report(where, "the gradient's norm", step, fabs(norm_g - norm_t) / norm_t, 2e-3);
     }
+    shadow_check(&means, g, where, "the average (bits)");
     float *a = fetch(g, NET_THETA, k.sh.total), *b = fetch(t, NET_THETA, k.sh.total);
     double d = 0, w = 0;
     for (int i = 0; i < k.sh.tensors; i++)
@@ -368,17 +406,13 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
         }
     report(where, "the change of the parameters", -1, sqrt(d / w), 0.02);
     if (vocabulary) {
-        size_t count = (size_t)vocabulary * (size_t)tc->s.width;
         float *va = fetch(g, NET_VECTORS, count), *vb = fetch(t, NET_VECTORS, count);
-        d = w = 0;
-        for (size_t i = 0; i < count; i++) {
-            d += pow((double)va[i] - (double)vb[i], 2);
-            w += pow((double)vb[i] - (double)k.words.vectors[i], 2);
-        }
-        report(where, "the change of the vectors", -1, sqrt(d / w), 0.02);
+        report(where, "the change of the vectors", -1, move_error(va, vb, k.words.vectors, count), 0.02);
+        shadow_check(&word_means, g, where, "the vectors' average (bits)");
         free(va);
         free(vb);
-    }
+    } else
+        free(word_means.want);
     free(a);
     free(b);
     g->ops->close(g);
