@@ -21,6 +21,7 @@ typedef struct array {
     bool fortran;
     int dims;
     size_t shape[MAX_DIMS];
+    size_t bytes; /* of its numbers in the file */
 } array;
 
 static onet_status bad(const input *in, const array *a, const char *what, onet_error *err) {
@@ -92,7 +93,6 @@ static bool scan_header(const char *p, array *a) {
     }
 }
 
-/* Reads the header and sees that what follows is just as long as it says. */
 static onet_status read_header(const input *in, zip_member *m, array *a, onet_error *err) {
     unsigned char first[12];
     onet_status status = zip_member_read(m, first, 10, err);
@@ -114,10 +114,16 @@ static onet_status read_header(const input *in, zip_member *m, array *a, onet_er
     free(text);
     if (status) return status;
     if (a->fortran) return bad(in, a, "is in Fortran order; save numpy.ascontiguousarray(array)", err);
-    size_t bytes = a->type[0] && a->type[1] && a->type[2] == '8' ? 8 : 4;
+    a->bytes = zip_member_size(m) - start - length;
+    return ONET_OK;
+}
+
+/* An array whose type is known: there must be just as many bytes as it takes. */
+static onet_status check_bytes(const input *in, const array *a, onet_error *err) {
+    size_t bytes = a->type[2] == '8' ? 8 : 4;
     for (int i = 0; i < a->dims; i++)
         if (!size_mul(bytes, a->shape[i], &bytes)) return bad(in, a, "has an impossibly large shape", err);
-    if (bytes != zip_member_size(m) - start - length)
+    if (bytes != a->bytes)
         return bad(in, a,
                    "does not have as many bytes as its shape and type ask for; it is cut off or corrupt",
                    err);
@@ -181,7 +187,7 @@ static onet_status check_items(const input *in, const array *a, onet_error *err)
                     "%s: items.npy has %zu items a set and %zu features an item; from 1 to %d features "
                     "are possible",
                     input_name(in), a->shape[1], a->shape[2], MAX_WIDTH);
-    return ONET_OK;
+    return check_bytes(in, a, err);
 }
 
 static onet_status check_order(const input *in, const array *a, const array *items, onet_error *err) {
@@ -194,7 +200,7 @@ static onet_status check_order(const input *in, const array *a, const array *ite
         return fail(err, ONET_BAD,
                     "%s: order.npy must have the shape (%zu, %zu), one place for each of the items",
                     input_name(in), items->shape[0], items->shape[1]);
-    return ONET_OK;
+    return check_bytes(in, a, err);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */

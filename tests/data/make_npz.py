@@ -1,5 +1,5 @@
 """Makes the .npz files of this folder with NumPy: the same two sets, saved in every way that is read, and in
-two that are refused. usage: python3 tests/data/make_npz.py"""
+some that are refused. usage: python3 tests/data/make_npz.py"""
 import io
 import os
 import zipfile
@@ -20,6 +20,8 @@ np.savez_compressed(path("deflated"), items=items.astype(np.float64), order=orde
 np.savez(path("no-order"), items=items)
 np.savez(path("fortran"), items=np.asfortranarray(items))
 np.savez(path("ints"), items=items.astype(np.int64))
+np.savez(path("half"), items=items.astype(np.float16))
+np.savez(path("bytes"), items=items, order=order.astype(np.uint8))
 with zipfile.ZipFile(path("versions"), "w") as archive:
     for name, array, version in (("items.npy", items, (2, 0)), ("order.npy", order, (3, 0))):
         file = io.BytesIO()
