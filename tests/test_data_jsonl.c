@@ -89,7 +89,7 @@ static void refuses(void **state) {
     REFUSED("{\"items\": [1, [2]]}", "field `items`[1]: not a number, as the items before it are");
     REFUSED("{\"items\": [\"a\", \"\"]}", "field `items`[1]: an empty word; leave it out");
     REFUSED("{\"items\": [\"a\"]}",
-            "the items are words, and there are no vectors for them; give vectors (--vectors)");
+            "the items are words, and there are no vectors for words, which train takes with --vectors");
     REFUSED("{\"items\": [[1], [2]], \"order\": [0]}",
             "field `order`: 1 index for 2 items; give the index of each item once");
     REFUSED("{\"items\": [[1]], \"order\": []}",

@@ -79,8 +79,8 @@ static void reads_words(void **state) {
     assert_int_equal(r.order[4], 4);
     record_free(&r);
     help_refused("bad.txt", "the cat\n",
-                 "FILE:1: the items are words, and there are no vectors for them; give vectors "
-                 "(--vectors)");
+                 "FILE:1: the items are words of plain text, and there are no vectors for words, which "
+                 "train takes with --vectors; if these are other data, name their --format");
     help_refused("bad.txt", "the c\xE9t\n",
                  "FILE:1: byte 6 of the line (0xe9) is not UTF-8; convert the file to UTF-8");
     onet_read_options text = {.format = ONET_FORMAT_TEXT};

@@ -46,7 +46,8 @@ typedef struct output output;
 
 /* Writes beside the path, into a file without a name where the file system has those, else into PATH.tmp.PID;
  * output_commit puts it in the path's place. "-" is standard
- * output, which like a pipe or a device is written as it comes. A name in .gz is compressed. */
+ * output, which like a pipe or a device is written as it comes. A name in .gz is compressed, one in .xz
+ * refused. */
 onet_status output_open(output **out, const char *path, onet_error *err);
 onet_status output_write(output *out, const void *data, size_t size, onet_error *err);
 onet_status output_printf(output *out, onet_error *err, const char *format, ...)
@@ -57,5 +58,7 @@ onet_status output_flush(output *out, onet_error *err);
 onet_status output_commit(output *out, onet_error *err);
 /* Drops what was written; the old file is as it was. NULL is allowed. */
 void output_abort(output *out);
+/* Whether output_open would open it now: asked before work whose result is to go there. */
+onet_status output_possible(const char *path, onet_error *err);
 
 #endif

@@ -52,6 +52,9 @@ static onet_status cannot(output *out, const char *what, onet_error *err) {
     out->failed = true;
     if (errno == ENOSPC || errno == EDQUOT)
         return fail(err, ONET_IO, "cannot %s %s: %m; make room or name another place", what, out->name);
+    if (errno == EFBIG)
+        return fail(err, ONET_IO, "cannot %s %s: %m; raise the limit of a file's size (ulimit -f)", what,
+                    out->name);
     if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM || errno == EROFS)
         return fail(err, ONET_IO, "cannot %s %s: %m; check the name and that you may write there", what,
                     out->name);
@@ -92,6 +95,8 @@ onet_status output_open(output **result, const char *path, onet_error *err) {
     size_t length = strlen(path);
     *result = NULL;
     if (!length) return fail(err, ONET_IO, "the name of the file to write is empty");
+    if (length > 3 && !strcmp(path + length - 3, ".xz"))
+        return fail(err, ONET_USAGE, "cannot write %s: xz is read, not written; end the name in .gz", path);
     if (there && S_ISDIR(old.st_mode))
         return fail(err, ONET_IO, "cannot write %s: it is a directory; name a file in it", path);
     output *out = calloc(1, sizeof *out);
@@ -232,4 +237,14 @@ void output_abort(output *out) {
     if (!out) return;
     if (out->named) unlink(out->temporary);
     output_free(out);
+}
+
+onet_status output_possible(const char *path, onet_error *err) {
+    struct stat there;
+    output *out;
+    /* The reader of a named pipe would take closing it for the end. */
+    if (!stat(path, &there) && S_ISFIFO(there.st_mode)) return ONET_OK;
+    onet_status status = output_open(&out, path, err);
+    if (!status) output_abort(out);
+    return status;
 }

@@ -19,6 +19,19 @@ static const char *shape_text(const tensor *t, char text[64]) {
     return text;
 }
 
+/* The tensors of the file that are not the net's own; their number. */
+static int other_tensors(const onet_model *m, tensor other[4]) {
+    int width = m->sh.s.width, count = 0;
+    other[count++] = (tensor){.name = "input.mean", .dims = 1, .shape = {width}};
+    other[count++] = (tensor){.name = "input.scale", .dims = 1, .shape = {width}};
+    if (!m->words) return count;
+    /* A newline between two words. */
+    int letters = (int)m->words->at[m->words->count] + m->words->count - 1;
+    other[count++] = (tensor){.name = "words.vectors", .dims = 2, .shape = {m->words->count, width}};
+    other[count++] = (tensor){.name = "words.text", .dims = 1, .shape = {letters}};
+    return count;
+}
+
 static void print_text(const onet_model *m, const char *path) {
     const onet_settings *s = onet_model_settings(m);
     char checksum[65], text[64];
@@ -40,8 +53,12 @@ static void print_text(const onet_model *m, const char *path) {
     printf("\n\nTraining record:\n");
     for (size_t i = 0; i < m->records; i++) printf("  %-20s %s\n", m->record[i].key, m->record[i].value);
     printf("\nTensors:\n");
-    for (int i = 0; i < m->sh.tensors; i++)
-        printf("  %-32s %s\n", m->sh.tensor[i].name, shape_text(&m->sh.tensor[i], text));
+    tensor other[4];
+    int others = other_tensors(m, other);
+    for (int i = 0; i < m->sh.tensors + others; i++) {
+        const tensor *t = i < m->sh.tensors ? &m->sh.tensor[i] : &other[i - m->sh.tensors];
+        printf("  %-32s %s\n", t->name, shape_text(t, text));
+    }
 }
 
 static json_t *json_shape(const tensor *t) {
@@ -55,8 +72,10 @@ static onet_status print_json(const onet_model *m, const char *path, onet_error 
     char checksum[65];
     model_checksum(m, checksum);
     json_t *tensors = json_array(), *record = json_object(), *names = json_array();
-    for (int i = 0; i < m->sh.tensors; i++) {
-        const tensor *t = &m->sh.tensor[i];
+    tensor other[4];
+    int others = other_tensors(m, other);
+    for (int i = 0; i < m->sh.tensors + others; i++) {
+        const tensor *t = i < m->sh.tensors ? &m->sh.tensor[i] : &other[i - m->sh.tensors];
         json_array_append_new(tensors, json_pack("{s:s, s:o, s:b}", "name", t->name, "shape", json_shape(t),
                                                  "trained", t->trained));
     }

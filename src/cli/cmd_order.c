@@ -42,8 +42,10 @@ static onet_status fits_model(const ordering *o, const record *r, const char *na
     int width = onet_model_settings(o->model)->width;
     if (!words && !r->items)
         return fail(err, ONET_BAD,
-                    "%s:%ld: the items are words, but %s orders items of %d number%s; name another model",
-                    name, r->line, o->v->model, width, width == 1 ? "" : "s");
+                    "%s:%ld: the items are words%s, but %s orders items of %d number%s; name another model%s",
+                    name, r->line, r->format == ONET_FORMAT_TEXT ? " of plain text" : "", o->v->model, width,
+                    width == 1 ? "" : "s",
+                    r->format == ONET_FORMAT_TEXT ? ", or the --format of these data" : "");
     if (words && !r->word)
         return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words; name another model",
                     name, r->line, o->v->model);

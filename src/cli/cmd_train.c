@@ -52,10 +52,7 @@ static onet_status check_place(const char *path, onet_error *err) {
     if (!strcmp(path, "-") || (!stat(path, &there) && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
         return fail(err, ONET_USAGE, "the model needs a file; %s will not do",
                     *path == '-' ? "standard output" : path);
-    output *out;
-    onet_status status = output_open(&out, path, err);
-    if (!status) output_abort(out);
-    return status;
+    return output_possible(path, err);
 }
 
 typedef struct training {

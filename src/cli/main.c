@@ -77,7 +77,9 @@ static onet_status start(int count, char **arguments, onet_error *err, const com
 }
 
 int main(int argc, char **argv) {
-    signal(SIGPIPE, SIG_IGN); /* writes then fail with EPIPE, which is handled like any failed write */
+    /* Writes then fail with EPIPE and EFBIG, which are handled like any failed write. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     onet_error err = {{0}};
     const command *ran = NULL;
     onet_status status = start(argc - 1, argv + 1, &err, &ran);

@@ -111,7 +111,7 @@ static onet_status set_u64(const option *o, uint64_t *field, const char *text, o
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno || !in_range(o, (double)value))
-        return bad_value(o, text, "a whole number of 0 or more", err);
+        return bad_value(o, text, o->high > 0 ? "a whole number" : "a whole number of 0 or more", err);
     *field = value;
     return ONET_OK;
 }

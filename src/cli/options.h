@@ -89,7 +89,7 @@ typedef struct option {
          .help = "CSV: the columns that are features."},                                                     \
     {                                                                                                        \
         .name = "width", .kind = OPTION_INT, .argument = "N",                                                \
-        .field = (at) + offsetof(onet_read_options, width), .low = 0, .high = 65536, .default_text = "2",    \
+        .field = (at) + offsetof(onet_read_options, width), .low = 1, .high = 65536, .default_text = "2",    \
         .help = "Pointer Network text: numbers an item."                                                     \
     }
 

@@ -61,6 +61,9 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
                                                 : CSV_EMPTY;
         found |= c->kind == CSV_SET;
     }
+    if (!found && t->columns == 1)
+        return fail(err, ONET_BAD, "%s:1: the header has one column, `%s`; separate columns by commas",
+                    t->file, t->column[0].name);
     if (!found)
         return fail(
             err, ONET_BAD,
@@ -133,8 +136,8 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
     const char *text;
     size_t length, row = t->rows;
     if (rows->fields != t->columns)
-        return fail(err, ONET_BAD, "%s:%ld: %zu fields where the header has %zu; give every row as many",
-                    t->file, rows->line, rows->fields, t->columns);
+        return fail(err, ONET_BAD, "%s:%ld: %zu field%s where the header has %zu; give every row as many",
+                    t->file, rows->line, rows->fields, rows->fields == 1 ? "" : "s", t->columns);
     if (!array_reserve(&t->set_of, &t->set_room, row + 1, sizeof *t->set_of) ||
         !array_reserve(&t->rank, &t->rank_room, row + 1, sizeof *t->rank) ||
         !array_reserve(&t->line, &t->line_room, row + 1, sizeof *t->line))

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/error.h"
 #include "base/number.h"
 
 static const struct {
@@ -46,6 +47,15 @@ onet_format format_of_name(const char *path) {
     if (ends_in(path, length, ".npz")) return ONET_FORMAT_NPZ;
     if (ends_in(path, length, ".safetensors")) return ONET_FORMAT_SAFETENSORS;
     return ONET_FORMAT_AUTO;
+}
+
+onet_status format_to_write(const char *path, onet_format *format, onet_error *err) {
+    if (!*format) *format = format_of_name(path);
+    if (*format) return ONET_OK;
+    return fail(err, ONET_USAGE,
+                "cannot tell from the name %s which format to write; end it in .jsonl, .csv, .npz or "
+                ".safetensors, or use 'ordernet convert --to FORMAT'",
+                path);
 }
 
 /* Only numbers, and perhaps `output`, in what is there of the first line. */

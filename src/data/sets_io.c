@@ -17,7 +17,10 @@ onet_status sets_append_record(onet_sets *sets, const record *r, const onet_word
     if (r->items) return sets_append(sets, n, r->width, r->items, r->order, err);
     if (!words)
         return fail(err, ONET_BAD,
-                    "the items are words, and there are no vectors for them; give vectors (--vectors)");
+                    "the items are words%s, and there are no vectors for words, which train takes with "
+                    "--vectors%s",
+                    r->format == ONET_FORMAT_TEXT ? " of plain text" : "",
+                    r->format == ONET_FORMAT_TEXT ? "; if these are other data, name their --format" : "");
     int32_t *row = malloc(n * sizeof *row); /* [n] */
     if (!row) return fail_memory(err, "a set's words");
     for (size_t i = 0; i < n; i++) row[i] = words_find(words, r->word[i], strlen(r->word[i]));
@@ -141,16 +144,6 @@ static onet_status write_records(const onet_sets *sets, const char *path, onet_f
     if (!status) return writer_commit(w, err);
     writer_abort(w);
     return status;
-}
-
-/* ONET_USAGE where neither the format nor the name tells. */
-static onet_status format_to_write(const char *path, onet_format *format, onet_error *err) {
-    if (!*format) *format = format_of_name(path);
-    if (*format) return ONET_OK;
-    return fail(err, ONET_USAGE,
-                "cannot tell from the name %s which format to write; end it in .jsonl, .csv, .npz or "
-                ".safetensors, or name the format",
-                path);
 }
 
 onet_status onet_sets_write(const onet_sets *sets, const char *path, onet_format format, onet_error *err) {

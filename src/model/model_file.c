@@ -181,6 +181,11 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
     const char *name = safetensors_name(file), *format = safetensors_metadata(file, "format"),
                *version = safetensors_metadata(file, "format_version"),
                *pool = safetensors_metadata(file, "settings.pool");
+    if (format && !strcmp(format, "ordernet-checkpoint"))
+        return fail(err, ONET_BAD,
+                    "%s is the checkpoint of a training, not a model; `ordernet train --resume` goes on from "
+                    "it to the model",
+                    name);
     if (!format || strcmp(format, "ordernet"))
         return fail(err, ONET_BAD,
                     "%s is not an OrderNet model (its metadata has no \"format\": \"ordernet\"); "
