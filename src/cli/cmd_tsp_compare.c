@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/ordering.h"
 #include "cli/touring.h"
+#include "show/canvas.h"
 #include "show/tours.h"
 #include "tsp/load.h"
 #include "tsp/methods.h"
@@ -132,6 +133,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
                              .symmetries = tour_net_symmetries(&v->net),
                              .shortest = v->net.shortest || v->net.symmetries};
     onet_status status = parse_methods(c, v->methods, err);
+    if (!status && v->draw) status = canvas_possible(v->draw, err);
     for (int m = 0; m < c->methods && !status && !model; m++)
         if (c->method[m] == TSP_ORDERNET) status = tour_net_open(&v->net, &model, &c->effort.net, err);
     if (!status) print_head(c);

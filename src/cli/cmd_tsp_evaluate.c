@@ -222,6 +222,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_status status = t && setting.threads ? ONET_OK : fail_memory(err, "the evaluation");
     progress_start(&p, v->quiet);
     interrupt_catch();
+    if (!status && v->out) status = output_possible(v->out, err);
     if (!status && !v->no_net) {
         tour_net_values greedy = v->net;
         greedy.search.decode = ONET_GREEDY;

@@ -77,22 +77,22 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     (void)count;
     (void)operands;
     const generate_values *v = values;
-    if (strcmp(v->out, "-") && !format_of_name(v->out))
-        return fail(err, ONET_USAGE,
-                    "the name '%s' does not tell a format; end it in .jsonl, .safetensors, .npz or .csv",
-                    v->out);
+    onet_format format = strcmp(v->out, "-") ? ONET_FORMAT_AUTO : ONET_FORMAT_JSONL;
+    onet_status status = format_to_write(v->out, &format, err);
+    if (!status && format == ONET_FORMAT_NPZ && v->n.count > 1)
+        status = fail(err, ONET_USAGE, "NumPy's format holds sets of one size; write .jsonl or .safetensors");
+    if (status) return status;
     pool *threads = pool_new(v->threads);
     if (!threads) return fail_memory(err, "threads");
     output *lines = NULL;
     onet_sets *sets = NULL;
-    bool jsonl = !strcmp(v->out, "-") || format_of_name(v->out) == ONET_FORMAT_JSONL;
-    onet_status status = jsonl ? output_open(&lines, v->out, err) : ONET_OK;
+    status = format == ONET_FORMAT_JSONL ? output_open(&lines, v->out, err) : output_possible(v->out, err);
     if (!status) status = generate(v, threads, lines, &sets, err);
     if (!status && lines) {
         status = output_commit(lines, err);
         lines = NULL;
     } else if (!status) {
-        status = onet_sets_write(sets, v->out, ONET_FORMAT_AUTO, err);
+        status = onet_sets_write(sets, v->out, format, err);
     }
     output_abort(lines);
     onet_sets_free(sets);
@@ -134,8 +134,8 @@ static const option options[] = {
      .argument = "FILE",
      .default_text = "standard output",
      .field = offsetof(generate_values, out),
-     .help = "Where to write; the name says the format: .jsonl, .csv, .npz, .safetensors, .txt (Pointer "
-             "Network text); .gz compresses text."},
+     .help = "Where to write; the name says the format: .jsonl, .csv, .npz (one size only) or "
+             ".safetensors, and .gz behind it compresses."},
     OPTION_THREADS(offsetof(generate_values, threads)),
     OPTION_QUIET(offsetof(generate_values, quiet)),
     {0},

@@ -11,7 +11,9 @@
 #include "cli/ordering.h"
 #include "cli/progress.h"
 #include "cli/touring.h"
+#include "data/format.h"
 #include "data/sets.h"
+#include "show/canvas.h"
 #include "show/tours.h"
 #include "tsp/load.h"
 #include "tsp/methods.h"
@@ -53,19 +55,24 @@ static void free_kept(kept *k) {
     }
 }
 
-static void print_length(const tsp_instance *t, double length) {
-    printf("%.*f", t->whole ? 0 : 6, length);
+/* Six decimals for the sizes that are common, nine digits for the very small and the very large. */
+static void print_length(bool whole, double length) {
+    if (whole || !length || (length >= 0.01 && length < 1e9))
+        printf("%.*f", whole ? 0 : 6, length);
+    else
+        printf("%.9g", length);
 }
 
 /* TSPLIB numbers its nodes from 1, the engine's formats count from 0. */
 static void print_answer(const solve_values *v, const tsp_file *file, const tsp_instance *t,
                          const int32_t *tour, const tsp_proof *proof) {
-    printf("%s: %d cities, %s, length ", t->name[0] ? t->name : "instance", t->n, tsp_method_name(v->method));
-    print_length(t, proof->length);
+    printf("%s: %d cit%s, %s, length ", t->name[0] ? t->name : "instance", t->n, t->n == 1 ? "y" : "ies",
+           tsp_method_name(v->method));
+    print_length(t->whole, proof->length);
     if (proof->proven) printf(", optimal");
     if (v->method == TSP_EXACT && !proof->proven) {
         printf(", not proven: no tour is shorter than ");
-        print_length(t, proof->bound);
+        print_length(t->whole, proof->bound);
         printf(" (%.2f%% less)", 100 * (1 - proof->bound / proof->length));
     }
     printf("\n");
@@ -133,8 +140,11 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
         progress_count(&p, "solving", "instances", (double)(i + 1), (double)file->count);
     }
     progress_end(&p);
-    if (!status && file->count > 1 && !v->quiet)
-        printf("%zu instances, mean length %.6f\n", file->count, length / (double)file->count);
+    if (!status && file->count > 1 && !v->quiet) {
+        printf("%zu instances, mean length ", file->count);
+        print_length(false, length / (double)file->count);
+        printf("\n");
+    }
     if (!status && k.tours) status = onet_sets_write(k.tours, v->out, ONET_FORMAT_AUTO, err);
     if (!status && v->draw) {
         tour_page page = {
@@ -143,6 +153,15 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
                           : fail(err, ONET_USAGE, "the instance has no coordinates to draw");
     }
     free_kept(&k);
+    return status;
+}
+
+/* What could never be written is found out before the work. */
+static onet_status check_places(const solve_values *v, const tsp_file *file, onet_error *err) {
+    onet_format format = ONET_FORMAT_AUTO;
+    onet_status status = v->out && file->sets ? format_to_write(v->out, &format, err) : ONET_OK;
+    if (!status && v->out) status = output_possible(v->out, err);
+    if (!status && v->draw) status = canvas_possible(v->draw, err);
     return status;
 }
 
@@ -158,7 +177,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
                          .shortest = v->net.shortest || v->net.symmetries};
     onet_status status = tsp_load(&file, operands[0], &v->read, err);
     if (status) return status;
-    if (v->method == TSP_ORDERNET) status = tour_net_open(&v->net, &model, &effort.net, err);
+    status = check_places(v, &file, err);
+    if (!status && v->method == TSP_ORDERNET) status = tour_net_open(&v->net, &model, &effort.net, err);
     if (!status) status = solve_all(v, &file, &effort, err);
     tsp_net_free(effort.net);
     onet_model_free(model);

@@ -144,6 +144,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_model *model;
     onet_status status = model_load_words(&model, v->model, err);
     words_test t = {.same = NULL};
+    if (!status && v->examples) status = output_possible(v->examples, err);
     if (!status) status = words_test_open(&t, v->text, v->first, onet_model_words(model), v->csv, err);
     if (!status) status = evaluate_all(v, model, &t, err);
     if (!status) status = words_test_commit(&t, err);

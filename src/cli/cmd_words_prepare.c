@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "words/prepare.h"
@@ -54,8 +55,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     progress_start(&p, true);
     onet_sets *before = NULL;
     prepared made = {.sets = NULL};
-    onet_status status = ONET_OK;
-    if (v->vocabulary) {
+    onet_status status = v->out ? output_possible(v->out, err) : ONET_OK;
+    if (!status && v->vocabulary) {
         status = onet_sets_read(&before, v->vocabulary, NULL, err);
         if (!status && !before->words)
             status = fail(err, ONET_BAD, "%s: its items are numbers, not words", v->vocabulary);

@@ -98,3 +98,12 @@ onet_status canvas_both(const char *path,
     snprintf(name, sizeof name, "%s.png", path);
     return draw(context, name, err);
 }
+
+static onet_status possible(const void *context, const char *path, onet_error *err) {
+    (void)context;
+    return output_possible(path, err);
+}
+
+onet_status canvas_possible(const char *path, onet_error *err) {
+    return canvas_both(path, possible, NULL, err);
+}

@@ -46,5 +46,7 @@ double canvas_text_width(canvas *c, text_style style, const char *text);
 onet_status canvas_both(const char *path,
                         onet_status (*draw)(const void *context, const char *path, onet_error *err),
                         const void *context, onet_error *err);
+/* Whether canvas_both could write there: asked before the work that the picture is to show. */
+onet_status canvas_possible(const char *path, onet_error *err);
 
 #endif

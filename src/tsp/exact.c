@@ -498,6 +498,7 @@ static bool new_search(search *s, const tsp_instance *t) {
 
 static onet_status branch_and_bound(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,
                                     onet_error *err) {
+    double began = now();
     onet_status status = tsp_nearest(t, 0, tour, err);
     long n = t->n,
          kicks = n <= 50 ? n * n / 20 : n * n * n / 1000; /* cheap beside the search that they save */
@@ -509,7 +510,7 @@ static onet_status branch_and_bound(const tsp_instance *t, double seconds, int32
         return fail_memory(err, "the exact solver");
     }
     s.best = tour;
-    s.end = seconds > 0 ? now() + seconds * 3 / 4 : 0;
+    s.end = seconds > 0 ? began + seconds : 0;
     set_best(&s, tsp_length(t, tour));
     explore(&s, 0, 0);
     proof->proven = !s.stopped;
