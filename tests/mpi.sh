@@ -141,6 +141,16 @@ if library openmpi; then
     ok "words, 3 ranks" words openmpi 3 words3
     ok "words, 3 ranks: the model and vectors of one process" close words1 words3
 
+    # Each rank with the GPU of its number on the machine, or two of them with the same one.
+    if [ -f "$root/libordernet-cuda.so" ] && nvidia-smi >/dev/null 2>&1; then
+        ok "a GPU alone" train alone 1 gpu1 --max-steps 40 --batch 32 --device cuda
+        ok "2 ranks with GPUs" train openmpi 2 gpu2 --max-steps 40 --batch 32 --device cuda
+        ok "2 ranks with GPUs: the model of one process" close gpu1 gpu2
+        ok "3 ranks with GPUs, batches of 2: a rank may have no set" train openmpi 3 gpu3 --max-steps 30 --batch 2 --device cuda
+    else
+        echo "skipped: ranks with GPUs; there is no GPU here, or libordernet-cuda.so was not built (make CUDA=1)"
+    fi
+
     # On another number of ranks the rest of the run is that of the unbroken one, up to rounding.
     # shellcheck disable=SC2086
     ok "unbroken" train alone 1 unbroken $long

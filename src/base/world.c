@@ -74,7 +74,7 @@ onet_status world_open(const world **w, onet_error *err) {
 const char *world_device(const world *w, const char *device, char text[24]) {
     const char *name = device ? device : "auto";
     if (!w || (strcmp(name, "auto") && strcmp(name, "cuda"))) return device;
-    snprintf(text, 24, "%s:%d", name, w->local_rank);
+    snprintf(text, 24, "%s#%d", name, w->local_rank);
     return text;
 }
 

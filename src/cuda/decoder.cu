@@ -154,7 +154,6 @@ struct conv_args {
     unsigned *counter;
     norm_forward forward;
     norm_backward backward;
-    float *bias_grad;
 };
 
 __device__ static inline int pair_at(int m, int b) {
@@ -537,16 +536,13 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ con
     int own = p.m * C + tid;
     double dy = total[tid], mean = (double)p.norm.mean[own], inv = (double)p.norm.inv[own];
     norm_back(p.backward, tid, dy, (total[C + tid] - dy * mean) * inv);
-    p.bias_grad[tid] =
-        (float)((double)p.norm.g[own] * total[2 * C + tid] - (double)p.backward.k0[tid] * total[3 * C + tid] -
-                (double)p.backward.k1[tid] * total[4 * C + tid]);
+    norm_bias(p.backward, tid, total[2 * C + tid], total[3 * C + tid], total[4 * C + tid]);
 }
 
 static conv_args conv_fill(gpu *s, int m, bool back) {
     const shape *sh = s->base.sh;
     conv_args p = {};
     int n = s->base.n, B = s->base.B;
-    double cells = (double)s->base.all * n * n;
     conv_plan_make(s, B, n, &p.plan);
     p.n = n;
     p.B = B;
@@ -577,14 +573,11 @@ static conv_args conv_fill(gpu *s, int m, bool back) {
     p.part = s->part;
     p.counter = s->counters;
     if (m < 0) return p;
-    size_t at = (size_t)m * s->C;
-    norms own = {s->dec.mean + at, s->dec.inv + at, s->dec.g + at, s->dec.e + at};
     p.head = s->theta + sh->head_weight + 2 * sh->D + 2 * p.out * m;
     p.bias = sh->dec[m].bias;
     p.gamma = sh->dec[m].norm.gamma;
-    p.forward = norm_forward_of(own, s->theta, sh->dec[m].norm, p.out, s->base.update, cells);
-    p.backward = {own, s->grad, sh->dec[m].norm, p.out, 1 / cells, s->dec_k0 + at, s->dec_k1 + at};
-    p.bias_grad = s->grad + sh->dec[m].bias;
+    p.forward = norms_decoder(s, m);
+    p.backward = norms_decoder_back(s, m);
     return p;
 }
 

@@ -735,18 +735,16 @@ pool_backward gpu_pool_backward(gpu *s, int block) {
     p.gd = s->gd;
     p.part = s->part;
     p.counter = s->counters;
-    p.back = {e->norm2, s->grad, sh->enc[block].norm2, p.width, 1 / ((double)s->base.all * p.n * p.n),
-              e->k0,    e->k1};
+    p.back = norms_second_back(s, block);
     return p;
 }
 
-void gpu_encoder_forward(gpu *s, int block) {
+void gpu_encoder_rows(gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
     int n = s->base.n, B = s->base.B, R = B * n;
-    double cells = (double)s->base.all * n * n;
-    norm_forward norm1 = norm_forward_of(e->norm1, s->theta, at->norm1, sh->s.hidden, s->base.update, cells);
+    norm_forward norm1 = norms_first(s, block);
     rows_args rows = {gpu_features(s, block),
                       at->in,
                       s->H,
@@ -771,6 +769,13 @@ void gpu_encoder_forward(gpu *s, int block) {
         CHAIN(s, grid, 128, 0, encoder_rows<false>, rows);
         CHAIN(s, sums_grid, 128, 0, pair_sums<true>, sums);
     }
+}
+
+void gpu_encoder_pairs(gpu *s, int block) {
+    const shape *sh = s->base.sh;
+    const encoder_at *at = &sh->enc[block];
+    encoder_block *e = &s->enc[block];
+    int n = s->base.n, B = s->base.B;
     pair_args p = {};
     if (!pair_plan_make(s, B, n, &p.plan)) return;
     p.n = n;
@@ -791,7 +796,7 @@ void gpu_encoder_forward(gpu *s, int block) {
     p.mean = sh->s.pool == ONET_POOL_MEAN;
     p.part = s->part;
     p.counter = s->counters;
-    p.norm2 = norm_forward_of(e->norm2, s->theta, at->norm2, p.out, s->base.update, cells);
+    p.norm2 = norms_second(s, block);
     size_t front;
     pair_shared(s, &p.plan, n, &front);
     int tiles = p.plan.tiles, ct = p.plan.ct;
@@ -805,12 +810,11 @@ void gpu_encoder_forward(gpu *s, int block) {
         CHAIN(s, tiles, PAIR_THREADS, p.plan.shared, (pair_forward_kernel<4, 8>), p, (int)front);
 }
 
-void gpu_encoder_backward(gpu *s, int block) {
+void gpu_encoder_pairs_backward(gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
-    int n = s->base.n, B = s->base.B, R = B * n;
-    double cells = (double)s->base.all * n * n;
+    int n = s->base.n, B = s->base.B;
     back_args p = {};
     if (!back_plan_make(s, B, n, &p.plan)) return;
     p.n = n;
@@ -835,10 +839,17 @@ void gpu_encoder_backward(gpu *s, int block) {
     p.g = e->g;
     p.part = s->part_f;
     p.counter = s->counters;
-    p.back = {e->norm1, s->grad, at->norm1, p.hidden, 1 / cells, e->c0, e->c1};
+    p.back = norms_first_back(s, block);
     CHAIN(s, dim3(p.plan.tiles, up(s->H, p.plan.KB)), p.plan.threads, p.plan.shared, pair_backward_kernel, p);
     gpu_fork(s, 1);
     gpu_sum_rows(s, s->side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);
+}
+
+void gpu_encoder_rows_backward(gpu *s, int block) {
+    const shape *sh = s->base.sh;
+    const encoder_at *at = &sh->enc[block];
+    encoder_block *e = &s->enc[block];
+    int R = s->base.B * s->base.n;
     inputs_args in = {e->sum,   e->count,    e->total, e->c0, e->c1,
                       s->theta, at->weight1, e->dac,   s->H,  sh->s.hidden,
                       at->in,   R,           s->dx,    s->D,  gpu_pool_backward(s, block - 1)};

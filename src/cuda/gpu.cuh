@@ -110,6 +110,13 @@ struct gpu {
     double *norm_part; /* [chunk_count] */
     double *results;   /* loss, norm */
     double *results_host;
+    double *share; /* [5, widest norm], in the host's memory: sums on their way to other processes and back */
+    struct { /* the same, for what is as long as the gradient or the batch; only where processes share it */
+        void *memory;
+        float *grad;          /* [trained] */
+        float *here, *word_d; /* [rows, width]: gradients of the items here, and of the whole batch */
+        double *word;         /* [rows]: of the whole batch */
+    } out;
 
     /* The sets. */
     const onet_sets *sets;
@@ -125,7 +132,8 @@ struct gpu {
     size_t rows_max, cells_max, sets_max;
     unsigned char *sent; /* what a step sends: */
     adam_numbers *adam;
-    uint32_t *index;     /* [B] */
+    uint32_t *index; /* [B] */
+    const uint32_t *index_host;
     int32_t *word_first; /* [words + 1]: where each word's rows begin in word_row */
     int32_t *word_row;   /* [R] */
     int32_t *word_id;    /* [words] */
@@ -174,19 +182,24 @@ void gpu_join(gpu *s, int i);
 
 void gpu_take(gpu *s);
 void gpu_pack(gpu *s);
-void gpu_encoder_forward(gpu *s, int block);
-void gpu_encoder_backward(gpu *s, int block);
+/* An operation ends where the sums of a norm are complete; net.cu then calls norms_total. */
+void gpu_encoder_rows(gpu *s, int block);
+void gpu_encoder_pairs(gpu *s, int block);
+void gpu_encoder_pairs_backward(gpu *s, int block);
+void gpu_encoder_rows_backward(gpu *s, int block);
 void gpu_decoder_rows_forward(gpu *s);
 void gpu_decoder_forward(gpu *s, int block);
 void gpu_head(gpu *s);
 void gpu_decoder_backward(gpu *s, int block);
 void gpu_decoder_rows_backward(gpu *s);
 void gpu_finish(gpu *s); /* the gradient, from its parts */
+void gpu_share_gradient(gpu *s);
 void gpu_adam(gpu *s);
 void gpu_average(gpu *s, double decay);
 
-/* Is there such a device? Else the sentence says what is missing. */
-onet_status gpu_find(int device, onet_error *err);
+/* Is there such a device? Else the sentence says what is missing. A number as in kernels/device.h, which
+ * becomes that of the GPU. */
+onet_status gpu_find(int *device, onet_error *err);
 
 /* Places arrays one after the other; with base NULL it only counts. */
 struct arena {
@@ -333,21 +346,24 @@ __device__ static void column_totals(const T *part, int rows, int width, double 
     __syncthreads();
 }
 
-/* A norm from its sums, for the forward pass. */
+/* A norm from its sums, for the forward pass. All that is made from the sums of a norm is made by the
+ * functions below: where processes share a batch they only leave the sums in `share`, and norms.cu calls them
+ * once more when those of all processes are there. */
 struct norm_forward {
     norms b;
     float *theta;
     norm_at at;
     int width, update;
     double each, sample; /* 1/cells; and what makes a sample's variance of a variance */
+    double *share;       /* [2, width]; NULL: all sets are here */
 };
 
-static inline norm_forward norm_forward_of(norms b, float *theta, norm_at at, int width, int update,
-                                           double cells) {
-    return {b, theta, at, width, update, 1 / cells, cells > 1 ? cells / (cells - 1) : 1};
-}
-
 __device__ static inline void norm_make(const norm_forward &p, int c, double sum, double square) {
+    if (p.share) {
+        p.share[c] = sum;
+        p.share[p.width + c] = square;
+        return;
+    }
     float gamma = p.theta[p.at.gamma + c], beta = p.theta[p.at.beta + c];
     float *rm = p.theta + p.at.mean + c, *rv = p.theta + p.at.var + c, old_mean = *rm, old_var = *rv;
     double each = p.each, mean = sum * each, var = square * each - mean * mean;
@@ -362,7 +378,8 @@ __device__ static inline void norm_make(const norm_forward &p, int c, double sum
     *rv = (float)(0.9 * (double)old_var + 0.1 * (var * p.sample));
 }
 
-/* Its way back: gradients of gamma and beta, and k0, k1. */
+/* Its way back: gradients of gamma and beta, and k0, k1; in the decoder the gradient of the bias before it
+ * too. The gradients are of the sets here, k0 and k1 of all. */
 struct norm_backward {
     norms b;
     float *grad;
@@ -370,14 +387,35 @@ struct norm_backward {
     int width;
     double each; /* 1/cells */
     float *k0, *k1;
+    size_t bias;
+    int biased;    /* 1: there is such a bias */
+    double *share; /* [5, width]: dy and dy_xhat, then what norm_bias is given; NULL: all sets are here */
 };
+
+__device__ static inline void norm_back_total(const norm_backward &p, int c, double dy, double dy_xhat) {
+    double g = (double)p.b.g[c], inv = (double)p.b.inv[c], m1 = dy * p.each, m2 = dy_xhat * p.each;
+    p.k0[c] = (float)(g * (m1 - m2 * inv * (double)p.b.mean[c]));
+    p.k1[c] = (float)(g * inv * m2);
+}
 
 __device__ static inline void norm_back(const norm_backward &p, int c, double dy, double dy_xhat) {
     p.grad[p.at.beta + c] = (float)dy;
     p.grad[p.at.gamma + c] = (float)dy_xhat;
-    double g = (double)p.b.g[c], inv = (double)p.b.inv[c], m1 = dy * p.each, m2 = dy_xhat * p.each;
-    p.k0[c] = (float)(g * (m1 - m2 * inv * (double)p.b.mean[c]));
-    p.k1[c] = (float)(g * inv * m2);
+    if (p.share) {
+        p.share[c] = dy;
+        p.share[p.width + c] = dy_xhat;
+    } else
+        norm_back_total(p, c, dy, dy_xhat);
+}
+
+/* After norm_back: from the sums over the cells with r > 0 of dv, 1 and r. */
+__device__ static inline void norm_bias(const norm_backward &p, int c, double dv, double count, double r) {
+    if (p.share) {
+        p.share[2 * p.width + c] = dv;
+        p.share[3 * p.width + c] = count;
+        p.share[4 * p.width + c] = r;
+    } else
+        p.grad[p.bias + c] = (float)((double)p.b.g[c] * dv - (double)p.k0[c] * count - (double)p.k1[c] * r);
 }
 
 /* Copies with several loads under way at once: store(i, load(i)) for i < count, over all threads of the

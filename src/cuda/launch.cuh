@@ -3,6 +3,7 @@
 #define CUDA_LAUNCH_CUH
 
 #include "gemm.cuh"
+#include "norms.cuh"
 
 /* The features that encoder block `block` sees, or (block == M) the decoder. */
 features gpu_features(const gpu *s, int block);

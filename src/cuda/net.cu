@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "launch.cuh"
+#include "words.cuh"
 
 static const size_t HEADER = 256; /* bytes for the numbers of Adam, before a step's indices */
 
@@ -180,6 +181,8 @@ static void close_gpu(net *t) {
     drop(&s->vector_memory);
     drop((void **)&s->sent);
     if (s->results_host) cudaFreeHost(s->results_host);
+    if (s->share) cudaFreeHost(s->share);
+    if (s->out.memory) cudaFreeHost(s->out.memory);
     for (int i = 0; i < SIDES; i++) {
         if (s->side[i]) cudaStreamDestroy(s->side[i]);
         if (s->join[i]) cudaEventDestroy(s->join[i]);
@@ -187,6 +190,27 @@ static void close_gpu(net *t) {
     if (s->stream) cudaStreamDestroy(s->stream);
     if (s->fork) cudaEventDestroy(s->fork);
     free(s);
+}
+
+/* Memory of the host for what processes send each other. */
+static bool place_out(gpu *s) {
+    size_t R = s->rows_max, d = (size_t)s->base.sh->s.width;
+    if (s->out.memory) cudaFreeHost(s->out.memory);
+    s->out.memory = nullptr;
+    arena a = {};
+    for (int pass = 0; pass < 2; pass++) {
+        a.used = 0;
+        a.place(s->out.grad, s->base.sh->trained);
+        a.place(s->out.here, R * d);
+        a.place(s->out.word_d, R * d);
+        a.place(s->out.word, R);
+        if (!pass && cudaMallocHost(&s->out.memory, a.used) != cudaSuccess) {
+            s->out.memory = nullptr;
+            return false;
+        }
+        a.base = (unsigned char *)s->out.memory;
+    }
+    return true;
 }
 
 static onet_status reserve(net *t, int B, int n, onet_error *err) {
@@ -223,6 +247,7 @@ static onet_status reserve(net *t, int B, int n, onet_error *err) {
     for (int i = 0; i < SLOTS && ok; i++)
         ok = cudaEventCreateWithFlags(&s->slots[i].sent, cudaEventDisableTiming) == cudaSuccess &&
              cudaMallocHost((void **)&s->slots[i].host, s->send_bytes) == cudaSuccess;
+    if (ok && t->sum) ok = place_out(s);
     if (!ok) {
         cudaGetLastError();
         s->rows_max = s->cells_max = s->sets_max = 0;
@@ -313,22 +338,76 @@ static onet_status data(net *t, const onet_sets *sets, const float *mean, const 
 
 /* ---- a step ---- */
 
+/* The operations. A process that has no set of the batch launches nothing, but takes part in the sums. */
+
+static void step_take(gpu *s) {
+    if (s->base.B) gpu_take(s);
+}
+
+static void step_begin(gpu *s) {
+    if (s->base.B) gpu_pack(s);
+}
+
+static void step_encoder(gpu *s, int block) {
+    if (s->base.B) gpu_encoder_rows(s, block);
+    norms_total(s, norms_first(s, block));
+    if (s->base.B) gpu_encoder_pairs(s, block);
+    norms_total(s, norms_second(s, block));
+}
+
+static void step_rows(gpu *s) {
+    if (s->base.B) gpu_decoder_rows_forward(s);
+}
+
+static void step_decoder(gpu *s, int block) {
+    if (s->base.B) gpu_decoder_forward(s, block);
+    norms_total(s, norms_decoder(s, block));
+}
+
+static void step_head(gpu *s) {
+    if (s->base.B)
+        gpu_head(s);
+    else
+        gpu_ok(s, cudaMemsetAsync(s->results, 0, sizeof *s->results, s->stream), "clearing memory");
+}
+
+static void step_decoder_backward(gpu *s, int block) {
+    if (s->base.B) gpu_decoder_backward(s, block);
+    norms_total(s, norms_decoder_back(s, block));
+}
+
+static void step_rows_backward(gpu *s) {
+    if (s->base.B) gpu_decoder_rows_backward(s);
+    if (s->M) norms_total(s, norms_second_back(s, s->M - 1));
+}
+
+static void step_encoder_backward(gpu *s, int block) {
+    if (s->base.B) gpu_encoder_pairs_backward(s, block);
+    norms_total(s, norms_first_back(s, block));
+    if (s->base.B) gpu_encoder_rows_backward(s, block);
+    if (block) norms_total(s, norms_second_back(s, block - 1));
+}
+
+static void step_finish(gpu *s) {
+    if (s->base.B) gpu_finish(s);
+}
+
 static void enqueue(gpu *s, int parts) {
     s->chained = false;
     int M = s->M, N = s->N;
     if (parts & FORWARD) {
-        gpu_take(s);
-        gpu_pack(s);
-        for (int k = 0; k < M; k++) gpu_encoder_forward(s, k);
-        gpu_decoder_rows_forward(s);
-        for (int m = 0; m < N; m++) gpu_decoder_forward(s, m);
-        gpu_head(s);
+        step_take(s);
+        step_begin(s);
+        for (int k = 0; k < M; k++) step_encoder(s, k);
+        step_rows(s);
+        for (int m = 0; m < N; m++) step_decoder(s, m);
+        step_head(s);
     }
     if (parts & BACKWARD) {
-        for (int m = N - 1; m >= 0; m--) gpu_decoder_backward(s, m);
-        gpu_decoder_rows_backward(s);
-        for (int k = M - 1; k >= 0; k--) gpu_encoder_backward(s, k);
-        gpu_finish(s);
+        for (int m = N - 1; m >= 0; m--) step_decoder_backward(s, m);
+        step_rows_backward(s);
+        for (int k = M - 1; k >= 0; k--) step_encoder_backward(s, k);
+        step_finish(s);
     }
     if (parts & OPTIMISE) gpu_adam(s);
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
@@ -381,95 +460,81 @@ static void send_slot(gpu *s) {
     s->slot_open = s->slot_full = s->chained = false;
 }
 
-/* Launches what is waiting, and `more` with it. */
+/* Launches what is waiting, and `more` with it. Where processes share a batch it is no graph, since the host
+ * adds up each norm's sums, and it runs even when the device has failed, since the others wait for this
+ * process's part. */
 static void launch(gpu *s, int more) {
     int parts = s->waiting | more;
     s->waiting = 0;
-    if (!parts || s->failed[0]) return;
+    if (!parts || (s->failed[0] && !s->base.sum)) return;
     send_slot(s);
+    if (s->base.sum) {
+        enqueue(s, parts);
+        return;
+    }
     cudaGraphExec_t exec = graph_for(s, parts);
     if (exec) gpu_ok(s, cudaGraphLaunch(exec, s->stream), "launch");
 }
 
-/* The rows of each distinct word of the batch, in order of the words and then of the rows. */
-static void list_words(gpu *s, const uint32_t *index, unsigned char *host) {
-    int B = s->base.B, n = s->base.n, R = B * n, count = 0;
-    int32_t *first = (int32_t *)(host + HEADER) + s->sets_max, *row = first + s->rows_max + 1,
-            *id = row + s->rows_max;
-    uint64_t *key = (uint64_t *)malloc((size_t)R * sizeof *key);
-    if (!key) {
-        snprintf(s->failed, sizeof s->failed, "not enough memory");
-        return;
-    }
-    for (int r = 0; r < R; r++)
-        key[r] = (uint64_t)s->sets->word[s->sets->start[index[r / n]] + (size_t)(r % n)] << 32 | (uint64_t)r;
-    std::sort(key, key + R);
-    for (int r = 0; r < R; r++) {
-        int32_t word = (int32_t)(key[r] >> 32);
-        row[r] = (int32_t)(key[r] & 0xffffffff);
-        if (!count || id[count - 1] != word) {
-            id[count] = word;
-            first[count++] = r;
-        }
-    }
-    first[count] = R;
-    free(key);
-    adam_numbers a = {};
-    a.words = count;
-    memcpy(host, &a, sizeof a);
+/* Where a step's words begin in the memory of its slot. */
+static int32_t *slot_words(const gpu *s, unsigned char *host) {
+    return (int32_t *)(host + HEADER) + s->sets_max;
 }
 
 static void take_op(net *t, const uint32_t *index, int B, int n) {
     gpu *s = (gpu *)t;
-    if (s->failed[0]) return;
     launch(s, 0);
     t->B = B;
-    t->all = B;
+    if (!t->sum) t->all = B;
     t->n = n;
+    s->index_host = index;
+    if (s->failed[0]) return;
     open_slot(s);
     if (s->failed[0]) return;
     unsigned char *host = s->slots[s->slot_now].host;
     memcpy(host + HEADER, index, (size_t)B * sizeof *index);
-    memset(host, 0, sizeof(adam_numbers));
+    adam_numbers a = {};
     s->slot_full = true;
-    if (s->train_vectors) list_words(s, index, host);
+    if (s->train_vectors && !t->sum) a.words = words_list(s, slot_words(s, host));
+    memcpy(host, &a, sizeof a);
     if (!s->eager) return;
     gpu_ok(s, cudaMemsetAsync(s->batch, 0xff, s->batch_bytes, s->stream), "clearing memory");
     send_slot(s);
-    gpu_take(s);
+    step_take(s);
 }
 
 static void begin(net *t) {
     gpu *s = (gpu *)t;
     if (s->eager)
-        gpu_pack(s);
+        step_begin(s);
     else
         s->waiting |= FORWARD;
 }
 
-#define OPERATION(name, call)                                                                                \
-    static void name(net *t, int block) {                                                                    \
-        gpu *s = (gpu *)t;                                                                                   \
-        if (s->eager) call(s, block);                                                                        \
-    }
-OPERATION(encoder_forward, gpu_encoder_forward)
-OPERATION(decoder_forward, gpu_decoder_forward)
-#undef OPERATION
+static void encoder_forward(net *t, int block) {
+    gpu *s = (gpu *)t;
+    if (s->eager) step_encoder(s, block);
+}
 
 static void rows_forward(net *t) {
     gpu *s = (gpu *)t;
-    if (s->eager) gpu_decoder_rows_forward(s);
+    if (s->eager) step_rows(s);
+}
+
+static void decoder_forward(net *t, int block) {
+    gpu *s = (gpu *)t;
+    if (s->eager) step_decoder(s, block);
 }
 
 static void head_op(net *t) {
     gpu *s = (gpu *)t;
-    if (s->eager) gpu_head(s);
+    if (s->eager) step_head(s);
 }
 
 static void decoder_backward(net *t, int block) {
     gpu *s = (gpu *)t;
     if (s->eager)
-        gpu_decoder_backward(s, block);
+        step_decoder_backward(s, block);
     else
         s->waiting |= BACKWARD;
 }
@@ -480,15 +545,15 @@ static void rows_backward(net *t) {
         s->waiting |= BACKWARD;
         return;
     }
-    gpu_decoder_rows_backward(s);
-    if (!s->M) gpu_finish(s);
+    step_rows_backward(s);
+    if (!s->M) step_finish(s);
 }
 
 static void encoder_backward(net *t, int block) {
     gpu *s = (gpu *)t;
     if (!s->eager) return;
-    gpu_encoder_backward(s, block);
-    if (!block) gpu_finish(s);
+    step_encoder_backward(s, block);
+    if (!block) step_finish(s);
 }
 
 /* Brings the results over; NaN when the device failed. */
@@ -503,7 +568,10 @@ static double result(gpu *s, int which) {
 
 static void optimise(net *t, const adam_step *step, double clip, double *norm) {
     gpu *s = (gpu *)t;
-    if (s->failed[0]) {
+    if (t->sum) {
+        launch(s, 0);
+        gpu_share_gradient(s);
+    } else if (s->failed[0]) {
         if (norm) *norm = (double)NAN;
         return;
     }
@@ -512,6 +580,10 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm) {
     if (!s->slot_open) { /* the step has been launched for its loss: Adam's numbers go alone */
         open_slot(s);
         host = s->slots[s->slot_now].host;
+    }
+    if (t->sum && s->train_vectors) {
+        words = words_share(s, slot_words(s, host));
+        s->slot_full = true;
     }
     adam_numbers a = {(float)step->scale,
                       (float)step->beta1,
@@ -542,7 +614,9 @@ static void average(net *t, double decay) {
 static double loss(net *t) {
     gpu *s = (gpu *)t;
     launch(s, 0);
-    return result(s, 0);
+    double mean = result(s, 0); /* this process's part of it */
+    if (t->sum) t->sum(t->sum_context, &mean, 1);
+    return mean;
 }
 
 static float *block_of(gpu *s, net_block what, size_t *count) {
@@ -613,7 +687,7 @@ static const block_ops ops = {"cuda",
 
 /* ---- opening ---- */
 
-onet_status gpu_find(int device, onet_error *err) {
+onet_status gpu_find(int *device, onet_error *err) {
     int count = 0;
     cudaError_t e = cudaGetDeviceCount(&count);
     if (e == cudaErrorInsufficientDriver)
@@ -623,14 +697,15 @@ onet_status gpu_find(int device, onet_error *err) {
     if (e != cudaSuccess || !count)
         return fail(err, ONET_FAILED, "there is no CUDA device (%s): use --device cpu",
                     e == cudaSuccess ? "none found" : cudaGetErrorString(e));
-    if (device >= count)
-        return fail(err, ONET_USAGE, "there is no device cuda:%d: the last one is cuda:%d", device,
+    if (*device < 0) *device = (-1 - *device) % count;
+    if (*device >= count)
+        return fail(err, ONET_USAGE, "there is no device cuda:%d: the last one is cuda:%d", *device,
                     count - 1);
     return ONET_OK;
 }
 
 static onet_status open_device(gpu *s, int device, onet_error *err) {
-    onet_status status = gpu_find(device, err);
+    onet_status status = gpu_find(&device, err);
     if (status) return status;
     s->device = device;
     int value = 0;
@@ -671,7 +746,6 @@ ordernet_cuda_open(net **t, const shape *sh, int device, int abi, onet_error *er
     s->base.ops = &ops;
     s->base.sh = sh;
     s->base.update = 1;
-    s->base.alone = 1; /* the norms are made inside the kernels that add up their sums */
     s->base.loss_every = 16;
     onet_status status = open_device(s, device, err);
     s->H = pad(sh->s.hidden);
@@ -681,12 +755,14 @@ ordernet_cuda_open(net **t, const shape *sh, int device, int abi, onet_error *er
     s->M = sh->s.encoder_blocks;
     s->N = sh->s.decoder_blocks;
     s->Q = 6 * s->C * s->N;
+    size_t widest = (size_t)std::max(s->H, std::max(s->O, s->C));
     s->chunk_count = make_chunks(sh, nullptr);
     arena a = {};
     place_fixed(s, a);
     chunk *chunks = (chunk *)calloc((size_t)s->chunk_count, sizeof *chunks);
     if (!status && (!chunks || !get(&s->fixed, a.used) ||
-                    cudaMallocHost((void **)&s->results_host, 2 * sizeof(double)) != cudaSuccess))
+                    cudaMallocHost((void **)&s->results_host, 2 * sizeof(double)) != cudaSuccess ||
+                    cudaMallocHost((void **)&s->share, 5 * widest * sizeof(double)) != cudaSuccess))
         status = fail_memory(err, "the net on the GPU");
     if (!status) {
         gpu_ok(s, cudaMemset(s->fixed, 0, a.used), "clearing memory");

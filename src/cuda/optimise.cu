@@ -1,4 +1,6 @@
-/* The gradient from its parts, its norm, Adam, and the average of the weights. */
+/* The gradient from its parts, and over all processes, its norm, Adam, and the average of the weights. */
+#include <math.h>
+
 #include "launch.cuh"
 
 struct finish_args {
@@ -82,14 +84,15 @@ __device__ static inline double block_sum(double v, double *sums) {
     return sum;
 }
 
-__global__ void __launch_bounds__(CHUNK) finish(const __grid_constant__ finish_args p) {
+/* WHOLE: the gradient stands there, whole, and only its square is missing. */
+template <bool WHOLE> __global__ void __launch_bounds__(CHUNK) finish(const __grid_constant__ finish_args p) {
     wait_turn();
     __shared__ double sums[CHUNK / 32];
     chunk ch = p.chunks[blockIdx.x];
     double square = 0;
     for (unsigned k = threadIdx.x; k < ch.count; k += CHUNK) {
-        float g = gradient(p, ch, ch.first + k);
-        if (ch.kind != GRAD_IN_PLACE) p.grad[ch.tensor + ch.first + k] = g;
+        float g = WHOLE ? p.grad[ch.tensor + ch.first + k] : gradient(p, ch, ch.first + k);
+        if (!WHOLE && ch.kind != GRAD_IN_PLACE) p.grad[ch.tensor + ch.first + k] = g;
         square += (double)g * (double)g;
     }
     double sum = block_sum(square, sums);
@@ -128,7 +131,25 @@ void gpu_finish(gpu *s) {
     p.pool_splits = s->pool_splits;
     p.norm_part = s->norm_part;
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
-    CHAIN(s, s->chunk_count, CHUNK, 0, finish, p);
+    CHAIN(s, s->chunk_count, CHUNK, 0, finish<false>, p);
+}
+
+void gpu_share_gradient(gpu *s) {
+    size_t count = s->base.sh->trained, bytes = count * sizeof(float);
+    s->chained = false;
+    if (!s->base.B) gpu_ok(s, cudaMemsetAsync(s->grad, 0, bytes, s->stream), "clearing memory");
+    gpu_ok(s, cudaMemcpyAsync(s->out.grad, s->grad, bytes, cudaMemcpyDeviceToHost, s->stream),
+           "copying from the device");
+    if (!gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device"))
+        for (size_t i = 0; i < count; i++) s->out.grad[i] = NAN;
+    s->base.sum_floats(s->base.sum_context, s->out.grad, count);
+    gpu_ok(s, cudaMemcpyAsync(s->grad, s->out.grad, bytes, cudaMemcpyHostToDevice, s->stream),
+           "copying to the device");
+    finish_args p = {};
+    p.chunks = s->chunks;
+    p.grad = s->grad;
+    p.norm_part = s->norm_part;
+    CHAIN(s, s->chunk_count, CHUNK, 0, finish<true>, p);
 }
 
 struct move_args {
@@ -203,8 +224,8 @@ void gpu_adam(gpu *s) {
                    s->dx,
                    s->scale,
                    s->base.sh->s.width,
-                   s->D};
-    int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? s->base.B * s->base.n : 0);
+                   s->base.sum ? s->base.sh->s.width : s->D}; /* dx as words.cu leaves it */
+    int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? s->base.all * s->base.n : 0);
     CHAIN(s, blocks, 256, 0, move, p);
 }
 

@@ -192,7 +192,7 @@ ordernet_cuda_order(order_device **d, const order_net *net, int device, int abi,
             err, ONET_USAGE,
             "on a GPU the decoder's blocks may put out 128 channels at most, not %d: use --device cpu",
             net->C);
-    onet_status status = gpu_find(device, err);
+    onet_status status = gpu_find(&device, err);
     if (status) return status;
     orders *s = (orders *)calloc(1, sizeof *s);
     if (!s) return fail_memory(err, "ordering on the GPU");

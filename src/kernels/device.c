@@ -15,7 +15,7 @@ onet_status device_function(const char *name, void **function, onet_error *err) 
 
 onet_status device_choose(const char *device, const char *kernel_set, device_choice *choice,
                           onet_error *err) {
-    const char *name = device ? device : "auto", *colon = strchr(name, ':');
+    const char *name = device ? device : "auto", *colon = strpbrk(name, ":#");
     size_t length = colon ? (size_t)(colon - name) : strlen(name);
     int automatic = length == 4 && memcmp(name, "auto", 4) == 0;
     int gpu = length == 4 && memcmp(name, "cuda", 4) == 0;
@@ -25,7 +25,7 @@ onet_status device_choose(const char *device, const char *kernel_set, device_cho
         return fail(err, ONET_USAGE, "device `%s` is unknown: auto, cpu, cuda or cuda:N", device);
     int named = kernel_set && strcmp(kernel_set, "auto") != 0;
     choice->kind = gpu ? DEVICE_GPU : automatic && !named ? DEVICE_AUTO : DEVICE_CPU;
-    choice->number = (int)number;
+    choice->number = colon && *colon == '#' ? -1 - (int)number : (int)number;
     return ONET_OK;
 }
 

@@ -53,7 +53,8 @@ typedef struct block_ops {
     /* Draws the averages of parameters and vectors, which must have been put, towards these:
      * average = decay * average + (1 - decay) * parameter. */
     void (*average)(net *t, double decay);
-    double (*loss)(net *t); /* of the last step: mean over all places; waits for the device */
+    double (*loss)(
+        net *t); /* of the last step: mean over all places; waits for the device. By all processes */
 } block_ops;
 
 struct net {
@@ -63,9 +64,9 @@ struct net {
     int all;        /* sets in the batch over all processes */
     int loss_every; /* steps between two looks at the loss: it costs a wait where the device is another */
     int update;     /* 1: running statistics move with this batch */
-    int alone;      /* 1: cannot share a batch with other processes: the sums below stay NULL */
     /* Sums over all processes, in place, the same bits in each; NULL when there is one. They are called by
-     * all processes in the same order, with the same counts. */
+     * all processes in the same order, with the same counts: all must compute on the same kind of device.
+     * Set before `reserve`. */
     void (*sum)(void *context, double *values, size_t count);
     void (*sum_floats)(void *context, real *values, size_t count);
     void *sum_context;
@@ -75,8 +76,7 @@ struct net {
 void step_forward(net *t);
 void step_backward(net *t);
 
-/* device: NULL or "auto" (a GPU where there is one), "auto:N", "cpu", "cuda", "cuda:N"; kernel_set and
- * threads: of a CPU. */
+/* device: as in kernels/device.h; kernel_set and threads: of a CPU. */
 onet_status net_open(net **t, const shape *sh, const char *device, const char *kernel_set, int threads,
                      onet_error *err);
 onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err);

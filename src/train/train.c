@@ -404,6 +404,8 @@ static onet_status one_step(run *r, onet_error *err) {
     if (r->s.step % (uint64_t)r->net->loss_every == 0) {
         double loss = ops->loss(r->net);
         if (!isfinite(loss)) {
+            onet_status status = fetch(r, err); /* a device that failed says why */
+            if (status) return status;
             char saved[64] = "there is no checkpoint yet";
             if (r->saved_step != UINT64_MAX)
                 snprintf(saved, sizeof saved, "the last good checkpoint is of step %" PRIu64, r->saved_step);
@@ -546,17 +548,23 @@ static void sum_floats(void *context, real *values, size_t count) {
     w->sum_floats(w, values, count);
 }
 
+/* All processes compute on the same kind of device: where only some have found a GPU, on processors. */
+static onet_status open_device(run *r, onet_error *err) {
+    const shape *sh = &r->model->sh;
+    onet_status status =
+        world_agree(r->w, net_open(&r->net, sh, r->o.device, r->o.kernels, r->o.threads, err), err);
+    if (status || !r->w) return status;
+    double gpus = strcmp(r->net->ops->name, "cpu") != 0;
+    r->w->sum(r->w, &gpus, 1);
+    if (gpus == 0 || gpus == r->w->size) return ONET_OK;
+    r->net->ops->close(r->net);
+    r->net = NULL;
+    return world_agree(r->w, cpu_open(&r->net, sh, r->o.kernels, r->o.threads, err), err);
+}
+
 static onet_status open_net(run *r, onet_error *err) {
-    onet_status status = net_open(&r->net, &r->model->sh, r->o.device, r->o.kernels, r->o.threads, err);
+    onet_status status = open_device(r, err);
     if (status) return status;
-    if (r->w && r->net->alone) {
-        if (r->o.device && strncmp(r->o.device, "auto", 4))
-            return fail(err, ONET_USAGE,
-                        "on a GPU one process trains alone: use --device cpu, or start one process");
-        r->net->ops->close(r->net);
-        r->net = NULL;
-        if ((status = cpu_open(&r->net, &r->model->sh, r->o.kernels, r->o.threads, err))) return status;
-    }
     if (r->w) {
         r->net->sum = sum;
         r->net->sum_floats = sum_floats;

@@ -1,8 +1,9 @@
 /* The GPU against the plain C kernels, operation by operation, on fresh inputs and over poisoned memory;
- * whole steps and trajectories; the golden files; the same bits from run to run. Needs a GPU. usage:
- * test_cuda [LIBRARY [small|bench]] */
+ * whole steps and trajectories, by several processes together too; the golden files; the same bits from run
+ * to run. Needs a GPU. usage: test_cuda [LIBRARY [small|ranks|bench|bench-ranks]] */
 #include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,12 +114,60 @@ static void sample_free(sample *k) {
 
 enum { PLAIN, GPU, FASTEST };
 
-static net *open_net(const sample *k, int which, int train_vectors) {
+/* Processes that share a batch, here threads of one program: each shows the others what it has, and all add
+ * it up in the same order. */
+enum { RANKS = 3 };
+typedef struct team {
+    int size;
+    pthread_barrier_t barrier;
+    const void *shown[RANKS];
+} team;
+
+typedef struct member {
+    team *team;
+    int rank;
+} member;
+
+static void meet(const member *m, const void *values) {
+    if (values) m->team->shown[m->rank] = values;
+    pthread_barrier_wait(&m->team->barrier);
+}
+
+static void sum(void *context, double *values, size_t count) {
+    const member *m = context;
+    double *total = need(calloc(count + 1, sizeof *total));
+    meet(m, values);
+    for (int r = 0; r < m->team->size; r++)
+        for (size_t i = 0; i < count; i++) total[i] += ((const double *)m->team->shown[r])[i];
+    meet(m, NULL);
+    memcpy(values, total, count * sizeof *total);
+    free(total);
+}
+
+static void sum_floats(void *context, real *values, size_t count) {
+    const member *m = context;
+    real *total = need(calloc(count + 1, sizeof *total));
+    meet(m, values);
+    for (int r = 0; r < m->team->size; r++)
+        for (size_t i = 0; i < count; i++) total[i] += ((const real *)m->team->shown[r])[i];
+    meet(m, NULL);
+    memcpy(values, total, count * sizeof *total);
+    free(total);
+}
+
+static void join_team(net *t, member *m) {
+    t->sum = sum;
+    t->sum_floats = sum_floats;
+    t->sum_context = m;
+}
+
+static net *open_shared(const sample *k, int which, int train_vectors, member *m) {
     onet_error err;
     net *t = NULL;
     must(which == GPU ? open_gpu(&t, &k->sh, 0, CUDA_ABI, &err)
                       : cpu_open(&t, &k->sh, which == PLAIN ? "plain" : "auto", threads, &err),
          &err);
+    if (m) join_team(t, m);
     float mean[64], scale[64];
     for (int c = 0; c < k->sh.s.width; c++) {
         mean[c] = 0.05f * (float)(c % 5);
@@ -128,6 +177,10 @@ static net *open_net(const sample *k, int which, int train_vectors) {
     must(t->ops->data(t, &k->sets, mean, scale, train_vectors, &err), &err);
     must(t->ops->put(t, NET_THETA, k->theta, &err), &err);
     return t;
+}
+
+static net *open_net(const sample *k, int which, int train_vectors) {
+    return open_shared(k, which, train_vectors, NULL);
 }
 
 static float *fetch(net *t, net_block what, size_t count) {
@@ -360,6 +413,19 @@ static void shadow_check(shadow *w, net *t, const char *where, const char *what)
     free(w->want);
 }
 
+/* The same without the parameters that only rounding moves. */
+static double theta_error(const sample *k, const float *got, const float *want) {
+    double d = 0, w = 0;
+    for (int i = 0; i < k->sh.tensors; i++)
+        for (size_t j = 0; j < k->sh.tensor[i].size; j++) {
+            size_t at = k->sh.tensor[i].offset + j;
+            if (golden_null(&k->sh, i, j)) continue;
+            d += pow((double)got[at] - (double)want[at], 2);
+            w += pow((double)want[at] - (double)k->theta[at], 2);
+        }
+    return sqrt(d / w);
+}
+
 /* Ten steps of Adam with clipping; odd steps also look at the loss before the optimiser moves. */
 static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
     char where[96];
@@ -396,15 +462,7 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
     }
     shadow_check(&means, g, where, "the average (bits)");
     float *a = fetch(g, NET_THETA, k.sh.total), *b = fetch(t, NET_THETA, k.sh.total);
-    double d = 0, w = 0;
-    for (int i = 0; i < k.sh.tensors; i++)
-        for (size_t j = 0; j < k.sh.tensor[i].size; j++) {
-            size_t at = k.sh.tensor[i].offset + j;
-            if (golden_null(&k.sh, i, j)) continue;
-            d += pow((double)a[at] - (double)b[at], 2);
-            w += pow((double)b[at] - (double)k.theta[at], 2);
-        }
-    report(where, "the change of the parameters", -1, sqrt(d / w), 0.02);
+    report(where, "the change of the parameters", -1, theta_error(&k, a, b), 0.02);
     if (vocabulary) {
         float *va = fetch(g, NET_VECTORS, count), *vb = fetch(t, NET_VECTORS, count);
         report(where, "the change of the vectors", -1, move_error(va, vb, k.words.vectors, count), 0.02);
@@ -417,6 +475,108 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
     free(b);
     g->ops->close(g);
     t->ops->close(t);
+    sample_free(&k);
+}
+
+/* ---- several processes ---- */
+
+enum { STEPS_SHARED = 10 };
+
+typedef struct trip { /* one process's ten steps */
+    const sample *k;
+    member m;
+    int alone, eager, vocabulary;
+    double loss[STEPS_SHARED], norm[STEPS_SHARED];
+    float *grad, *theta, *vectors; /* the gradient of the first step, the others at the end */
+} trip;
+
+/* Which process has set b of the batch: at two of the steps all are with one of them. */
+static int owner(const trip *p, int step, int b) {
+    return step == 4 ? 0 : step == 7 ? p->m.team->size - 1 : (3 * b + step) / 2 % p->m.team->size;
+}
+
+static void *travel(void *arg) {
+    trip *p = arg;
+    const sample *k = p->k;
+    net *t = open_shared(k, GPU, p->vocabulary > 0, p->alone ? NULL : &p->m);
+    uint32_t *index = need(calloc((size_t)k->B, sizeof *index)),
+             *place = need(calloc((size_t)k->B, sizeof *place));
+    if (p->eager) set_eager(t, 1);
+    for (int step = 0; step < STEPS_SHARED; step++) {
+        const uint32_t *all = k->index + step * k->B / STEPS_SHARED;
+        int here = 0;
+        for (int b = 0; b < k->B; b++)
+            if (p->alone || owner(p, step, b) == p->m.rank) {
+                place[here] = (uint32_t)b;
+                index[here++] = all[b];
+            }
+        if (!p->alone) {
+            t->all = k->B;
+            t->place = place;
+        }
+        t->ops->take(t, index, here, k->n);
+        step_forward(t);
+        step_backward(t);
+        if (step % 3 == 1) p->loss[step] = t->ops->loss(t);
+        adam_step a = adam_at(step, 1e-4);
+        t->ops->optimise(t, &a, 0.5, &p->norm[step]);
+        if (step % 3 != 1) p->loss[step] = t->ops->loss(t);
+        if (!step) p->grad = fetch(t, NET_GRAD, k->sh.total);
+    }
+    p->theta = fetch(t, NET_THETA, k->sh.total);
+    if (p->vocabulary) p->vectors = fetch(t, NET_VECTORS, (size_t)p->vocabulary * (size_t)k->sh.s.width);
+    t->ops->close(t);
+    free(index);
+    free(place);
+    return NULL;
+}
+
+/* Processes that share each batch train the net of one that has it all. */
+static void together(const test_case *tc, uint64_t seed, int vocabulary, int size, int eager) {
+    char where[96];
+    snprintf(where, sizeof where, "%s n=%d B=%d%s, %d processes%s", tc->name, tc->n, tc->B,
+             vocabulary ? " words" : "", size, eager ? ", kernel by kernel" : "");
+    sample k;
+    sample_make(&k, &tc->s, tc->B * 2, tc->n, seed, vocabulary);
+    k.B = tc->B;
+    team all = {.size = size};
+    if (pthread_barrier_init(&all.barrier, NULL, (unsigned)size)) die("no barrier");
+    trip alone = {.k = &k, .m = {&all, 0}, .alone = 1, .vocabulary = vocabulary}, part[RANKS];
+    travel(&alone);
+    pthread_t thread[RANKS];
+    for (int r = 0; r < size; r++) {
+        part[r] = (trip){.k = &k, .m = {&all, r}, .eager = eager, .vocabulary = vocabulary};
+        if (pthread_create(&thread[r], NULL, travel, &part[r])) die("no thread");
+    }
+    for (int r = 0; r < size; r++) pthread_join(thread[r], NULL);
+    size_t count = (size_t)vocabulary * (size_t)tc->s.width;
+    for (int r = 0; r < size; r++) {
+        gradients_equal(where, &k, part[r].grad, alone.grad, 5e-4 + 5 * yardstick(&k));
+        /* Later on rounding may decide which of two items a pool takes. */
+        for (int step = 0; step < STEPS_SHARED; step++) {
+            report(where, "the loss", step, fabs(part[r].loss[step] / alone.loss[step] - 1),
+                   step ? 1e-3 : 1e-5);
+            report(where, "the gradient's norm", step, fabs(part[r].norm[step] / alone.norm[step] - 1),
+                   step ? 0.1 : 2e-3);
+        }
+        report(where, "the change of the parameters", -1, theta_error(&k, part[r].theta, alone.theta), 0.05);
+        report(where, "the parameters of all processes (bits)", -1,
+               memcmp(part[r].theta, part[0].theta, k.sh.total * sizeof(float)) ? INFINITY : 0, 0);
+        if (!vocabulary) continue;
+        report(where, "the change of the vectors", -1,
+               move_error(part[r].vectors, alone.vectors, k.words.vectors, count), 0.05);
+        report(where, "the vectors of all processes (bits)", -1,
+               memcmp(part[r].vectors, part[0].vectors, count * sizeof(float)) ? INFINITY : 0, 0);
+    }
+    for (int r = 0; r < size; r++) {
+        free(part[r].grad);
+        free(part[r].theta);
+        free(part[r].vectors);
+    }
+    free(alone.grad);
+    free(alone.theta);
+    free(alone.vectors);
+    pthread_barrier_destroy(&all.barrier);
     sample_free(&k);
 }
 
@@ -474,8 +634,10 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Training steps with sizes first .. last, shuffled; the middle of several runs, in examples a second. */
-static void bench(const char *name, const onet_settings *s, int B, int first, int last, int steps) {
+/* Training steps with sizes first .. last, shuffled; the middle of several runs, in examples a second. m: the
+ * steps are cut at every sum, as where processes share a batch, but with no other process. */
+static void bench(const char *name, const onet_settings *s, int B, int first, int last, int steps,
+                  member *m) {
     onet_error err;
     shape sh;
     must(shape_make(&sh, s, &err), &err);
@@ -500,6 +662,8 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
     generated_theta(&sh, 1, theta);
     net *t;
     must(open_gpu(&t, &sh, 0, CUDA_ABI, &err), &err);
+    if (m) join_team(t, m);
+    t->all = B;
     must(t->ops->reserve(t, B, last, &err), &err);
     must(t->ops->data(t, &sets, NULL, NULL, 0, &err), &err);
     must(t->ops->put(t, NET_THETA, theta, &err), &err);
@@ -536,15 +700,26 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
     free(sets.order);
 }
 
+/* What the cuts of a shared step cost, the sending between processes aside. */
+static void benches_shared(void) {
+    team one = {.size = 1};
+    member m = {&one, 0};
+    if (pthread_barrier_init(&one.barrier, NULL, 1)) die("no barrier");
+    bench("TSP, sizes 5-20, cut at the sums", &tsp, 128, 5, 20, 500, &m);
+    bench("words, n = 5, cut at the sums", &words, 512, 5, 5, 100, &m);
+    pthread_barrier_destroy(&one.barrier);
+}
+
 static void benches(void) {
     printf("| net | batch | ms a step | examples a second | range |\n| --- | --- | --- | --- | --- |\n");
-    bench("TSP, sizes 5-20", &tsp, 128, 5, 20, 1000);
-    bench("TSP, n = 5", &tsp, 128, 5, 5, 500);
-    bench("TSP, n = 10", &tsp, 128, 10, 10, 500);
-    bench("TSP, n = 20", &tsp, 128, 20, 20, 500);
-    bench("TSP, sizes 5-20", &tsp, 512, 5, 20, 300);
-    bench("words, n = 5", &words, 128, 5, 5, 200);
-    bench("words, n = 5", &words, 512, 5, 5, 200);
+    bench("TSP, sizes 5-20", &tsp, 128, 5, 20, 1000, NULL);
+    bench("TSP, n = 5", &tsp, 128, 5, 5, 500, NULL);
+    bench("TSP, n = 10", &tsp, 128, 10, 10, 500, NULL);
+    bench("TSP, n = 20", &tsp, 128, 20, 20, 500, NULL);
+    bench("TSP, sizes 5-20", &tsp, 512, 5, 20, 300, NULL);
+    bench("words, n = 5", &words, 128, 5, 5, 200, NULL);
+    bench("words, n = 5", &words, 512, 5, 5, 200, NULL);
+    benches_shared();
 }
 
 /* Two steps, kernel by kernel, for a profiler. */
@@ -570,6 +745,10 @@ int main(int argc, char **argv) {
     load(argc > 1 ? argv[1] : "./" CUDA_LIBRARY);
     if (strcmp(mode, "bench") == 0) {
         benches();
+        return 0;
+    }
+    if (strcmp(mode, "bench-ranks") == 0) {
+        benches_shared();
         return 0;
     }
     if (strcmp(mode, "profile") == 0) {
@@ -610,10 +789,21 @@ int main(int argc, char **argv) {
     int few = strcmp(mode, "small") == 0;
     const test_case *list = few ? small : all;
     size_t count = few ? sizeof small / sizeof *small : sizeof all / sizeof *all;
-    for (size_t i = 0; i < count; i++) operations(&list[i], 100 + i);
+    int ranks = strcmp(mode, "ranks") == 0;
+    for (size_t i = 0; i < count && !ranks; i++) operations(&list[i], 100 + i);
+    for (int size = 2; size <= RANKS && !few; size++) {
+        together(&(test_case){"odd", odd, 20, 5}, 401, 0, size, 0);
+        together(&(test_case){"odd", odd, 6, 70}, 402, 0, size, 1);
+        together(&(test_case){"odd mean", odd_mean, 20, 5}, 403, 30, size, 1);
+        together(&(test_case){"flat", flat, 5, 4}, 404, 0, size, 0);
+        together(&(test_case){"bare", bare, 5, 4}, 405, 0, size, 0);
+        together(&(test_case){"TSP", tsp, 20, 10}, 406, 0, size, 0);
+        together(&(test_case){"words", words, 20, 5}, 407, 40, size, 0);
+    }
     if (few) {
         trajectory(&small[0], 300, 7);
-    } else {
+        together(&small[0], 300, 7, 2, 0);
+    } else if (strcmp(mode, "ranks") != 0) {
         trajectory(&(test_case){"odd", odd, 20, 5}, 301, 0);
         trajectory(&(test_case){"odd mean", odd_mean, 20, 5}, 302, 30);
         trajectory(&(test_case){"TSP", tsp, 20, 10}, 303, 0);
