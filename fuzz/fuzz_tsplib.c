@@ -9,7 +9,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int fd = memory_file(data, size, path);
     tsp_instance t;
     onet_error err;
-    if (tsplib_read(&t, path, &err) == ONET_OK) {
+    input *in;
+    bool is;
+    if (input_open(&in, path, &err)) abort();
+    if (!tsplib_is(in, &is, &err) && tsplib_read(&t, in, &err) == ONET_OK) {
         for (int i = 0; i < t.n; i++)
             for (int j = 0; j < t.n; j++) {
                 double d = tsp_distance(&t, i, j);
@@ -17,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             }
         tsp_free(&t);
     }
-    tsplib_is(path);
+    input_close(in);
     close(fd);
     return 0;
 }

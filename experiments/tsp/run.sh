@@ -103,6 +103,8 @@ for name in paper best; do
             $program tsp compare --methods exact,christofides,farthest,2opt,ordernet --symmetries $symmetries \
                 --model "$to/tsp.safetensors" --draw "$to/tsplib-$symmetries" "${list[@]}"
         done | tee "$to/tsplib.txt"
+    else
+        echo "== $name: TSPLIB left out, there is no $tsplib/berlin52.tsp"
     fi
 done
 echo "results in $out"

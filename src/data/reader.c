@@ -38,10 +38,10 @@ static bool is_whole(onet_format format) {
     return format == ONET_FORMAT_CSV || format == ONET_FORMAT_NPZ || format == ONET_FORMAT_SAFETENSORS;
 }
 
-static onet_status find_format(reader *in, const char *path, onet_error *err) {
+static onet_status find_format(reader *in, onet_error *err) {
     const char *data;
     size_t size;
-    in->format = in->options.format ? in->options.format : format_of_name(path);
+    in->format = in->options.format ? in->options.format : format_of_name(input_name(in->in));
     if (in->format) return ONET_OK;
     onet_status status = input_peek(in->in, LOOK, &data, &size, err);
     if (status) return status;
@@ -55,9 +55,20 @@ static onet_status find_format(reader *in, const char *path, onet_error *err) {
 
 onet_status reader_open(reader **result, const char *path, const onet_read_options *options,
                         onet_error *err) {
+    input *in;
+    *result = NULL;
+    onet_status status = input_open(&in, path, err);
+    return status ? status : reader_start(result, in, options, err);
+}
+
+onet_status reader_start(reader **result, input *from, const onet_read_options *options, onet_error *err) {
     *result = NULL;
     reader *in = calloc(1, sizeof *in);
-    if (!in) return fail_memory(err, "reading a file");
+    if (!in) {
+        input_close(from);
+        return fail_memory(err, "reading a file");
+    }
+    in->in = from;
     if (options) in->options = *options;
     if (!in->options.width) in->options.width = 2;
     in->limit = LINE_LIMIT;
@@ -65,8 +76,7 @@ onet_status reader_open(reader **result, const char *path, const onet_read_optio
     if (in->options.width < 1 || in->options.width > MAX_WIDTH)
         status = fail(err, ONET_USAGE, "items of %d features; from 1 to %d are possible", in->options.width,
                       MAX_WIDTH);
-    if (!status) status = input_open(&in->in, path, err);
-    if (!status) status = find_format(in, path, err);
+    if (!status) status = find_format(in, err);
     if (status)
         reader_close(in);
     else

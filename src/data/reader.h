@@ -2,6 +2,7 @@
 #ifndef DATA_READER_H
 #define DATA_READER_H
 
+#include "base/file.h"
 #include "data/format.h"
 #include "data/record.h"
 
@@ -10,6 +11,10 @@ typedef struct reader reader;
 /* path "-" is standard input. Looks at the first bytes, and may wait for them, where neither the options nor
  * the name tell the format. options may be NULL and must live as long as the reader. */
 onet_status reader_open(reader **result, const char *path, const onet_read_options *options, onet_error *err);
+/* The same with an input of which nothing was taken yet; reader_close closes it, and so does a failure here.
+ */
+onet_status reader_start(reader **result, input *in, const onet_read_options *options, onet_error *err);
+
 /* The next set, into a record that is all zero or was filled before; *end when there is none. Text formats
  * but CSV are read as they come; the others whole, at the first call. Sets of two widths, or of words and of
  * numbers, are ONET_BAD, and so is a file without sets. */

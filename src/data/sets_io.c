@@ -102,12 +102,11 @@ static onet_status use_words(onet_sets *sets, const onet_words *words, onet_erro
     return ONET_OK;
 }
 
-onet_status onet_sets_read(onet_sets **result, const char *path, const onet_read_options *options,
-                           onet_error *err) {
+onet_status sets_read(onet_sets **result, input *from, const onet_read_options *options, onet_error *err) {
     onet_sets *sets = NULL;
     reader *in;
     *result = NULL;
-    onet_status status = reader_open(&in, path, options, err);
+    onet_status status = reader_start(&in, from, options, err);
     if (status) return status;
     status = reader_take(in, &sets, err);
     if (!status && !sets) {
@@ -122,6 +121,14 @@ onet_status onet_sets_read(onet_sets **result, const char *path, const onet_read
     else
         *result = sets;
     return status;
+}
+
+onet_status onet_sets_read(onet_sets **result, const char *path, const onet_read_options *options,
+                           onet_error *err) {
+    input *in;
+    *result = NULL;
+    onet_status status = input_open(&in, path, err);
+    return status ? status : sets_read(result, in, options, err);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "data/sets.h"
+#include "data/sets_io.h"
 #include "tsp/generate.h"
 #include "tsp/tsplib.h"
 #include <stdio.h>
@@ -9,8 +10,18 @@
 
 onet_status tsp_load(tsp_file *file, const char *path, const onet_read_options *options, onet_error *err) {
     *file = (tsp_file){.count = 1};
-    if (tsplib_is(path)) return tsplib_read(&file->one, path, err);
-    onet_status status = onet_sets_read(&file->sets, path, options, err);
+    input *in;
+    bool tsplib;
+    onet_status status = input_open(&in, path, err);
+    if (status) return status;
+    status = tsplib_is(in, &tsplib, err);
+    if (!status && !tsplib)
+        status = sets_read(&file->sets, in, options, err);
+    else {
+        if (!status) status = tsplib_read(&file->one, in, err);
+        input_close(in);
+        return status;
+    }
     if (status) return status;
     file->count = file->sets->count;
     if (file->sets->width == 2 && !file->sets->words) return ONET_OK;

@@ -304,10 +304,10 @@ static onet_status make_instance(source *s, tsp_instance *t, onet_error *err) {
     return ONET_OK;
 }
 
-onet_status tsplib_read(tsp_instance *t, const char *path, onet_error *err) {
-    source s = {0};
+onet_status tsplib_read(tsp_instance *t, input *in, onet_error *err) {
+    source s = {.in = in};
     *t = (tsp_instance){0};
-    onet_status status = input_open(&s.in, path, err);
+    onet_status status = ONET_OK;
     bool ended = false;
     while (!status && !ended) {
         status = next_line(&s, err);
@@ -316,28 +316,32 @@ onet_status tsplib_read(tsp_instance *t, const char *path, onet_error *err) {
     }
     if (!status) status = make_instance(&s, t, err);
     if (status) tsp_free(t);
-    input_close(s.in);
     free(s.xy);
     free(s.matrix);
     return status;
 }
 
-bool tsplib_is(const char *path) {
+/* A file begins with one of these and a colon. */
+static bool begins(const char *data, size_t size) {
     static const char *const words[] = {"NAME", "TYPE", "COMMENT", "DIMENSION", "EDGE_WEIGHT_TYPE", NULL};
-    size_t length = strlen(path);
-    if (length > 3 && !strcmp(path + length - 3, ".gz")) length -= 3;
-    if (length > 4 && !strncmp(path + length - 4, ".tsp", 4)) return true;
-    if (!strcmp(path, "-")) return false; /* looking at it would take it away from who reads it next */
-    input *in;
-    const char *data;
-    size_t got = 0;
-    bool found = false;
-    if (input_open(&in, path, NULL)) return false;
-    if (!input_peek(in, 16, &data, &got, NULL))
-        for (const char *const *word = words; *word; word++)
-            found = found || (got > strlen(*word) && !memcmp(data, *word, strlen(*word)));
-    input_close(in);
-    return found;
+    for (const char *const *word = words; *word; word++) {
+        size_t at = strlen(*word);
+        if (size < at || memcmp(data, *word, at)) continue;
+        while (at < size && (data[at] == ' ' || data[at] == '\t')) at++;
+        if (at < size && data[at] == ':') return true;
+    }
+    return false;
+}
+
+onet_status tsplib_is(input *in, bool *is, onet_error *err) {
+    const char *path = input_name(in), *data;
+    size_t length = strlen(path), got;
+    if (length > 3 && (!strcmp(path + length - 3, ".gz") || !strcmp(path + length - 3, ".xz"))) length -= 3;
+    *is = length > 4 && !strncmp(path + length - 4, ".tsp", 4);
+    if (*is) return ONET_OK;
+    onet_status status = input_peek(in, 64, &data, &got, err);
+    if (!status) *is = begins(data, got);
+    return status;
 }
 
 onet_status tsplib_write_tour(const tsp_instance *t, const int32_t *tour, const char *path, onet_error *err) {

@@ -6,13 +6,14 @@
 #ifndef TSP_TSPLIB_H
 #define TSP_TSPLIB_H
 
+#include "base/file.h"
 #include "tsp/instance.h"
 
 /* Free the instance with tsp_free. */
-onet_status tsplib_read(tsp_instance *t, const char *path, onet_error *err);
+onet_status tsplib_read(tsp_instance *t, input *in, onet_error *err);
 
-/* Whether the file looks like one: by its name, or by its first word. false also where it cannot be read. */
-bool tsplib_is(const char *path);
+/* Whether the file looks like one: by its name, or by its first word, which is not taken. */
+onet_status tsplib_is(input *in, bool *is, onet_error *err);
 
 /* Writes tour [n] as a .tour file; city 0 is TSPLIB's node 1. */
 onet_status tsplib_write_tour(const tsp_instance *t, const int32_t *tour, const char *path, onet_error *err);
