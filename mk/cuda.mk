@@ -46,7 +46,11 @@ $(B)/tests/cuda/test_cuda_order: $(CUDA_ORDER_TEST)
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
 
-CUDA_TESTS := $(B)/tests/cuda/test_cuda $(B)/tests/cuda/test_cuda_order
+$(B)/tests/cuda/test_cuda_ranks: $(B)/tests/cuda/test_cuda_ranks.o $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
+
+CUDA_TESTS := $(B)/tests/cuda/test_cuda $(B)/tests/cuda/test_cuda_order $(B)/tests/cuda/test_cuda_ranks
 
 -include $(CUDA_OBJ:.o=.d) $(CUDA_TESTS:=.d)
 
