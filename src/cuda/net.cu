@@ -213,19 +213,38 @@ static bool place_out(gpu *s) {
     return true;
 }
 
+/* Can the kernels work on such a batch? A block holds a few rows of a set at least, and cells are counted in
+ * int. */
+static bool fits(const gpu *s, int B, int n) {
+    pair_plan pair;
+    conv_plan conv;
+    back_plan back;
+    return (double)B * n * n * std::max(s->O, s->C) <= 2e9 && pair_plan_make(s, B, n, &pair) &&
+           conv_plan_make(s, B, n, &conv) && back_plan_make(s, B, n, &back);
+}
+
+static onet_status too_large(const gpu *s, int B, int n, onet_error *err) {
+    bool alone = fits(s, 1, n);
+    int low = 0, high = alone ? B : n; /* low fits, high does not */
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        (fits(s, alone ? middle : 1, alone ? n : middle) ? low : high) = middle;
+    }
+    if (alone)
+        return fail(err, ONET_USAGE,
+                    "on a GPU this net trains with %d sets of %d items a batch at most, not %d: use a "
+                    "smaller --batch, "
+                    "or --device cpu",
+                    low, n, B);
+    return fail(err, ONET_USAGE,
+                "on a GPU this net trains on sets of %d items at most, not %d: use --device cpu", low, n);
+}
+
 static onet_status reserve(net *t, int B, int n, onet_error *err) {
     gpu *s = (gpu *)t;
     if (B < 1 || n < 1) return fail(err, ONET_USAGE, "a batch needs at least one set of one item");
     size_t rows = (size_t)B * n, cells = rows * n;
-    pair_plan pp;
-    conv_plan cp;
-    back_plan bp;
-    if ((double)B * n * n * std::max(s->O, s->C) > 2e9 || !pair_plan_make(s, B, n, &pp) ||
-        !conv_plan_make(s, B, n, &cp) || !back_plan_make(s, B, n, &bp))
-        return fail(
-            err, ONET_MEMORY,
-            "batches of %d sets of %d items are too large for the GPU: try a smaller batch, or --device cpu",
-            B, n);
+    if (!fits(s, B, n)) return too_large(s, B, n, err);
     if (rows <= s->rows_max && cells <= s->cells_max && (size_t)B <= s->sets_max) return ONET_OK;
     s->rows_max = std::max(rows, s->rows_max);
     s->cells_max = std::max(cells, s->cells_max);

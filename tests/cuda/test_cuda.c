@@ -580,6 +580,38 @@ static void together(const test_case *tc, uint64_t seed, int vocabulary, int siz
     sample_free(&k);
 }
 
+/* ---- limits ---- */
+
+/* The largest set that the refusal of a larger one names is trained on. */
+static void limits(const char *name, const onet_settings *s) {
+    onet_error err = {{0}};
+    shape sh;
+    net *t;
+    must(shape_make(&sh, s, &err), &err);
+    must(open_gpu(&t, &sh, 0, CUDA_ABI, &err), &err);
+    onet_status status = t->ops->reserve(t, 1, 30000, &err);
+    t->ops->close(t);
+    const char *at = strstr(err.text, "sets of ");
+    int most = at ? atoi(at + 8) : 0;
+    report(name, "the refusal of a set of 30000 items", -1, status == ONET_USAGE && most > 100 ? 0 : INFINITY,
+           0);
+    if (most <= 100) return;
+    sample k;
+    double loss[2];
+    sample_make(&k, s, 1, most, 500, 0);
+    for (int i = 0; i < 2; i++) {
+        t = open_net(&k, i ? FASTEST : GPU, 0);
+        t->ops->take(t, k.index, 1, most);
+        step_forward(t);
+        step_backward(t);
+        loss[i] = t->ops->loss(t);
+        t->ops->close(t);
+    }
+    printf("%s: sets of up to %d items\n", name, most);
+    report(name, "the loss of the largest set", -1, fabs(loss[0] / loss[1] - 1), 1e-4);
+    sample_free(&k);
+}
+
 /* ---- golden files ---- */
 
 static void golden_case(const char *name) {
@@ -808,6 +840,8 @@ int main(int argc, char **argv) {
         trajectory(&(test_case){"odd mean", odd_mean, 20, 5}, 302, 30);
         trajectory(&(test_case){"TSP", tsp, 20, 10}, 303, 0);
         trajectory(&(test_case){"words", words, 20, 5}, 304, 40);
+        limits("TSP", &tsp);
+        limits("words", &words);
         char **names = golden_names();
         for (char **name = names; *name; name++) golden_case(*name);
         golden_names_free(names);
