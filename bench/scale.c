@@ -1,6 +1,7 @@
 /* What many nodes would bring: counts what a training step sends, measures what it computes here, and puts
- * both into the formula of docs/scale.md. usage: scale [THREADS [RATE_TSP RATE_WORDS]]     rates: examples a
- * second of another kind of node, a GPU say */
+ * both into the formula of docs/scale.md. usage: scale [THREADS [A B CUT A B CUT]]     of another kind of
+ * node, a GPU say, for the TSP and the word net: milliseconds of a step of 128 sets and of 512, and what a
+ * shared step takes longer for being cut at its sums */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,9 +66,9 @@ static double best_step(net *t, const uint32_t *index, int B, int n) {
     return best;
 }
 
-/* Time of a step: fixed + each * B. */
+/* Time of a step: fixed + each * B; and cut, where it is shared. */
 typedef struct node {
-    double fixed, each;
+    double fixed, each, cut;
 } node;
 
 static node measure(const shape *sh, int n, traffic *sent) {
@@ -133,7 +134,7 @@ static const struct network {
 
 static double step_time(const node *m, const traffic *sent, const struct network *w, int B, int k, int even) {
     double rounds = 2 * ceil(log2(k)), share = even ? ceil((double)B / k) : k > 1 ? largest_share(B, k) : B;
-    return m->fixed + m->each * share +
+    return m->fixed + m->each * share + (k > 1 ? m->cut : 0) +
            rounds * ((double)sent->sums * w->latency + sent->bytes / w->bandwidth);
 }
 
@@ -200,9 +201,11 @@ int main(int argc, char **argv) {
                i ? "\n" : "", nets[i].preset, nets[i].n, 1e-6 * operations_train(sh, nets[i].n), sent.sums,
                sent.bytes / 1024, sh->trained, 4.0 * (double)sh->trained / 1024);
         tell("this machine", &m, &sent);
-        if (argc > 2 + i) {
-            node other = {.fixed = 0, .each = 1 / atof(argv[2 + i])};
-            tell("a node of the given rate", &other, &sent);
+        if (argc >= 8) {
+            double small = 1e-3 * atof(argv[2 + 3 * i]), large = 1e-3 * atof(argv[3 + 3 * i]);
+            node other = {.each = (large - small) / (512 - 128), .cut = 1e-3 * atof(argv[4 + 3 * i])};
+            other.fixed = small - 128 * other.each;
+            tell("the other kind of node", &other, &sent);
         }
         free(sh);
     }
