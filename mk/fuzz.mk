@@ -3,12 +3,13 @@
 # the files of fuzz/corpus/NAME, seeds and past findings, with any compiler.
 FUZZ_SECONDS ?= 30
 FUZZ_NAMES   := $(patsubst fuzz/fuzz_%.c,%,$(sort $(wildcard fuzz/fuzz_*.c)))
+FUZZ_H       := $(wildcard fuzz/*.h)
 FUZZ_SAN     := address,undefined
 # The readers' folders alone: the kernels take minutes to build with sanitizers and read nothing.
 FUZZ_OBJ     := $(filter $(foreach d,base data words model,$(B)/src/$(d)/%),$(LIB_OBJ))
 REPLAY_BIN   := $(FUZZ_NAMES:%=$(B)/fuzz/replay_%)
 
-$(B)/fuzz/replay_%: fuzz/fuzz_%.c fuzz/replay.c fuzz/memory_file.h $(FUZZ_OBJ)
+$(B)/fuzz/replay_%: fuzz/fuzz_%.c fuzz/replay.c $(FUZZ_H) $(FUZZ_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -o $@
 
@@ -24,7 +25,7 @@ fuzz-%:
 	build/fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -malloc_limit_mb=2048 \
 	    -print_final_stats=1 -artifact_prefix=build/fuzz/$*- build/fuzz/corpus/$* fuzz/corpus/$*
 
-build/fuzz/fuzz_%: fuzz/fuzz_%.c fuzz/memory_file.h $(FUZZ_OBJ)
+build/fuzz/fuzz_%: fuzz/fuzz_%.c $(FUZZ_H) $(FUZZ_OBJ)
 	$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -o $@
 
 fuzz: $(FUZZ_NAMES:%=fuzz-%)

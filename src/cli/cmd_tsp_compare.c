@@ -6,12 +6,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/ordering.h"
 #include "cli/touring.h"
 #include "show/canvas.h"
 #include "show/tours.h"
 #include "tsp/load.h"
-#include "tsp/methods.h"
 
 enum { MOST_METHODS = TSP_METHODS, MOST_ROWS = 24, NAME_WIDTH = 12 };
 
@@ -128,10 +126,9 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     comparison *c = array_new(1, sizeof *c);
     if (!c) return fail_memory(err, "the comparison");
     onet_model *model = NULL;
-    c->effort = (tsp_effort){.seconds = v->seconds,
-                             .seed = 1,
-                             .symmetries = tour_net_symmetries(&v->net),
-                             .shortest = v->net.shortest || v->net.symmetries};
+    c->effort = tour_net_effort(&v->net);
+    c->effort.seconds = v->seconds;
+    c->effort.seed = 1;
     onet_status status = parse_methods(c, v->methods, err);
     if (!status && v->draw) status = canvas_possible(v->draw, err);
     for (int m = 0; m < c->methods && !status && !model; m++)
@@ -178,11 +175,7 @@ static const option options[] = {
      .argument = "TEXT",
      .field = AT(title),
      .help = "Title of the picture."},
-    {.group = "Net"},
-    OPTIONS_TOUR_NET(AT(net)),
-    OPTIONS_ORDER_MACHINE(AT(net.search)),
-    {.group = "Data format"},
-    OPTIONS_READ(AT(read)),
+    OPTIONS_TOURING(AT(net), AT(read)),
     {0},
 };
 

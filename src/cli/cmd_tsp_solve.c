@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/ordering.h"
 #include "cli/progress.h"
 #include "cli/touring.h"
 #include "data/format.h"
@@ -16,7 +15,6 @@
 #include "show/canvas.h"
 #include "show/tours.h"
 #include "tsp/load.h"
-#include "tsp/methods.h"
 #include "tsp/tsplib.h"
 
 enum { MOST_PANELS = 12, COLUMNS = 4 };
@@ -170,11 +168,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     const solve_values *v = values;
     tsp_file file;
     onet_model *model = NULL;
-    tsp_effort effort = {.seconds = v->seconds,
-                         .kicks = (long)v->kicks,
-                         .seed = v->seed,
-                         .symmetries = tour_net_symmetries(&v->net),
-                         .shortest = v->net.shortest || v->net.symmetries};
+    tsp_effort effort = tour_net_effort(&v->net);
+    effort.seconds = v->seconds;
+    effort.kicks = (long)v->kicks;
+    effort.seed = v->seed;
     onet_status status = tsp_load(&file, operands[0], &v->read, err);
     if (status) return status;
     status = check_places(v, &file, err);
@@ -229,11 +226,7 @@ static const option options[] = {
      .help =
          "Draw the first tours, 12 at most: a .svg or .png file, or both where the name has neither ending."},
     OPTION_QUIET(AT(quiet)),
-    {.group = "Net"},
-    OPTIONS_TOUR_NET(AT(net)),
-    OPTIONS_ORDER_MACHINE(AT(net.search)),
-    {.group = "Data format"},
-    OPTIONS_READ(AT(read)),
+    OPTIONS_TOURING(AT(net), AT(read)),
     {0},
 };
 

@@ -152,12 +152,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 }
 
 static const option options[] = {
-    {.name = "model",
-     .kind = OPTION_STRING,
-     .argument = "FILE",
-     .field = offsetof(unscramble_values, model),
-     .default_text = "the shipped words.safetensors",
-     .help = "A model trained on words."},
+    OPTION_WORDS_MODEL(offsetof(unscramble_values, model)),
     {.name = "top",
      .kind = OPTION_INT,
      .argument = "N",

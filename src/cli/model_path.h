@@ -14,4 +14,10 @@ onet_status model_path(char *path, size_t size, const char *name, onet_error *er
 /* Loads a model that orders words: from the path, or where it is NULL the shipped one. */
 onet_status model_load_words(onet_model **model, const char *path, onet_error *err);
 
+#define OPTION_WORDS_MODEL(at)                                                                               \
+    {                                                                                                        \
+        .name = "model", .kind = OPTION_STRING, .argument = "FILE", .field = (at),                           \
+        .default_text = "the shipped words.safetensors", .help = "A model trained on words."                 \
+    }
+
 #endif

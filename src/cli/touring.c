@@ -8,8 +8,9 @@ void tour_net_defaults(tour_net_values *values) {
     values->search.beam = 5;
 }
 
-int tour_net_symmetries(const tour_net_values *values) {
-    return values->symmetries ? 8 : 1;
+tsp_effort tour_net_effort(const tour_net_values *values) {
+    return (tsp_effort){.symmetries = values->symmetries ? 8 : 1,
+                        .shortest = values->shortest || values->symmetries};
 }
 
 onet_status tour_net_open(const tour_net_values *values, onet_model **model, tsp_net **net, onet_error *err) {

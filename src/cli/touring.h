@@ -2,8 +2,8 @@
 #ifndef CLI_TOURING_H
 #define CLI_TOURING_H
 
-#include "cli/options.h"
-#include "tsp/net.h"
+#include "cli/ordering.h"
+#include "tsp/methods.h"
 
 typedef struct tour_net_values {
     const char *model; /* NULL: the shipped one */
@@ -45,13 +45,19 @@ typedef struct tour_net_values {
         .help = "Keep the shortest tour of the beam rather than the most probable one."                      \
     }
 
+/* The options that end the list of a command which finds tours: the net's, and those of reading. */
+#define OPTIONS_TOURING(net_at, read_at)                                                                     \
+    {.group = "Net"}, OPTIONS_TOUR_NET(net_at),                                                              \
+        OPTIONS_ORDER_MACHINE((net_at) + offsetof(tour_net_values, search)), {.group = "Data format"},       \
+        OPTIONS_READ(read_at)
+
 /* The beam of 5. */
 void tour_net_defaults(tour_net_values *values);
 
 /* Loads the model and makes a net of it; free both. */
 onet_status tour_net_open(const tour_net_values *values, onet_model **model, tsp_net **net, onet_error *err);
 
-/* 1 or 8. */
-int tour_net_symmetries(const tour_net_values *values);
+/* What the net's options say of the effort; the rest of it is left out. */
+tsp_effort tour_net_effort(const tour_net_values *values);
 
 #endif

@@ -33,4 +33,21 @@ void words_test_close(words_test *t);
 typedef enum words_line { LINE_SCRAMBLED, LINE_RIGHT, LINE_ANSWER } words_line;
 char *words_test_line(const words_test *t, size_t s, words_line which);
 
+/* The options of a test: its lines, and where the measures go. */
+#define OPTION_WORDS_TEXT(at)                                                                                \
+    {                                                                                                        \
+        .name = "text", .kind = OPTION_STRING, .argument = "FILE", .field = (at), .required = true,          \
+        .help = "The lines to put in order, as for words prepare. May be .gz, .xz or -."                     \
+    }
+#define OPTION_WORDS_FIRST(at, most)                                                                         \
+    {                                                                                                        \
+        .name = "first", .kind = OPTION_INT, .argument = "K", .field = (at), .low = 1, .high = (most),       \
+        .help = "Words taken from each line."                                                                \
+    }
+#define OPTION_WORDS_CSV(at)                                                                                 \
+    {                                                                                                        \
+        .name = "csv", .kind = OPTION_STRING, .argument = "FILE", .field = (at),                             \
+        .help = "Where the measures are written as CSV."                                                     \
+    }
+
 #endif

@@ -1,0 +1,27 @@
+/* A format that is read whole, from any bytes: no crash; what is accepted can be written again. */
+#ifndef FUZZ_READ_AGAIN_H
+#define FUZZ_READ_AGAIN_H
+
+#include "base/file.h"
+#include "memory_file.h"
+
+static inline void read_again(const uint8_t *data, size_t size,
+                              onet_status (*read)(onet_sets **sets, input *in, onet_error *err),
+                              onet_status (*write_sets)(const onet_sets *sets, const char *path,
+                                                        onet_error *err)) {
+    char path[64];
+    int fd = memory_file(data, size, path);
+    input *in;
+    onet_sets *sets;
+    onet_error err;
+    if (input_open(&in, path, &err)) abort();
+    if (read(&sets, in, &err) == ONET_OK) {
+        if (write_sets(sets, "/dev/null", &err)) abort();
+        onet_sets_free(sets);
+    } else if (sets)
+        abort();
+    input_close(in);
+    close(fd);
+}
+
+#endif
