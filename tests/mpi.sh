@@ -95,7 +95,7 @@ ctrl_c() { # mpirun itself passes a Ctrl-C on and then ends what is left, senten
     # shellcheck disable=SC2086
     train openmpi 2 cut --epochs 100000 --checkpoint-seconds 0.02 --threads 1 >out 2>&1 &
     started cut
-    kill -INT "$(pgrep -f "^mpirun.openmpi .*cut")"
+    kill -INT "$(pgrep -f "^mpirun.openmpi .*$program train.*cut")"
     wait $!
     cat out
     [ ! -e cut.safetensors ] && numbers cut.checkpoint.safetensors >/dev/null

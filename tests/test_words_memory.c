@@ -61,8 +61,6 @@ static void memory_runs_out(void **state) {
             assert_int_equal(status, ONET_MEMORY);
             assert_non_null(strstr(err.text, "memory"));
         }
-    unlink(o.text);
-    unlink(o.vectors);
 }
 
 int main(void) {

@@ -28,13 +28,21 @@ static char *whole_file(const char *path) {
     return text;
 }
 
+static prepare_options of_files(void) {
+    prepare_options o;
+    prepare_defaults(&o);
+    o.text = file_with(raw);
+    o.vectors = file_with(vectors);
+    return o;
+}
+
 static void keeps_lines(void **state) {
     (void)state;
     prepare_options o;
     prepare_defaults(&o);
     o.text = file_with(raw);
     o.first = 4;
-    o.lines = "/tmp/ordernet_words_lines.txt";
+    o.lines = file_with("");
     prepared made;
     assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
     assert_null(made.sets);
@@ -49,8 +57,6 @@ static void keeps_lines(void **state) {
     assert_int_equal(made.report.words, 12);
     assert_int_equal(made.report.distinct, 9);
     prepare_free(&made);
-    unlink(o.text);
-    unlink(o.lines);
 }
 
 static void check_sets(const prepared *made) {
@@ -74,10 +80,7 @@ static const float *vector_of(const onet_words *w, const char *name) {
 
 static void makes_kinds(void **state) {
     (void)state;
-    prepare_options o;
-    prepare_defaults(&o);
-    o.text = file_with(raw);
-    o.vectors = file_with(vectors);
+    prepare_options o = of_files();
     o.first = 7;
     o.unk_share = 0;
     prepared made;
@@ -113,16 +116,11 @@ static void makes_kinds(void **state) {
         assert_false(words_is_kind(made.sets->words, made.sets->word[i]));
     assert_true(unk >= 0);
     prepare_free(&made);
-    unlink(o.text);
-    unlink(o.vectors);
 }
 
 static void makes_one_row(void **state) {
     (void)state;
-    prepare_options o;
-    prepare_defaults(&o);
-    o.text = file_with(raw);
-    o.vectors = file_with(vectors);
+    prepare_options o = of_files();
     o.first = 7;
     prepared made;
     o.vocabulary.unknown = UNKNOWN_MEAN;
@@ -136,16 +134,11 @@ static void makes_one_row(void **state) {
     assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
     assert_true(vector_of(made.sets->words, "<kind:other>")[0] == 0);
     prepare_free(&made);
-    unlink(o.text);
-    unlink(o.vectors);
 }
 
 static void limits_rows(void **state) {
     (void)state;
-    prepare_options o;
-    prepare_defaults(&o);
-    o.text = file_with(raw);
-    o.vectors = file_with(vectors);
+    prepare_options o = of_files();
     o.vocabulary.limit = kind_count() + 6;
     o.unk_share = 0;
     prepared made;
@@ -160,16 +153,11 @@ static void limits_rows(void **state) {
     onet_error err;
     assert_int_equal(prepare_words(&made, &o, &err), ONET_USAGE);
     prepare_free(&made);
-    unlink(o.text);
-    unlink(o.vectors);
 }
 
 static void uses_a_vocabulary(void **state) {
     (void)state;
-    prepare_options o;
-    prepare_defaults(&o);
-    o.text = file_with(raw);
-    o.vectors = file_with(vectors);
+    prepare_options o = of_files();
     prepared train, valid, again;
     assert_int_equal(prepare_words(&train, &o, NULL), ONET_OK);
     o.vectors = NULL;
@@ -186,7 +174,6 @@ static void uses_a_vocabulary(void **state) {
     prepare_free(&train);
     prepare_free(&valid);
     prepare_free(&again);
-    unlink(o.text);
 }
 
 static void refuses(void **state) {
@@ -218,7 +205,7 @@ static void builds_wikitext_valid(void **state) {
     prepare_options o;
     prepare_defaults(&o);
     o.text = "../shared/data/wikitext/wikitext103.valid.tokens";
-    o.lines = "/tmp/ordernet_words_valid.txt";
+    o.lines = file_with("");
     prepared made;
     assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
     assert_int_equal(made.report.kept, 1794);
@@ -227,7 +214,6 @@ static void builds_wikitext_valid(void **state) {
     free(built);
     free(want);
     prepare_free(&made);
-    unlink(o.lines);
 }
 
 int main(void) {

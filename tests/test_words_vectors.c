@@ -59,7 +59,9 @@ static void reads_other_makers(void **state) {
 
 static void reads_compressed(void **state) {
     (void)state;
-    char path[] = "/tmp/ordernet_words_vectors.gz";
+    char path[80];
+    const char *plain = file_with("");
+    snprintf(path, sizeof path, "%s.gz", plain);
     output *out;
     assert_int_equal(output_open(&out, path, NULL), ONET_OK);
     assert_int_equal(output_write(out, "a 1 2\nb 3 4\n", 12, NULL), ONET_OK);

@@ -7,12 +7,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Writes the bytes to a new file; its name is good until the next call but seven. */
+static char words_file_names[8][64];
+
+static inline void remove_words_files(void) {
+    for (int i = 0; i < 8; i++)
+        if (words_file_names[i][0]) unlink(words_file_names[i]);
+}
+
+/* Writes the bytes to a new file; it is there until the next call but seven, or the end of the program. */
 static inline const char *file_with_bytes(const char *bytes, size_t length) {
-    static char names[8][64];
     static int next;
-    char *name = names[next++ % 8];
-    snprintf(name, sizeof names[0], "/tmp/ordernet_words_XXXXXX");
+    char *name = words_file_names[next % 8];
+    if (!next++) atexit(remove_words_files);
+    if (name[0]) unlink(name);
+    snprintf(name, sizeof words_file_names[0], "/tmp/ordernet_words_XXXXXX");
     int fd = mkstemp(name);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes, length), (ssize_t)length);
