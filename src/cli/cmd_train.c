@@ -1,4 +1,5 @@
 /* ordernet train: from sets with their right order to a model. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,24 @@ static onet_status check_place(const char *path, onet_error *err) {
         return fail(err, ONET_USAGE, "the model needs a file; %s will not do",
                     *path == '-' ? "standard output" : path);
     return output_possible(path, err);
+}
+
+/* What the training reads must not be what it writes: the model, or one of the files beside it. */
+static onet_status check_kept(const char *name, const char *read, const char *model, onet_error *err) {
+    static const char own[] = ".safetensors";
+    static const char *const beside[] = {".best.safetensors", ".checkpoint.safetensors", ".log.csv"};
+    struct stat from, to;
+    if (!read || !strcmp(read, "-") || stat(read, &from)) return ONET_OK;
+    size_t length = strlen(model), stem = length, cut = sizeof own - 1;
+    if (length > cut && !strcmp(model + length - cut, own)) stem -= cut;
+    for (int i = 0; i < 4; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%.*s%s", (int)(i ? stem : length), model, i ? beside[i - 1] : "");
+        if (!stat(path, &to) && from.st_dev == to.st_dev && from.st_ino == to.st_ino)
+            return fail(err, ONET_USAGE, "%s %s would be overwritten by %s; name another model", name, read,
+                        path);
+    }
+    return ONET_OK;
 }
 
 typedef struct training {
@@ -137,7 +156,13 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
 /* All that is read from files, and whether the model can be written. */
 static onet_status open_files(train_values *v, onet_words **words, onet_sets **data, onet_sets **valid,
                               onet_error *err) {
-    onet_status status = check_place(v->options.model_path, err);
+    const char *model = v->options.model_path;
+    onet_status status = check_place(model, err);
+    if (!status) status = check_kept("--data", v->data, model, err);
+    if (!status) status = check_kept("--valid", v->valid, model, err);
+    if (!status) status = check_kept("--vectors", v->vectors, model, err);
+    if (!status && v->valid && !strcmp(v->data, "-") && !strcmp(v->valid, "-"))
+        status = fail(err, ONET_USAGE, "--data and --valid cannot both be standard input");
     if (!status && v->vectors) status = read_vectors(words, v->vectors, err);
     v->read.words = *words;
     if (!status) status = onet_sets_read(data, v->data, &v->read, err);
