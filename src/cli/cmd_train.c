@@ -144,6 +144,8 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
                               onet_error *err) {
     if (!data->order)
         return fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->data);
+    if (v->options.train_vectors && !data->words)
+        return fail(err, ONET_USAGE, "--train-vectors is for words: the items of %s are numbers", v->data);
     if (valid && !valid->order)
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'",
                     v->valid);

@@ -125,6 +125,10 @@ static onet_status unscramble_lines(const onet_model *model, const unscramble_va
         blank |= b.n > 0;
         if (!status) status = unscramble(&b, model, v, err);
         if (status) error_prefix(err, "%s:%ld", input_name(in), number);
+        if (status == ONET_BAD && terminal) { /* the next line may be better */
+            fprintf(stderr, "%s\n", err->text);
+            status = ONET_OK;
+        }
     }
     if (terminal && !status) printf("\n");
     input_close(in);
@@ -143,6 +147,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         bag b = {.n = 0};
         for (int i = 0; i < count && !status; i++)
             status = add_words(&b, operands[i], onet_model_words(model), err);
+        if (!status && !b.n) status = fail(err, ONET_USAGE, "there are no words to put in order");
         if (!status) status = unscramble(&b, model, v, err);
         free(b.word);
         free(b.row);

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "data/format.h"
 #include "words/prepare.h"
 
 typedef struct prepare_values {
@@ -49,6 +50,11 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         return fail(err, ONET_USAGE, "nothing to write: give --out FILE for sets, or --lines FILE for text");
     if (v->out && !v->o.vectors && !v->vocabulary)
         return fail(err, ONET_USAGE, "--out needs --vectors FILE, or --vocabulary FILE of data made before");
+    if (v->out && format_of_name(v->out) && format_of_name(v->out) != ONET_FORMAT_SAFETENSORS)
+        return fail(
+            err, ONET_USAGE,
+            "--out %s: sets with a vocabulary are written as safetensors; end the name in .safetensors",
+            v->out);
     if (v->o.vectors && v->vocabulary)
         return fail(err, ONET_USAGE, "--vectors and --vocabulary cannot both be given");
     progress p;
