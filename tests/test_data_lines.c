@@ -105,9 +105,6 @@ static void tells_formats(void **state) {
     assert_int_equal(BYTES("\x40\0\0\0\0\0\0\0{\"items\""), ONET_FORMAT_SAFETENSORS);
     assert_int_equal(BYTES("\x7f\x45\x4c\x46\0\0"), ONET_FORMAT_AUTO);
 #undef BYTES
-    onet_format format;
-    assert_true(format_find("CSV", &format) && format == ONET_FORMAT_CSV);
-    assert_false(format_find("xml", &format));
     assert_string_equal(format_name(ONET_FORMAT_POINTER), "pointer");
 }
 

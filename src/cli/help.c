@@ -19,7 +19,9 @@ static int page_width(FILE *out) {
     return size.ws_col < 60 ? 60 : size.ws_col > 100 ? 100 : size.ws_col;
 }
 
-void print_wrapped(FILE *out, const char *text, int at, int indent, int width) {
+/* Prints text in lines of at most `width` columns; the first starts at column `at`, the others are indented
+ * by `indent`. An empty line in text stays one. */
+static void print_wrapped(FILE *out, const char *text, int at, int indent, int width) {
     int column = at;
     bool start = true; /* of a line: no blank before the word */
     while (*text) {

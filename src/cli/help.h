@@ -13,8 +13,4 @@ onet_status help_command(FILE *out, const command *c, onet_error *err);
 /* The man page, in the man macros of troff. */
 onet_status help_man(FILE *out, onet_error *err);
 
-/* Prints text in lines of at most `width` columns; the first starts at column `at`, the others are indented
- * by `indent`. An empty line in text stays one. */
-void print_wrapped(FILE *out, const char *text, int at, int indent, int width);
-
 #endif

@@ -23,15 +23,6 @@ const char *format_name(onet_format format) {
     return "unknown";
 }
 
-bool format_find(const char *name, onet_format *format) {
-    for (int i = 0; i < FORMATS; i++)
-        if (!strcasecmp(formats[i].name, name)) {
-            *format = formats[i].format;
-            return true;
-        }
-    return false;
-}
-
 static bool ends_in(const char *path, size_t length, const char *ending) {
     size_t n = strlen(ending);
     return length > n && !strncasecmp(path + length - n, ending, n);

@@ -8,8 +8,6 @@
 #include "ordernet.h"
 
 const char *format_name(onet_format format);
-/* By its name ("jsonl", "csv", "pointer", "npz", "safetensors", "text"); false when there is none such. */
-bool format_find(const char *name, onet_format *format);
 /* The format that a file's name tells, .gz and .xz at its end left aside; AUTO when it does not. */
 onet_format format_of_name(const char *path);
 /* The same for a file to be written, where *format does not say it: ONET_USAGE when the name tells none. */

@@ -37,7 +37,4 @@ typedef struct answer_parts {
 onet_status jsonl_write(output *out, const record *r, const onet_answer *answer, const answer_parts *parts,
                         onet_error *err);
 
-/* Writes text as a JSON string. */
-onet_status jsonl_write_string(output *out, const char *text, size_t length, onet_error *err);
-
 #endif

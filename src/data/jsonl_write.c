@@ -10,7 +10,8 @@ static onet_status put(output *out, const char *text, onet_error *err) {
     return output_write(out, text, strlen(text), err);
 }
 
-onet_status jsonl_write_string(output *out, const char *text, size_t length, onet_error *err) {
+/* Writes text as a JSON string. */
+static onet_status write_string(output *out, const char *text, size_t length, onet_error *err) {
     onet_status status = put(out, "\"", err);
     size_t from = 0;
     for (size_t i = 0; i < length && !status; i++) {
@@ -139,7 +140,7 @@ static onet_status write_items(output *out, const record *r, onet_error *err) {
         if (i) status = put(out, ", ", err);
         if (status) break;
         if (r->word) {
-            status = jsonl_write_string(out, r->word[i], strlen(r->word[i]), err);
+            status = write_string(out, r->word[i], strlen(r->word[i]), err);
             continue;
         }
         status = put(out, "[", err);
@@ -159,8 +160,7 @@ static onet_status write_column(output *out, const record *r, size_t column, csv
                                 onet_error *err) {
     const csv_table *t = r->table;
     onet_status status = put(out, ", ", err);
-    if (!status)
-        status = jsonl_write_string(out, t->column[column].name, strlen(t->column[column].name), err);
+    if (!status) status = write_string(out, t->column[column].name, strlen(t->column[column].name), err);
     if (!status) status = put(out, ": [", err);
     for (size_t k = t->start[r->set]; k < t->start[r->set + 1] && !status; k++) {
         const char *text;
@@ -173,7 +173,7 @@ static onet_status write_column(output *out, const record *r, size_t column, csv
         if (length && number_scan(text, text + length, NUMBER_JSON, &value) == text + length)
             status = output_write(out, text, length, err);
         else
-            status = jsonl_write_string(out, text, length, err);
+            status = write_string(out, text, length, err);
     }
     return status ? status : put(out, "]", err);
 }
@@ -199,8 +199,8 @@ static onet_status write_made(output *out, const record *r, const onet_answer *a
         const names *sets = &r->table->names;
         if (!status) status = put(out, "\"set\": ", err);
         if (!status)
-            status = jsonl_write_string(out, sets->text + sets->at[r->set],
-                                        sets->at[r->set + 1] - sets->at[r->set], err);
+            status = write_string(out, sets->text + sets->at[r->set], sets->at[r->set + 1] - sets->at[r->set],
+                                  err);
         if (!status) status = put(out, ", ", err);
     }
     if (!status) status = write_items(out, r, err);

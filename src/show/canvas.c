@@ -72,7 +72,7 @@ static void set_font(canvas *c, text_style style) {
     cairo_set_font_size(c->cr, style.size);
 }
 
-double canvas_text_width(canvas *c, text_style style, const char *text) {
+static double text_width(canvas *c, text_style style, const char *text) {
     cairo_text_extents_t box;
     set_font(c, style);
     cairo_text_extents(c->cr, text, &box);
@@ -80,7 +80,7 @@ double canvas_text_width(canvas *c, text_style style, const char *text) {
 }
 
 void canvas_text(canvas *c, double x, double y, text_style style, const char *text) {
-    double width = canvas_text_width(c, style, text);
+    double width = text_width(c, style, text);
     cairo_move_to(c->cr, style.align == LEFT ? x : style.align == MIDDLE ? x - width / 2 : x - width, y);
     cairo_show_text(c->cr, text);
     cairo_new_path(c->cr);

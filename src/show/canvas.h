@@ -39,7 +39,6 @@ typedef struct text_style {
     align align;
 } text_style;
 void canvas_text(canvas *c, double x, double y, text_style style, const char *text);
-double canvas_text_width(canvas *c, text_style style, const char *text);
 
 /* Calls draw(context, path, err) once when path ends in .svg or .png; with PATH.svg and PATH.png otherwise.
  */
