@@ -350,8 +350,28 @@ static void a_wrong_width_is_refused(void **state) {
     assert_int_equal(onet_orderer_new(&orderer, m, &(onet_order_options){.kernels = "abacus"}, &err),
                      ONET_USAGE);
     assert_null(orderer);
+    assert_int_equal(onet_orderer_new(&orderer, m, &(onet_order_options){.decode = (onet_decode)3}, &err),
+                     ONET_USAGE);
+    assert_null(orderer);
     onet_sets_free(sets);
     onet_model_free(m);
+}
+
+static void overflow_is_refused(void **state) {
+    (void)state;
+    for (int net = 0; net < NETS; net++) {
+        onet_model *m = model_of(&nets[net], 23);
+        float items[3 * 3] = {3e38f, -3e38f, 3e38f, -3e38f, 1, 3e38f, -3e38f, 3e38f, 2};
+        int32_t order[3];
+        double p;
+        onet_error err = {""};
+        assert_int_equal(onet_order(m, items, 3, order, &p, &err), ONET_BAD);
+        assert_non_null(strstr(err.text, "set 1: its features are too large"));
+        for (int i = 0; i < 9; i++) items[i] /= 3e38f;
+        assert_int_equal(onet_order(m, items, 3, order, &p, &err), ONET_OK);
+        assert_true(isfinite(p));
+        onet_model_free(m);
+    }
 }
 
 int main(void) {
@@ -366,6 +386,7 @@ int main(void) {
         cmocka_unit_test(samples_follow_the_probabilities),
         cmocka_unit_test(coincident_items_give_numbers),
         cmocka_unit_test(a_wrong_width_is_refused),
+        cmocka_unit_test(overflow_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

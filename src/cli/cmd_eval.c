@@ -156,7 +156,7 @@ static onet_status report(const eval_values *v, const onet_sets *sets, const one
 
 /* Sets are ordered and scored by the thousand, to show how far it is. */
 static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, const onet_sets *sets,
-                                   onet_answer *answers, double *logprob, onet_error *err) {
+                                   onet_answer *answers, double *logprob, const char *path, onet_error *err) {
     enum { CHUNK = 1024 };
     progress line;
     onet_status status = ONET_OK;
@@ -166,6 +166,9 @@ static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, 
         some.start = sets->start + s;
         some.count = sets->count - s < CHUNK ? sets->count - s : CHUNK;
         status = onet_orderer_run(orderer, &some, answers + s, err);
+        size_t sound = answers_sound(answers + s, some.count);
+        if (status == ONET_BAD && sound < some.count)
+            fail(err, status, "%s: set %zu: " TOO_LARGE, path, s + sound + 1);
         if (!status) status = onet_orderer_score(orderer, &some, logprob + s, err);
         progress_count(&line, "eval", "sets", (double)(s + some.count), (double)sets->count);
     }
@@ -211,7 +214,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status) status = answer_room_make(&room, sets, 1, false, err);
     if (!status && !(logprob = array_new(sets->count, sizeof *logprob)))
         status = fail_memory(err, "the log-probabilities");
-    if (!status) status = order_and_score(v, orderer, sets, room.answers, logprob, err);
+    if (!status) status = order_and_score(v, orderer, sets, room.answers, logprob, operands[0], err);
     if (!status) status = report(v, sets, room.answers, logprob, err);
     free(logprob);
     answer_room_free(&room);

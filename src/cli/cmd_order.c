@@ -74,16 +74,30 @@ static onet_status answer(ordering *o, const char *name, onet_error *err) {
     if (!o->count) return ONET_OK;
     onet_sets *sets = NULL;
     onet_status status = gather(o, &sets, name, err);
+    int good = o->count;
     if (!status) {
         /* Lent for the time of the call: the model owns its words. */
         sets->words = (onet_words *)(uintptr_t)onet_model_words(o->model);
         status = answer_room_make(&o->room, sets, o->v->order.top, o->v->steps, err);
-        if (!status) status = onet_orderer_run(o->orderer, sets, o->room.answers, err);
+        if (!status) {
+            status = onet_orderer_run(o->orderer, sets, o->room.answers, err);
+            good = (int)answers_sound(o->room.answers, (size_t)o->count);
+        }
         sets->words = NULL;
     }
     onet_sets_free(sets);
-    for (int i = 0; i < o->count && !status; i++)
-        status = writer_put(o->out, &o->records[i], &o->room.answers[i], err);
+    if (status == ONET_BAD && good < o->count)
+        fail(err, status, "%s:%ld: " TOO_LARGE, name, o->records[good].line);
+    else if (status)
+        good = 0;
+    /* The sets before a bad one get their answers. */
+    for (int i = 0; i < good; i++) {
+        onet_error late;
+        onet_status put = writer_put(o->out, &o->records[i], &o->room.answers[i], status ? &late : err);
+        if (!put) continue;
+        if (!status) status = put;
+        break;
+    }
     o->count = 0;
     o->items = 0;
     return status;

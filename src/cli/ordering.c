@@ -1,5 +1,6 @@
 #include "cli/ordering.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -49,4 +50,11 @@ void answer_room_free(answer_room *r) {
     free(r->order);
     free(r->logprob);
     free(r->step);
+}
+
+size_t answers_sound(const onet_answer *answers, size_t count) {
+    for (size_t s = 0; s < count; s++)
+        for (int k = 0; k < answers[s].found; k++)
+            if (isnan(answers[s].logprob[k])) return s;
+    return count;
 }

@@ -53,4 +53,9 @@ typedef struct answer_room {
 onet_status answer_room_make(answer_room *room, const onet_sets *sets, int top, bool steps, onet_error *err);
 void answer_room_free(answer_room *room);
 
+/* How many answers there are before the first that is none, since the net's numbers overflowed. */
+size_t answers_sound(const onet_answer *answers, size_t count);
+#define TOO_LARGE                                                                                            \
+    "the features are too large for the net; bring them to the scale of those that the model was trained on"
+
 #endif

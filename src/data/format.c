@@ -42,6 +42,8 @@ onet_format format_of_name(const char *path) {
 
 onet_status format_to_write(const char *path, onet_format *format, onet_error *err) {
     if (!*format) *format = format_of_name(path);
+    if ((unsigned)*format > ONET_FORMAT_TEXT)
+        return fail(err, ONET_USAGE, "there is no format %d", (int)*format);
     if (*format) return ONET_OK;
     return fail(err, ONET_USAGE,
                 "cannot tell from the name %s which format to write; end it in .jsonl, .csv, .npz or "

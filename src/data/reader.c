@@ -76,6 +76,8 @@ onet_status reader_start(reader **result, input *from, const onet_read_options *
     if (in->options.width < 1 || in->options.width > MAX_WIDTH)
         status = fail(err, ONET_USAGE, "items of %d features; from 1 to %d are possible", in->options.width,
                       MAX_WIDTH);
+    if (!status && (unsigned)in->options.format > ONET_FORMAT_TEXT)
+        status = fail(err, ONET_USAGE, "there is no format %d", (int)in->options.format);
     if (!status) status = find_format(in, err);
     if (status)
         reader_close(in);

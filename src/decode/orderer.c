@@ -1,5 +1,6 @@
 /* Ordering through the public API: many sets in parallel, one thread a set; sets too large for that one after
  * the other, the encoder spread over the threads; or all of them on a GPU. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,8 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
     *orderer = NULL;
     if (o.beam < 0 || o.top < 0) return fail(err, ONET_USAGE, "beam and top must not be negative");
     if (o.beam > 1000000 || o.top > 1000000) return fail(err, ONET_USAGE, "beam and top are at most 1000000");
+    if ((unsigned)o.decode > ONET_SAMPLE)
+        return fail(err, ONET_USAGE, "decode is none of ONET_BEAM, ONET_GREEDY and ONET_SAMPLE");
     const kernels *k = kernels_pick(o.kernels);
     if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this processor", o.kernels);
     device_choice device;
@@ -163,6 +166,22 @@ onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer
     return ONET_OK;
 }
 
+/* Features far beyond those of the training overflow in the net: what it then says means nothing. */
+static onet_status check_numbers(const onet_sets *sets, const onet_answer *answers, const double *logprob,
+                                 onet_error *err) {
+    for (size_t s = 0; s < sets->count; s++) {
+        const double *p = answers ? answers[s].logprob : logprob + s;
+        for (int k = 0; p && k < (answers ? answers[s].found : 1); k++)
+            if (isnan(p[k]))
+                return fail(
+                    err, ONET_BAD,
+                    "set %zu: its features are too large for the net; bring them to the scale of those "
+                    "that the model was trained on",
+                    s + 1);
+    }
+    return ONET_OK;
+}
+
 static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
                        onet_error *err) {
     int width = r->f.model->sh.s.width;
@@ -177,11 +196,12 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
     if (sets->count > INT32_MAX) return fail(err, ONET_USAGE, "more than 2147483647 sets in one call");
     for (size_t s = 0; s < sets->count; s++) {
         size_t size = sets_size(sets, s);
-        if (size < 1) return fail(err, ONET_BAD, "set %zu has no items", s);
+        if (size < 1) return fail(err, ONET_BAD, "set %zu has no items", s + 1);
         if (size > 1 << 24)
-            return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s, size);
+            return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s + 1, size);
     }
-    return (r->w ? orderer_run_shared : orderer_run_here)(r, sets, answers, logprob, err);
+    onet_status status = (r->w ? orderer_run_shared : orderer_run_here)(r, sets, answers, logprob, err);
+    return status ? status : check_numbers(sets, answers, logprob, err);
 }
 
 onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, onet_error *err) {

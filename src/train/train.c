@@ -315,10 +315,9 @@ static onet_status validate(run *r, int *stop, onet_error *err) {
     }
     onet_orderer *orderer = NULL;
     int32_t *order = array_new(largest, sizeof *order);
-    double *logprob = array_new(VALID_BLOCK, sizeof *logprob);
     onet_answer *answer = array_new(VALID_BLOCK, sizeof *answer);
     size_t *at = array_new(VALID_BLOCK + 1, sizeof *at);
-    if (!order || !logprob || !answer || !at) status = fail_memory(err, "the validation");
+    if (!order || !answer || !at) status = fail_memory(err, "the validation");
     if (!status)
         status = onet_orderer_new(
             &orderer, r->model,
@@ -327,8 +326,7 @@ static onet_status validate(run *r, int *stop, onet_error *err) {
     for (size_t s = 0; s < count && !status; s += VALID_BLOCK) {
         size_t here = s + VALID_BLOCK < count ? VALID_BLOCK : count - s;
         onet_sets block = view(r->valid, s, here, at);
-        for (size_t i = 0; i < here; i++)
-            answer[i] = (onet_answer){.order = order + at[i], .logprob = logprob + i};
+        for (size_t i = 0; i < here; i++) answer[i] = (onet_answer){.order = order + at[i]};
         status = onet_orderer_run(orderer, &block, answer, err);
         onet_report rep;
         if (!status) status = onet_measure_sets(&rep, &block, answer, NULL, 0, err);
@@ -337,7 +335,6 @@ static onet_status validate(run *r, int *stop, onet_error *err) {
     }
     onet_orderer_free(orderer);
     free(order);
-    free(logprob);
     free(answer);
     free(at);
     if (status) return status;
