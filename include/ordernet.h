@@ -171,6 +171,10 @@ ONET_API onet_status onet_orderer_score(onet_orderer *orderer, const onet_sets *
 
 typedef enum onet_schedule { ONET_CONSTANT = 0, ONET_COSINE = 1 } onet_schedule;
 
+/* Which statistics the batch norms have when a set is ordered: the running averages of training, or those
+ * measured at its end for each size of set, carried on to sizes that were not seen. */
+typedef enum onet_statistics { ONET_STATISTICS_RUNNING = 0, ONET_STATISTICS_SIZED = 1 } onet_statistics;
+
 typedef struct onet_progress {
     int epoch, epochs; /* epoch counts from 1 */
     uint64_t step, steps;
@@ -192,6 +196,7 @@ typedef struct onet_train_options {
     double weight_decay; /* decoupled */
     double clip;         /* largest norm of the gradient; 0: no limit */
     double average;      /* decay of the running average of the weights; 0: none */
+    onet_statistics statistics;
     uint64_t seed;
     int standardise;
     int train_vectors;   /* words: train the vectors too */

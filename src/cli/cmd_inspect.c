@@ -19,20 +19,29 @@ static const char *shape_text(const tensor *t, char text[64]) {
     return text;
 }
 
-/* The tensors of the file that are not the net's own; their number. */
-static int other_tensors(const onet_model *m, tensor other[4]) {
-    int width = m->sh.s.width, count = 0;
-    other[count++] = (tensor){.name = "input.mean", .dims = 1, .shape = {width}};
-    other[count++] = (tensor){.name = "input.scale", .dims = 1, .shape = {width}};
-    if (!m->words) return count;
-    /* A newline between two words. */
-    int letters = (int)m->words->at[m->words->count] + m->words->count - 1;
-    other[count++] = (tensor){.name = "words.vectors", .dims = 2, .shape = {m->words->count, width}};
-    other[count++] = (tensor){.name = "words.text", .dims = 1, .shape = {letters}};
-    return count;
+/* All tensors of the model's file, allocated; how many to *count. */
+static tensor *file_tensors(const onet_model *m, int *count) {
+    const shape *sh = &m->sh;
+    int width = sh->s.width, k = 0;
+    tensor *list = calloc(2 * (size_t)sh->tensors + 5, sizeof *list);
+    if (!list) return NULL;
+    for (int i = 0; i < sh->tensors; i++) list[k++] = sh->tensor[i];
+    for (int i = 0; m->sized && i < sh->tensors; i++)
+        if (!sh->tensor[i].trained) list[k++] = model_slope_tensor(&sh->tensor[i]);
+    if (m->sized) list[k++] = (tensor){.name = "norm.inverse_size", .dims = 1, .shape = {1}};
+    list[k++] = (tensor){.name = "input.mean", .dims = 1, .shape = {width}};
+    list[k++] = (tensor){.name = "input.scale", .dims = 1, .shape = {width}};
+    if (m->words) {
+        /* A newline between two words. */
+        int letters = (int)m->words->at[m->words->count] + m->words->count - 1;
+        list[k++] = (tensor){.name = "words.vectors", .dims = 2, .shape = {m->words->count, width}};
+        list[k++] = (tensor){.name = "words.text", .dims = 1, .shape = {letters}};
+    }
+    *count = k;
+    return list;
 }
 
-static void print_text(const onet_model *m, const char *path) {
+static void print_text(const onet_model *m, const char *path, const tensor *tensors, int count) {
     const onet_settings *s = onet_model_settings(m);
     char checksum[65], text[64];
     model_checksum(m, checksum);
@@ -47,18 +56,14 @@ static void print_text(const onet_model *m, const char *path) {
     printf("decoder          %d blocks, out %d\n", s->decoder_blocks, s->decoder_out);
     printf("parameters       %zu trained, %zu with running statistics\n", onet_model_parameters(m, 1),
            onet_model_parameters(m, 0));
+    printf("statistics       %s\n", m->sized ? "by the size of a set" : "the same for sets of any size");
     printf("checksum         %s\n", checksum);
     printf("kernels here    ");
     for (const char *const *name = kernels_available(); *name; name++) printf(" %s", *name);
     printf("\n\nTraining record:\n");
     for (size_t i = 0; i < m->records; i++) printf("  %-20s %s\n", m->record[i].key, m->record[i].value);
     printf("\nTensors:\n");
-    tensor other[4];
-    int others = other_tensors(m, other);
-    for (int i = 0; i < m->sh.tensors + others; i++) {
-        const tensor *t = i < m->sh.tensors ? &m->sh.tensor[i] : &other[i - m->sh.tensors];
-        printf("  %-32s %s\n", t->name, shape_text(t, text));
-    }
+    for (int i = 0; i < count; i++) printf("  %-32s %s\n", tensors[i].name, shape_text(&tensors[i], text));
 }
 
 static json_t *json_shape(const tensor *t) {
@@ -67,18 +72,15 @@ static json_t *json_shape(const tensor *t) {
     return list;
 }
 
-static onet_status print_json(const onet_model *m, const char *path, onet_error *err) {
+static onet_status print_json(const onet_model *m, const char *path, const tensor *list, int count,
+                              onet_error *err) {
     const onet_settings *s = onet_model_settings(m);
     char checksum[65];
     model_checksum(m, checksum);
     json_t *tensors = json_array(), *record = json_object(), *names = json_array();
-    tensor other[4];
-    int others = other_tensors(m, other);
-    for (int i = 0; i < m->sh.tensors + others; i++) {
-        const tensor *t = i < m->sh.tensors ? &m->sh.tensor[i] : &other[i - m->sh.tensors];
-        json_array_append_new(tensors, json_pack("{s:s, s:o, s:b}", "name", t->name, "shape", json_shape(t),
-                                                 "trained", t->trained));
-    }
+    for (int i = 0; i < count; i++)
+        json_array_append_new(tensors, json_pack("{s:s, s:o, s:b}", "name", list[i].name, "shape",
+                                                 json_shape(&list[i]), "trained", list[i].trained));
     for (size_t i = 0; i < m->records; i++)
         json_object_set_new(record, m->record[i].key, json_string(m->record[i].value));
     for (const char *const *name = kernels_available(); *name; name++)
@@ -103,11 +105,15 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     (void)count;
     const inspect_values *v = values;
     onet_model *model = NULL;
+    tensor *list = NULL;
+    int tensors = 0;
     onet_status status = onet_model_load(&model, operands[0], err);
+    if (!status && !(list = file_tensors(model, &tensors))) status = fail_memory(err, "the report");
     if (!status && v->json)
-        status = print_json(model, operands[0], err);
+        status = print_json(model, operands[0], list, tensors, err);
     else if (!status)
-        print_text(model, operands[0]);
+        print_text(model, operands[0], list, tensors);
+    free(list);
     onet_model_free(model);
     return status;
 }

@@ -346,6 +346,14 @@ static const option options[] = {
      NUMBER(0, 1e9),
      .field = AT(options.clip),
      .help = "Largest norm of the gradient; 0 sets no limit."},
+    {.name = "statistics",
+     .kind = OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = "running|sized",
+     .field = AT(options.statistics),
+     .help = "What the norms go by when sets are ordered: the running averages of training, or statistics "
+             "measured "
+             "at its end for each size of set, and carried on to sizes that were not seen."},
     {.name = "average",
      NUMBER(0, 0.9999999),
      .field = AT(options.average),

@@ -182,6 +182,14 @@ static void open_device(orders *s, int device) {
     if (order_encode_limits(s)) order_search_limits(s);
 }
 
+static onet_status send_weights(order_device *d, const float *numbers, onet_error *err) {
+    orders *s = (orders *)d;
+    gpu_ok(s, cudaSetDevice(s->device), "opening the device");
+    gpu_ok(s, cudaMemcpy(s->numbers, numbers, s->net.count * sizeof(float), cudaMemcpyHostToDevice),
+           "copying to the device");
+    return status_of(s, err);
+}
+
 extern "C" __attribute__((visibility("default"))) onet_status
 ordernet_cuda_order(order_device **d, const order_net *net, int device, int abi, onet_error *err) {
     if (abi != CUDA_ABI)
@@ -198,6 +206,7 @@ ordernet_cuda_order(order_device **d, const order_net *net, int device, int abi,
     if (!s) return fail_memory(err, "ordering on the GPU");
     s->base.close = close_orders;
     s->base.run = run;
+    s->base.weights = send_weights;
     s->net = *net;
     s->net.numbers = nullptr;
     open_device(s, device);
@@ -207,11 +216,7 @@ ordernet_cuda_order(order_device **d, const order_net *net, int device, int abi,
                       s->failed);
     if (!status && !get((void **)&s->numbers, net->count * sizeof(float)))
         status = fail(err, ONET_MEMORY, "the GPU has not enough memory for the net's weights");
-    if (!status) {
-        gpu_ok(s, cudaMemcpy(s->numbers, net->numbers, net->count * sizeof(float), cudaMemcpyHostToDevice),
-               "copying to the device");
-        status = status_of(s, err);
-    }
+    if (!status) status = send_weights(&s->base, net->numbers, err);
     if (status) {
         close_orders(&s->base);
         return status;

@@ -60,6 +60,9 @@ struct order_device {
     void (*close)(order_device *d);
     /* ONET_MEMORY: the device has not enough memory for even one such set. */
     onet_status (*run)(order_device *d, const order_batch *batch, onet_error *err);
+    /* Other numbers in the same places. */
+    onet_status (*weights)(order_device *d, const float *numbers, onet_error *err);
+    int n;       /* for the caller: the size of sets that the weights are for */
     bool poison; /* for the tests: all memory is filled with NaN before it is used */
 };
 typedef onet_status cuda_order_fn(order_device **d, const order_net *net, int device, int abi,

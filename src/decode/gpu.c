@@ -93,20 +93,42 @@ static void put_net(order_net *n, block *b, const frozen *f) {
     n->count = b->used;
 }
 
-onet_status gpu_open(order_device **d, const frozen *f, int device, onet_error *err) {
+/* The net for sets of n items; free its numbers. */
+static onet_status net_for(order_net *to, freezer *z, int n, onet_error *err) {
+    const frozen *f = freezer_get(z, n);
+    if (!f) return fail_memory(err, "the net's weights");
+    block b = {NULL, 0};
+    put_net(to, &b, f);
+    float *numbers = array_new(b.used, sizeof *numbers);
+    if (!numbers) return fail_memory(err, "the net's weights");
+    b = (block){numbers, 0};
+    put_net(to, &b, f);
+    return ONET_OK;
+}
+
+onet_status gpu_open(order_device **d, freezer *z, int device, onet_error *err) {
     void *symbol;
     cuda_order_fn *open_fn;
+    order_net made;
+    enum { ANY = 2 };
     onet_status status = device_function(CUDA_ORDER, &symbol, err);
-    if (status) return status;
+    if (status || (status = net_for(&made, z, ANY, err))) return status;
     memcpy(&open_fn, &symbol, sizeof open_fn);
-    order_net n;
-    block b = {NULL, 0};
-    put_net(&n, &b, f);
-    b = (block){array_new(b.used, sizeof(float)), 0};
-    if (!b.numbers) return fail_memory(err, "the net's weights");
-    put_net(&n, &b, f);
-    status = open_fn(d, &n, device, CUDA_ABI, err);
-    free(b.numbers);
+    status = open_fn(d, &made, device, CUDA_ABI, err);
+    if (!status) (*d)->n = ANY;
+    free((void *)(uintptr_t)made.numbers);
+    return status;
+}
+
+/* Sees that the weights there are those for sets of n items. */
+static onet_status send_net(order_device *d, freezer *z, int n, onet_error *err) {
+    order_net made;
+    if (d->n == n || !z->model->sized) return ONET_OK;
+    onet_status status = net_for(&made, z, n, err);
+    if (status) return status;
+    status = d->weights(d, made.numbers, err);
+    if (!status) d->n = n;
+    free((void *)(uintptr_t)made.numbers);
     return status;
 }
 
@@ -144,7 +166,7 @@ static void take_task(void *arg, int task, int thread) {
     for (int s = task * TASK; s < p->count && s < (task + 1) * TASK; s++) {
         size_t first = sets->start[p->place[s].set];
         for (size_t i = 0; i < n; i++)
-            memcpy(p->items + ((size_t)s * n + i) * width, item_seen(p->work->f->model, sets, first + i),
+            memcpy(p->items + ((size_t)s * n + i) * width, item_seen(p->work->z->model, sets, first + i),
                    width * sizeof(float));
         if (p->given) memcpy(p->given + (size_t)s * n, sets->order + first, n * sizeof *p->given);
     }
@@ -200,6 +222,7 @@ onet_status gpu_run(order_device *d, const gpu_work *work, onet_error *err) {
         int n = (int)all[first].n, beams = work->answers ? search_orders(n, work->beams) : 1;
         part p = {.work = work, .place = all + first, .n = n, .found = work->top < beams ? work->top : beams};
         if (!work->answers) p.found = 1;
+        if ((status = send_net(d, work->z, n, err))) break;
         status = d->run(d,
                         &(order_batch){.n = n,
                                        .beams = beams,

@@ -7,7 +7,7 @@
 #include "decode/frozen.h"
 
 typedef struct gpu_work {
-    const frozen *f;
+    freezer *z;
     const onet_sets *sets;
     onet_answer *answers; /* or NULL: score the sets' own orders */
     double *logprob;      /* [count] */
@@ -15,8 +15,8 @@ typedef struct gpu_work {
     pool *threads; /* they copy sets and answers */
 } gpu_work;
 
-/* Opens GPU number `device` and sends it the net. Close it by its own close. */
-onet_status gpu_open(order_device **d, const frozen *f, int device, onet_error *err);
+/* Opens GPU number `device` for the net. Close it by its own close. */
+onet_status gpu_open(order_device **d, freezer *z, int device, onet_error *err);
 /* Every set must have an item. ONET_MEMORY: the device has not enough; some sets may be without answer. */
 onet_status gpu_run(order_device *d, const gpu_work *work, onet_error *err);
 

@@ -40,13 +40,13 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
     r->top = o.top ? o.top : 1;
     r->beams = o.decode == ONET_BEAM ? (o.beam ? o.beam : 5) : 1;
     if (o.decode == ONET_BEAM && r->beams < r->top) r->beams = r->top;
-    if (!frozen_new(&r->f, model, k) || !(r->pool = pool_new(o.threads)) ||
+    if (!freezer_new(&r->z, model, k) || !(r->pool = pool_new(o.threads)) ||
         !(r->worker = calloc((size_t)pool_threads(r->pool), sizeof *r->worker))) {
         onet_orderer_free(r);
         return fail_memory(err, "ordering");
     }
     r->device = device;
-    if (device.kind == DEVICE_GPU && (status = gpu_open(&r->gpu, &r->f, device.number, err))) {
+    if (device.kind == DEVICE_GPU && (status = gpu_open(&r->gpu, &r->z, device.number, err))) {
         onet_orderer_free(r);
         return status;
     }
@@ -66,7 +66,7 @@ void onet_orderer_free(onet_orderer *r) {
     free(r->worker);
     if (r->gpu) r->gpu->close(r->gpu);
     pool_free(r->pool);
-    frozen_free(&r->f);
+    freezer_free(&r->z);
     free(r);
 }
 
@@ -75,12 +75,13 @@ typedef struct job {
     const onet_sets *sets;
     onet_answer *answers; /* or NULL: score the sets' own order */
     double *logprob;
+    size_t first; /* set that task 0 stands for */
 } job;
 
 static void one_set(job *j, size_t set, worker *w, pool *threads) {
-    const frozen *f = &j->r->f;
     size_t first = j->sets->start[set];
     int n = (int)sets_size(j->sets, set);
+    const frozen *f = freezer_find(&j->r->z, n);
     for (int i = 0; i < n; i++) w->items[i] = item_seen(f->model, j->sets, first + (size_t)i);
     encode(&w->e, f, w->items, n, threads);
     if (!j->answers) {
@@ -106,22 +107,31 @@ static void one_set(job *j, size_t set, worker *w, pool *threads) {
 
 static void set_task(void *arg, int task, int thread) {
     job *j = arg;
-    if (sets_size(j->sets, (size_t)task) < LARGE) one_set(j, (size_t)task, &j->r->worker[thread], NULL);
+    size_t set = j->first + (size_t)task;
+    if (sets_size(j->sets, set) < LARGE) one_set(j, set, &j->r->worker[thread], NULL);
 }
 
-/* All memory is taken here, before the first set, so that no task can fail. */
-static onet_status reserve(onet_orderer *r, const onet_sets *sets, int beams, onet_error *err) {
+/* Makes the net ready for the sets from `first` on, as many as there is room for; *last is the set after
+ * them. All memory is taken here, before the first set, so that no task can fail. */
+static onet_status reserve(onet_orderer *r, const onet_sets *sets, size_t first, size_t *last, int beams,
+                           onet_error *err) {
     int n[2] = {0, 0};
-    for (size_t s = 0; s < sets->count; s++) {
+    size_t s = first;
+    for (; s < sets->count; s++) {
         int size = (int)sets_size(sets, s), large = size >= LARGE;
+        if (!freezer_find(&r->z, size)) {
+            if (s > first && r->z.count == FROZEN_SIZES) break;
+            if (!freezer_get(&r->z, size)) return fail_memory(err, "the net's weights");
+        }
         if (size > n[large]) n[large] = size;
     }
+    *last = s;
     for (int t = 0; t < pool_threads(r->pool); t++) {
         worker *w = &r->worker[t];
         int need = t == 0 && n[1] ? n[1] : n[0];
         if (!need) continue;
-        if (!encoded_reserve(&w->e, &r->f, need) ||
-            !search_reserve(&w->s, &r->f, search_orders(need, beams), need) ||
+        const frozen *f = freezer_find(&r->z, need);
+        if (!encoded_reserve(&w->e, f, need) || !search_reserve(&w->s, f, search_orders(need, beams), need) ||
             !array_reserve(&w->items, &w->room, (size_t)need, sizeof *w->items))
             return fail(err, ONET_MEMORY,
                         "not enough memory to order a set of %d items with %d beams: try a narrower beam",
@@ -139,11 +149,11 @@ static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, bool score
     int n = 0;
     for (size_t s = 0; s < sets->count && work < enough; s++) {
         int size = (int)sets_size(sets, s);
-        if (size != n) each = operations_order(&r->f.model->sh, n = size, beams);
+        if (size != n) each = operations_order(&r->z.model->sh, n = size, beams);
         work += each;
     }
     if (work < enough) return false;
-    if (!r->gpu && gpu_open(&r->gpu, &r->f, r->device.number, NULL)) r->device.kind = DEVICE_CPU;
+    if (!r->gpu && gpu_open(&r->gpu, &r->z, r->device.number, NULL)) r->device.kind = DEVICE_CPU;
     return r->gpu != NULL;
 }
 
@@ -152,16 +162,18 @@ onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer
     int beams = answers ? r->beams : 1;
     onet_status status;
     if (on_gpu(r, sets, beams, !answers)) {
-        gpu_work work = {&r->f, sets, answers, logprob, beams, r->top, r->pool};
+        gpu_work work = {&r->z, sets, answers, logprob, beams, r->top, r->pool};
         status = gpu_run(r->gpu, &work, err);
         if (!status) r->served += sets->count;
         if (status != ONET_MEMORY || r->device.kind == DEVICE_GPU) return status;
     }
-    if ((status = reserve(r, sets, beams, err))) return status;
-    job j = {r, sets, answers, logprob};
-    pool_run(r->pool, (int)sets->count, set_task, &j);
-    for (size_t s = 0; s < sets->count; s++)
-        if (sets_size(sets, s) >= LARGE) one_set(&j, s, &r->worker[0], r->pool);
+    job j = {r, sets, answers, logprob, 0};
+    for (size_t last = 0; j.first < sets->count; j.first = last) {
+        if ((status = reserve(r, sets, j.first, &last, beams, err))) return status;
+        pool_run(r->pool, (int)(last - j.first), set_task, &j);
+        for (size_t s = j.first; s < last; s++)
+            if (sets_size(sets, s) >= LARGE) one_set(&j, s, &r->worker[0], r->pool);
+    }
     r->served += sets->count;
     return ONET_OK;
 }
@@ -184,11 +196,11 @@ static onet_status check_numbers(const onet_sets *sets, const onet_answer *answe
 
 static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
                        onet_error *err) {
-    int width = r->f.model->sh.s.width;
+    int width = r->z.model->sh.s.width;
     if (sets->width != width)
         return fail(err, ONET_BAD, "the sets have items of width %d, but the model was trained on width %d",
                     sets->width, width);
-    const onet_words *words = r->f.model->words;
+    const onet_words *words = r->z.model->words;
     if (words && sets->word && !words_same(words, sets->words))
         return fail(err, ONET_BAD,
                     "the sets have another vocabulary than the model: prepare them with that of its training "

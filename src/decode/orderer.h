@@ -11,7 +11,7 @@
 typedef struct worker worker;
 
 struct onet_orderer {
-    frozen f;
+    freezer z;
     onet_order_options options;
     int beams, top;
     pool *pool;

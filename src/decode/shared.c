@@ -89,7 +89,7 @@ static void move_slice(move_fn *move, const world *w, int other, const onet_sets
 static onet_status serve_room(onet_sets **sets, onet_answer **answers, results *x, const onet_orderer *r,
                               const request *q, onet_error *err) {
     onet_status status =
-        sets_room(sets, q->count, q->items, r->f.model->sh.s.width, q->words, q->kind == SCORE, err);
+        sets_room(sets, q->count, q->items, r->z.model->sh.s.width, q->words, q->kind == SCORE, err);
     if (status) return status;
     if (!results_room(x, q, r->top) || !(*answers = array_new(q->count, sizeof **answers)))
         return fail_memory(err, "the answers");

@@ -134,14 +134,14 @@ void norm_free(norm *b) {
     *b = (norm){0};
 }
 
-void norm_running(norm *b, const real *theta, norm_at at, int width) {
+void norm_frozen(norm *b, const shape *sh, const real *theta, const real *statistics, norm_at at, int width) {
+    const real *mean = statistics + (at.mean - sh->trained), *var = statistics + (at.var - sh->trained);
     for (int c = 0; c < width; c++) {
-        double inv = 1 / sqrt((double)theta[at.var + c] + NORM_EPSILON),
-               g = (double)theta[at.gamma + c] * inv;
-        b->mean[c] = theta[at.mean + c];
+        double inv = 1 / sqrt((double)var[c] + NORM_EPSILON), g = (double)theta[at.gamma + c] * inv;
+        b->mean[c] = mean[c];
         b->inv[c] = (real)inv;
         b->g[c] = (real)g;
-        b->e[c] = (real)((double)theta[at.beta + c] - (double)theta[at.mean + c] * g);
+        b->e[c] = (real)((double)theta[at.beta + c] - (double)mean[c] * g);
     }
 }
 

@@ -65,16 +65,13 @@ typedef struct norm {
 
 bool norm_new(norm *b, int width);
 void norm_free(norm *b);
-/* From the running statistics. */
-void norm_running(norm *b, const real *theta, norm_at at, int width);
+/* From given statistics, laid out as those in theta are: [sh->total - sh->trained]. */
+void norm_frozen(norm *b, const shape *sh, const real *theta, const real *statistics, norm_at at, int width);
 
 /* w [H, O] and b [O] with the norm before them folded in: wf = g w, bf = b + e w; wf_t [O, H] may be NULL. */
 void fold_second(const encoder_weights *e, const norm *b, int H, int O, real *wf, real *bf, real *wf_t);
 /* Block m: v weights with the earlier norms folded in, and the steps' bias at t = 0, 1 and from 2 on: [3, C].
  */
 void fold_conv(const decoder_weights *d, const norm *earlier, int m, int C, real *wf, real *bias);
-
-#define NORM_EPSILON  1e-5
-#define NORM_MOMENTUM 0.1
 
 #endif

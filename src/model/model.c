@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,10 @@ onet_status model_new(onet_model **model, const onet_settings *settings, onet_er
     onet_status status = shape_make(&m->sh, settings, err);
     if (!status) {
         m->theta = array_new(m->sh.total, sizeof *m->theta);
+        m->slope = array_new(m->sh.total - m->sh.trained, sizeof *m->slope);
         m->mean = array_new((size_t)settings->width, sizeof *m->mean);
         m->scale = array_new((size_t)settings->width, sizeof *m->scale);
-        if (!m->theta || !m->mean || !m->scale) status = fail_memory(err, "a model");
+        if (!m->theta || !m->slope || !m->mean || !m->scale) status = fail_memory(err, "a model");
     }
     if (status) {
         onet_model_free(m);
@@ -35,10 +37,37 @@ void onet_model_free(onet_model *m) {
     }
     free(m->record);
     free(m->theta);
+    free(m->slope);
     free(m->mean);
     free(m->scale);
     words_free(m->words);
     free(m);
+}
+
+tensor model_slope_tensor(const tensor *statistic) {
+    tensor t = *statistic;
+    strcpy(strrchr(t.name, '.'), tensor_is_variance(statistic) ? ".var_slope" : ".mean_slope");
+    return t;
+}
+
+/* A mean moves with 1/n in a straight line, the logarithm of a variance (with the norms' epsilon) does. */
+void model_statistics(const onet_model *m, int n, float *to) {
+    const shape *sh = &m->sh;
+    memcpy(to, m->theta + sh->trained, (sh->total - sh->trained) * sizeof *to);
+    if (!m->sized) return;
+    double away = 1.0 / n - (double)m->inverse_size;
+    for (int k = 0; k < sh->tensors; k++) {
+        const tensor *t = &sh->tensor[k];
+        if (t->trained) continue;
+        bool variance = tensor_is_variance(t);
+        for (size_t i = t->offset - sh->trained, end = i + t->size; i < end; i++) {
+            double by = away * (double)m->slope[i], x = (double)to[i];
+            if (!variance)
+                to[i] = (float)(x + by);
+            else
+                to[i] = (float)fmax((x + NORM_EPSILON) * exp(by) - NORM_EPSILON, 0);
+        }
+    }
 }
 
 static record_entry *find(const onet_model *m, const char *key) {

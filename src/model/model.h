@@ -11,7 +11,11 @@ typedef struct record_entry {
 
 struct onet_model {
     shape sh;
-    float *theta;         /* [sh.total], laid out by sh */
+    float *theta; /* [sh.total], laid out by sh */
+    /* The norms' statistics for sets of n items (docs/model.md): theta has them at 1/n = inverse_size, slope
+     * [sh.total - sh.trained] how they change with 1/n. Not sized: the same for all n. */
+    bool sized;
+    float *slope, inverse_size;
     float *mean, *scale;  /* [width]: the net sees (x - mean) * scale; 0 and 1 when standardisation is off */
     onet_words *words;    /* NULL when items are numbers; owned by the model */
     record_entry *record; /* [records]: the training record, in the order in which it was set */
@@ -20,6 +24,12 @@ struct onet_model {
 
 /* Parameters zero, mean 0, scale 1, no words, an empty record. */
 onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err);
+
+/* The tensor beside a statistic of the norms that says how it changes with 1/n: .running_mean has
+ * .mean_slope. */
+tensor model_slope_tensor(const tensor *statistic);
+/* The statistics of the norms for sets of n items: [sh.total - sh.trained]. */
+void model_statistics(const onet_model *model, int n, float *statistics);
 
 /* Sets or replaces a pair of the training record; both are copied. */
 onet_status model_record_set(onet_model *model, const char *key, const char *value, onet_error *err);

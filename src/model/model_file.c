@@ -73,6 +73,10 @@ void model_checksum(const onet_model *m, char hex[65]) {
     sha256_add(&sum, m->theta, m->sh.total * sizeof *m->theta);
     sha256_add(&sum, m->mean, width * sizeof *m->mean);
     sha256_add(&sum, m->scale, width * sizeof *m->scale);
+    if (m->sized) {
+        sha256_add(&sum, m->slope, (m->sh.total - m->sh.trained) * sizeof *m->slope);
+        sha256_add(&sum, &m->inverse_size, sizeof m->inverse_size);
+    }
     if (m->words) sum_words(&sum, m->words);
     sha256_hex(&sum, hex);
 }
@@ -122,13 +126,14 @@ static st_tensor float_tensor(const tensor *t, const float *data) {
     return f;
 }
 
+static const size_t one = 1;
+
 /* What a model that could not be loaded again has wrong; it is not written. */
 static onet_status check_numbers(const onet_model *m, const char *name, onet_status bad, onet_error *err) {
     const shape *sh = &m->sh;
     for (int k = 0; k < sh->tensors; k++) {
         const tensor *t = &sh->tensor[k];
-        const char *suffix = strrchr(t->name, '.');
-        bool variance = !strcmp(suffix, ".running_var");
+        bool variance = tensor_is_variance(t);
         for (size_t i = 0; i < t->size; i++) {
             float x = m->theta[t->offset + i];
             if (!isfinite(x) || (variance && x < 0))
@@ -138,6 +143,13 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
                             name, t->name, x, i);
         }
     }
+    for (size_t i = 0; m->sized && i < sh->total - sh->trained; i++)
+        if (!isfinite(m->slope[i]) || !(m->inverse_size > 0 && m->inverse_size <= 1))
+            return fail(
+                err, bad,
+                "%s: a slope of the norms' statistics is not a finite number, or norm.inverse_size is "
+                "not from 0 to 1; train the model again or use an earlier one",
+                name);
     for (int i = 0; i < sh->s.width; i++)
         if (!isfinite(m->mean[i]) || !isfinite(m->scale[i]))
             return fail(err, bad,
@@ -154,10 +166,23 @@ onet_status onet_model_save(const onet_model *m, const char *path, onet_error *e
     words_tensors w = {0};
     onet_status status = check_numbers(m, path, ONET_FAILED, err);
     if (status) return status;
-    st_tensor *list = array_new((size_t)sh->tensors + 4, sizeof *list);
-    if (!list) return fail_memory(err, "saving a model");
+    st_tensor *list = array_new(2 * (size_t)sh->tensors + 5, sizeof *list);
+    tensor *slopes = array_new((size_t)sh->tensors, sizeof *slopes); /* their names */
+    if (!list || !slopes) {
+        free(list);
+        free(slopes);
+        return fail_memory(err, "saving a model");
+    }
     for (int k = 0; k < sh->tensors; k++)
         list[count++] = float_tensor(&sh->tensor[k], m->theta + sh->tensor[k].offset);
+    for (int k = 0; m->sized && k < sh->tensors; k++) {
+        if (sh->tensor[k].trained) continue;
+        slopes[k] = model_slope_tensor(&sh->tensor[k]);
+        list[count++] = float_tensor(&slopes[k], m->slope + (slopes[k].offset - sh->trained));
+    }
+    if (m->sized)
+        list[count++] = (st_tensor){
+            .name = "norm.inverse_size", .type = ST_F32, .dims = 1, .shape = {one}, .data = &m->inverse_size};
     list[count++] =
         (st_tensor){.name = "input.mean", .type = ST_F32, .dims = 1, .shape = {width}, .data = m->mean};
     list[count++] =
@@ -171,6 +196,7 @@ onet_status onet_model_save(const onet_model *m, const char *path, onet_error *e
     if (!status) status = safetensors_write(path, list, count, p.pair, p.count, err);
     pairs_free(&p, m->records);
     words_tensors_free(&w);
+    free(slopes);
     free(list);
     return status;
 }
@@ -222,6 +248,16 @@ static onet_status check_tensors(const safetensors *file, const shape *sh, onet_
         if ((status = safetensors_expect(file, meant.name, ST_F32, meant.dims, meant.shape, &found, err)))
             return status;
     }
+    bool sized = safetensors_find(file, "norm.inverse_size");
+    for (int k = 0; sized && k < sh->tensors; k++) {
+        if (sh->tensor[k].trained) continue;
+        tensor slope = model_slope_tensor(&sh->tensor[k]);
+        st_tensor meant = float_tensor(&slope, NULL);
+        if ((status = safetensors_expect(file, meant.name, ST_F32, meant.dims, meant.shape, &found, err)))
+            return status;
+    }
+    if (sized && (status = safetensors_expect(file, "norm.inverse_size", ST_F32, 1, &one, &found, err)))
+        return status;
     if ((status = safetensors_expect(file, "input.mean", ST_F32, 1, &width, &found, err))) return status;
     return safetensors_expect(file, "input.scale", ST_F32, 1, &width, &found, err);
 }
@@ -245,6 +281,15 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
         const tensor *t = &sh->tensor[k];
         status = safetensors_load(file, safetensors_find(file, t->name), m->theta + t->offset, err);
     }
+    const st_tensor *inverse_size = safetensors_find(file, "norm.inverse_size");
+    m->sized = inverse_size != NULL;
+    for (int k = 0; m->sized && k < sh->tensors && !status; k++) {
+        if (sh->tensor[k].trained) continue;
+        tensor slope = model_slope_tensor(&sh->tensor[k]);
+        status = safetensors_load(file, safetensors_find(file, slope.name),
+                                  m->slope + (slope.offset - sh->trained), err);
+    }
+    if (m->sized && !status) status = safetensors_load(file, inverse_size, &m->inverse_size, err);
     if (status || (status = safetensors_load(file, safetensors_find(file, "input.mean"), m->mean, err)) ||
         (status = safetensors_load(file, safetensors_find(file, "input.scale"), m->scale, err)))
         return status;

@@ -32,6 +32,11 @@ static onet_status check(int value, int low, int high, const char *name, onet_er
     return fail(err, ONET_USAGE, "%s is %d: it must be from %d to %d", name, value, low, high);
 }
 
+bool tensor_is_variance(const tensor *t) {
+    const char *suffix = strrchr(t->name, '.');
+    return suffix && !strcmp(suffix, ".running_var");
+}
+
 onet_status shape_make(shape *sh, const onet_settings *s, onet_error *err) {
     onet_status status;
     if ((status = check(s->width, 1, MAX_WIDTH, "the number of features an item", err)) ||

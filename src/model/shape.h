@@ -11,6 +11,9 @@
 
 enum { MAX_BLOCKS = 64 };
 
+#define NORM_EPSILON  1e-5
+#define NORM_MOMENTUM 0.1
+
 typedef struct tensor {
     char name[48];
     int dims;
@@ -50,6 +53,9 @@ typedef struct shape {
     int tensors;
     tensor tensor[MAX_BLOCKS * 18 + 3];
 } shape;
+
+/* Of the running statistics: is it a variance, or a mean? */
+bool tensor_is_variance(const tensor *t);
 
 /* Checks the settings and lays out the block. */
 onet_status shape_make(shape *sh, const onet_settings *settings, onet_error *err);

@@ -16,12 +16,14 @@
 #include "train/batches.h"
 #include "train/forget.h"
 #include "train/shard.h"
+#include "train/sizes.h"
 #include "train/state.h"
 #include "train/train.h"
 
 enum {
     AVERAGE_EVERY = 16, /* steps between two looks of the running average at the weights */
     LOG_ROWS = 1000,    /* rows of the log, about, beside those of the epochs' ends */
+    MEASURED = 4096,    /* sets, about, that the norms' statistics are measured on */
     VALID_BLOCK = 256   /* validation sets between two looks at the clock */
 };
 
@@ -43,6 +45,7 @@ void onet_train_defaults(onet_train_options *o) {
     o->epsilon = 1e-8;
     o->seed = 1;
     o->standardise = 1;
+    o->statistics = ONET_STATISTICS_SIZED;
     o->checkpoint_seconds = 60;
     o->valid_limit = 2000;
 }
@@ -62,6 +65,8 @@ typedef struct run {
     train_state s;
     uint64_t steps;      /* of the whole run */
     uint64_t planned;    /* epoch that the plan is for, +1; 0: none yet */
+    uint64_t filled;     /* step that the model was filled at, +1; 0: never */
+    int validates;       /* process 0 has sets to validate with */
     char settings[1024]; /* names the run */
     char *checkpoint, *best, *log_path;
     FILE *log;
@@ -247,15 +252,80 @@ static onet_status save_checkpoint(run *r, onet_error *err) {
     return status;
 }
 
-/* Fills the model with the parameters as they are now (or their average) and the training record. */
+/* The sets of a batch, as many of them as are here. */
+static void take_batch(run *r, const batch *b) {
+    const uint32_t *index = r->plan->index + b->first;
+    int here = b->count, n = (int)sets_size(r->train, index[0]);
+    if (r->w) {
+        here = shard_pick(r->w, index, b->count, r->index, r->place);
+        index = r->index;
+        r->net->all = b->count;
+        r->net->place = r->place;
+    }
+    r->net->ops->take(r->net, index, here, n);
+}
+
+/* What the norms see of a batch with the model's parameters, beginning with statistics of 0. */
+static onet_status measure_batch(run *r, const batch *b, float *theta, sizes *found, onet_error *err) {
+    const shape *sh = &r->model->sh;
+    size_t count = sh->total - sh->trained;
+    memset(theta + sh->trained, 0, count * sizeof *theta);
+    onet_status status = r->net->ops->put(r->net, NET_THETA, theta, err);
+    if (status) return status;
+    take_batch(r, b);
+    step_forward(r->net);
+    if ((status = r->net->ops->get(r->net, NET_THETA, theta, err))) return status;
+    for (size_t i = 0; i < count; i++) theta[sh->trained + i] /= (float)NORM_MOMENTUM;
+    sizes_add(found, b->count, (int)sets_size(r->train, r->plan->index[b->first]), theta + sh->trained);
+    return ONET_OK;
+}
+
+/* Measures the norms' statistics with the model's parameters, on batches of whole sets, and how they go with
+ * the size. The net has its own parameters again afterwards. */
+static onet_status measure(run *r, onet_error *err) {
+    const block_ops *ops = r->net->ops;
+    const shape *sh = &r->model->sh;
+    uint64_t most = (MEASURED + (uint64_t)r->plan->largest - 1) / (uint64_t)r->plan->largest;
+    batches_shuffle(r->plan, r->o.seed, UINT32_MAX);
+    r->planned = 0;
+    float *theta = array_new(sh->total, sizeof *theta);
+    sizes found;
+    onet_status status = sizes_new(&found, sh) && theta ? ONET_OK : fail_memory(err, "the norms' statistics");
+    if (!status) memcpy(theta, r->model->theta, sh->total * sizeof *theta);
+    if (!status && r->forget)
+        status = ops->data(r->net, r->own, r->model->mean, r->model->scale, r->s.vec != NULL, err);
+    if (!status && r->s.vec) status = ops->put(r->net, NET_VECTORS, r->model->words->vectors, err);
+    status = world_agree(r->w, status, err);
+    for (uint64_t b = 0; b < most && b < r->plan->count && !status; b++)
+        status = measure_batch(r, &r->plan->batch[b], theta, &found, err);
+    if (!status) sizes_fit(&found, r->model);
+    if (!status) status = ops->put(r->net, NET_THETA, r->s.theta, err);
+    if (!status && r->s.vec) status = ops->put(r->net, NET_VECTORS, r->s.vec, err);
+    sizes_free(&found);
+    free(theta);
+    return status;
+}
+
+/* Fills the model with the parameters as they are now (or their average), the norms' statistics and the
+ * training record. All processes do it together. */
 static onet_status fill_model(run *r, onet_error *err) {
     onet_model *model = r->model;
+    if (r->filled == r->s.step + 1) return ONET_OK;
+    onet_status status = fetch(r, err);
+    if (status) return status;
     memcpy(model->theta, r->s.average && r->s.step >= AVERAGE_EVERY ? r->s.average : r->s.theta,
            r->s.params * sizeof(float));
     if (r->s.vec)
         memcpy(model->words->vectors,
                r->s.vec_average && r->s.step >= AVERAGE_EVERY ? r->s.vec_average : r->s.vec,
                r->s.vectors * sizeof(float));
+    if (r->o.statistics == ONET_STATISTICS_SIZED && (status = measure(r, err))) return status;
+    r->filled = r->s.step + 1;
+    return ONET_OK;
+}
+
+static onet_status record_progress(run *r, onet_error *err) {
+    onet_model *model = r->model;
     char step[32], loss[32], exact[32];
     snprintf(step, sizeof step, "%" PRIu64, r->s.step);
     snprintf(loss, sizeof loss, "%.6f", mean_loss(r));
@@ -303,8 +373,8 @@ static onet_sets view(const onet_sets *s, size_t first, size_t count, size_t *at
 
 /* Share of validation sets that a greedy search puts in exactly the right order. */
 static onet_status validate(run *r, int *stop, onet_error *err) {
-    onet_status status = fetch(r, err);
-    if (!status) status = fill_model(r, err);
+    if (!r->validates && r->s.step < r->steps) return ONET_OK;
+    onet_status status = fill_model(r, err);
     if (status || !r->valid) return status;
     size_t count = r->valid->count, right = 0, largest = 0;
     if (r->o.valid_limit > 0 && count > (size_t)r->o.valid_limit) count = (size_t)r->o.valid_limit;
@@ -341,7 +411,7 @@ static onet_status validate(run *r, int *stop, onet_error *err) {
     r->s.valid_exact = (double)right / (double)count;
     if (r->s.valid_exact > r->s.best_exact) {
         r->s.best_exact = r->s.valid_exact;
-        if (r->best && !(status = fill_model(r, err))) status = onet_model_save(r->model, r->best, err);
+        if (r->best && !(status = record_progress(r, err))) status = onet_model_save(r->model, r->best, err);
     }
     return status;
 }
@@ -374,15 +444,7 @@ static onet_status one_step(run *r, onet_error *err) {
         if (status) return status;
     }
     const batch *b = &r->plan->batch[at];
-    const uint32_t *index = r->plan->index + b->first;
-    int here = b->count, n = (int)sets_size(r->train, index[0]);
-    if (r->w) {
-        here = shard_pick(r->w, index, b->count, r->index, r->place);
-        index = r->index;
-        r->net->all = b->count;
-        r->net->place = r->place;
-    }
-    ops->take(r->net, index, here, n);
+    take_batch(r, b);
     step_forward(r->net);
     step_backward(r->net);
     double rate = rate_at(r, r->s.step), t = (double)r->s.step + 1;
@@ -480,9 +542,13 @@ static onet_status record(run *r, onet_error *err) {
     snprintf(sets, sizeof sets, "%zu", r->train->count);
     snprintf(seed, sizeof seed, "%" PRIu64, r->o.seed);
     snprintf(batch_size, sizeof batch_size, "%d", r->o.batch);
-    const char *pairs[][2] = {
-        {"data.sha256", r->train->hash}, {"data.sets", sets},  {"seed", seed},
-        {"batch", batch_size},           {"run", r->settings}, {"kernels", net_kernels(r->net)}};
+    const char *pairs[][2] = {{"data.sha256", r->train->hash},
+                              {"data.sets", sets},
+                              {"seed", seed},
+                              {"batch", batch_size},
+                              {"run", r->settings},
+                              {"kernels", net_kernels(r->net)},
+                              {"statistics", r->o.statistics == ONET_STATISTICS_SIZED ? "sized" : "running"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         onet_status status = model_record_set(r->model, pairs[i][0], pairs[i][1], err);
         if (status) return status;
@@ -609,6 +675,7 @@ static onet_status prepare(run *r, onet_error *err) {
     status = world_agree(w, status, err);
     if (status) return status;
     if (w) {
+        w->broadcast(w, 0, &r->validates, sizeof r->validates);
         w->broadcast(w, 0, r->model->mean, (size_t)r->train->width * sizeof *r->model->mean);
         w->broadcast(w, 0, r->model->scale, (size_t)r->train->width * sizeof *r->model->scale);
         state_share(&r->s, w);
@@ -622,6 +689,7 @@ static onet_status prepare(run *r, onet_error *err) {
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
                            const onet_train_options *options, onet_error *err) {
     run r = {.w = w, .train = train, .valid = valid && valid->count ? valid : NULL, .o = *options};
+    r.validates = r.valid != NULL;
     char device[24];
     *model = NULL;
     if (w && !r.o.threads) r.o.threads = w->processors;
@@ -631,6 +699,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     if (!status) status = loop(&r, err);
     if (!status) {
         status = fill_model(&r, err);
+        if (!status) status = record_progress(&r, err);
         if (!status && r.checkpoint) status = onet_model_save(r.model, options->model_path, err);
         status = world_agree(w, status, err);
     }

@@ -67,6 +67,12 @@ static void sample_make(sample *k, const onet_settings *s, const int *sizes, int
     must(shape_make(&k->model.sh, s, &err), &err);
     k->model.theta = need(calloc(k->model.sh.total, sizeof(float)));
     generated_theta(&k->model.sh, seed, k->model.theta);
+    size_t statistics = k->model.sh.total - k->model.sh.trained;
+    k->model.slope = need(calloc(statistics, sizeof(float)));
+    k->model.sized = seed % 2;
+    k->model.inverse_size = 0.1f;
+    for (size_t i = 0; i < statistics; i++)
+        k->model.slope[i] = (float)(2 * generated_uniform(seed, 79, i) - 1);
     k->model.mean = need(calloc((size_t)s->width, sizeof(float)));
     k->model.scale = need(calloc((size_t)s->width, sizeof(float)));
     for (int c = 0; c < s->width; c++) {
@@ -105,6 +111,7 @@ static void sample_make(sample *k, const onet_settings *s, const int *sizes, int
 
 static void sample_free(sample *k) {
     free(k->model.theta);
+    free(k->model.slope);
     free(k->model.mean);
     free(k->model.scale);
     free(k->words.vectors);
@@ -251,15 +258,15 @@ static void test_orders(const char *name, const sample *k, int beam, int top, co
     compare(where, k, cpu, &got, &want);
     check(answers_same(&k->sets, &got, &again), where, "another run, other bits", 0);
 
-    frozen f;
+    freezer z;
     order_device *d;
-    if (!frozen_new(&f, &k->model, kernels_pick(NULL))) die("out of memory");
-    must(gpu_open(&d, &f, 0, &err), &err);
+    if (!freezer_new(&z, &k->model, kernels_pick(NULL))) die("out of memory");
+    must(gpu_open(&d, &z, 0, &err), &err);
     d->poison = true;
-    gpu_work work = {&f, &k->sets, poisoned.a, NULL, beam, top, NULL};
+    gpu_work work = {&z, &k->sets, poisoned.a, NULL, beam, top, NULL};
     must(gpu_run(d, &work, &err), &err);
     d->close(d);
-    frozen_free(&f);
+    freezer_free(&z);
     check(answers_same(&k->sets, &got, &poisoned), where, "poisoned memory, other bits", 0);
 
     double *a = need(calloc(k->sets.count, sizeof *a)), *b = need(calloc(k->sets.count, sizeof *b)), off = 0;
