@@ -1,0 +1,323 @@
+/* The norms' statistics by the size of a set: the line through them, what the model makes of it, how ordering
+ * uses it, how training measures it, and the file. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "data/sets.h"
+#include "decode/frozen.h"
+#include "model/generated.h"
+#include "model/model.h"
+#include "paper_form.h"
+#include "train/sizes.h"
+
+static const onet_settings small = {.width = 2,
+                                    .encoder_blocks = 2,
+                                    .hidden = 12,
+                                    .encoder_out = 5,
+                                    .pool = ONET_POOL_MAX,
+                                    .decoder_blocks = 2,
+                                    .decoder_out = 6};
+
+static onet_model *some_model(int sized) {
+    onet_model *m;
+    onet_error err;
+    assert_int_equal(model_new(&m, &small, &err), ONET_OK);
+    generated_theta(&m->sh, 5, m->theta);
+    m->sized = sized;
+    m->inverse_size = 0.125f;
+    for (size_t i = 0; sized && i < m->sh.total - m->sh.trained; i++)
+        m->slope[i] = (float)(2 * generated_uniform(5, 80, i) - 1);
+    return m;
+}
+
+static onet_sets *sets_of(const int *n, int count) {
+    onet_sets *sets;
+    onet_error err;
+    float x[256 * 2];
+    int32_t y[256];
+    assert_int_equal(sets_new(&sets, 2, &err), ONET_OK);
+    for (int s = 0; s < count; s++) {
+        generated_batch(9, s, 1, n[s], 2, x, y);
+        assert_int_equal(sets_append(sets, (size_t)n[s], 2, x, y, &err), ONET_OK);
+    }
+    return sets;
+}
+
+/* ---- the line ---- */
+
+/* A statistic that lies on a line in 1/n, seen from the outside: means straight, variances in the logarithm.
+ */
+static double on_line(const tensor *t, size_t i, double n) {
+    double a = 0.3 + 0.01 * (double)i, b = 0.7 - 0.02 * (double)i;
+    return tensor_is_variance(t) ? exp(a + b / n) - NORM_EPSILON : a + b / n;
+}
+
+static void finds_the_line(void **state) {
+    (void)state;
+    onet_model *m = some_model(0);
+    const shape *sh = &m->sh;
+    size_t count = sh->total - sh->trained;
+    float *statistics = calloc(count, sizeof *statistics);
+    sizes s;
+    assert_true(sizes_new(&s, sh));
+    for (int n = 5; n <= 20; n++) {
+        for (int k = 0; k < sh->tensors; k++)
+            for (size_t i = 0; !sh->tensor[k].trained && i < sh->tensor[k].size; i++)
+                statistics[sh->tensor[k].offset - sh->trained + i] = (float)on_line(&sh->tensor[k], i, n);
+        sizes_add(&s, n % 3 + 1, n, statistics);
+    }
+    sizes_fit(&s, m);
+    assert_true(m->sized);
+    const int at[] = {1, 2, 7, 20, 50, 1000};
+    for (size_t a = 0; a < sizeof at / sizeof *at; a++) {
+        model_statistics(m, at[a], statistics);
+        for (int k = 0; k < sh->tensors; k++)
+            for (size_t i = 0; !sh->tensor[k].trained && i < sh->tensor[k].size; i++) {
+                double meant = on_line(&sh->tensor[k], i, at[a]);
+                float found = statistics[sh->tensor[k].offset - sh->trained + i];
+                if (fabs((double)found - meant) > 1e-5 * (1 + fabs(meant)))
+                    fail_msg("%s[%zu] at n = %d: %g, should be %g", sh->tensor[k].name, i, at[a], found,
+                             meant);
+            }
+    }
+    sizes_free(&s);
+    free(statistics);
+    onet_model_free(m);
+}
+
+static void draws_no_line_from_one_place(void **state) {
+    (void)state;
+    const int close[][2] = {{6, 6}, {6, 11}};
+    for (int c = 0; c < 2; c++) {
+        onet_model *m = some_model(0);
+        size_t count = m->sh.total - m->sh.trained;
+        float *statistics = calloc(count, sizeof *statistics);
+        sizes s;
+        assert_true(sizes_new(&s, &m->sh));
+        for (int k = 0; k < 2; k++) {
+            for (size_t i = 0; i < count; i++) statistics[i] = 0.5f + (float)k;
+            sizes_add(&s, 10, close[c][k], statistics);
+        }
+        sizes_fit(&s, m);
+        assert_false(m->sized);
+        for (size_t i = 0; i < count; i++) assert_true(m->slope[i] == 0);
+        model_statistics(m, 100, statistics);
+        assert_memory_equal(statistics, m->theta + m->sh.trained, count * sizeof *statistics);
+        sizes_free(&s);
+        free(statistics);
+        onet_model_free(m);
+    }
+}
+
+/* ---- ordering ---- */
+
+/* Sets of 1 to 150 items in one call, more sizes than a freezer holds: each scored as by a model whose
+ * statistics are those of its size and the same for all. */
+static void orders_by_size(void **state) {
+    (void)state;
+    enum { SIZES = 150 };
+    onet_error err;
+    onet_model *sized = some_model(1), *fixed = some_model(0);
+    int n[2 * SIZES];
+    for (int i = 0; i < SIZES; i++) n[i] = n[2 * SIZES - 1 - i] = i + 1;
+    onet_sets *sets = sets_of(n, 2 * SIZES);
+    double score[3][2 * SIZES];
+    int moved = 0;
+    for (int threads = 1; threads <= 3; threads++) {
+        onet_orderer *r;
+        onet_order_options o = {.threads = threads, .device = "cpu"};
+        assert_int_equal(onet_orderer_new(&r, sized, &o, &err), ONET_OK);
+        assert_int_equal(onet_orderer_score(r, sets, score[threads - 1], &err), ONET_OK);
+        onet_orderer_free(r);
+    }
+    assert_memory_equal(score[1], score[0], sizeof score[0]);
+    assert_memory_equal(score[2], score[0], sizeof score[0]);
+    for (int i = 0; i < SIZES; i += 7) {
+        float before[512];
+        double plain, same;
+        onet_orderer *r;
+        onet_sets *one = sets_of(n, i + 1);
+        onet_sets view = *one;
+        view.start += i;
+        view.count = 1;
+        size_t count = fixed->sh.total - fixed->sh.trained;
+        memcpy(before, fixed->theta + fixed->sh.trained, count * sizeof *before);
+        for (int k = 0; k < 2; k++) {
+            if (k) model_statistics(sized, i + 1, fixed->theta + fixed->sh.trained);
+            assert_int_equal(onet_orderer_new(&r, fixed, &(onet_order_options){.device = "cpu"}, &err),
+                             ONET_OK);
+            assert_int_equal(onet_orderer_score(r, &view, k ? &same : &plain, &err), ONET_OK);
+            onet_orderer_free(r);
+        }
+        assert_true(same == score[0][i]);
+        moved += fabs(plain - same) > 1e-3;
+        memcpy(fixed->theta + fixed->sh.trained, before, count * sizeof *before);
+        onet_sets_free(one);
+    }
+    assert_true(moved > 10);
+    onet_sets_free(sets);
+    onet_model_free(sized);
+    onet_model_free(fixed);
+}
+
+static void keeps_what_is_ready(void **state) {
+    (void)state;
+    onet_model *m = some_model(1);
+    freezer z;
+    assert_true(freezer_new(&z, m, kernels_pick("plain")));
+    const frozen *five = freezer_get(&z, 5);
+    assert_non_null(five);
+    assert_ptr_equal(freezer_get(&z, 5), five);
+    assert_null(freezer_find(&z, 6));
+    for (int n = 6; z.count < FROZEN_SIZES; n++) assert_non_null(freezer_get(&z, n));
+    assert_ptr_equal(freezer_find(&z, 5), five);
+    assert_int_equal(freezer_get(&z, 1000)->n, 1000);
+    assert_int_equal(z.count, 1);
+    freezer_free(&z);
+    m->sized = false;
+    assert_true(freezer_new(&z, m, kernels_pick("plain")));
+    assert_ptr_equal(freezer_get(&z, 5), freezer_get(&z, 50));
+    assert_int_equal(z.count, 1);
+    freezer_free(&z);
+    onet_model_free(m);
+}
+
+/* ---- training ---- */
+
+/* One batch is all there is: the model's statistics are then those of that batch under its own final weights,
+ * as the paper's form gives them. */
+static void measures_what_the_norms_see(void **state) {
+    (void)state;
+    enum { B = 24, N = 6 };
+    onet_error err;
+    int n[B];
+    for (int i = 0; i < B; i++) n[i] = N;
+    onet_sets *sets = sets_of(n, B);
+    onet_train_options o;
+    onet_train_defaults(&o);
+    o.settings = small;
+    o.batch = B;
+    o.epochs = 5;
+    o.average = 0;
+    o.standardise = 0;
+    o.device = "cpu";
+    onet_model *m;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_OK);
+    assert_false(m->sized);
+    size_t count = m->sh.total - m->sh.trained;
+    double *running = calloc(count, sizeof *running), *logits = calloc(B * N * N, sizeof *logits), loss;
+    float *theta = calloc(m->sh.total, sizeof *theta);
+    memcpy(theta, m->theta, m->sh.trained * sizeof *theta);
+    paper_forward(&m->sh, theta, running, B, N, sets->items, sets->order, 1, logits, &loss);
+    for (size_t i = 0; i < count; i++) {
+        double meant = running[i] / NORM_MOMENTUM, found = (double)m->theta[m->sh.trained + i];
+        if (fabs(found - meant) > 1e-4 * (1 + fabs(meant)))
+            fail_msg("statistic %zu is %g, should be %g", i, found, meant);
+    }
+    free(running);
+    free(logits);
+    free(theta);
+    onet_model_free(m);
+
+    /* The running averages, when they are asked for, are others. */
+    o.statistics = ONET_STATISTICS_RUNNING;
+    onet_model *plain;
+    assert_int_equal(onet_train(&plain, sets, NULL, &o, &err), ONET_OK);
+    assert_false(plain->sized);
+    assert_string_equal(onet_model_record(plain, "statistics"), "running");
+    onet_model_free(plain);
+    onet_sets_free(sets);
+}
+
+/* Measuring leaves the training as it was: with validation after each epoch the weights are those without. */
+static void measuring_changes_nothing(void **state) {
+    (void)state;
+    enum { COUNT = 300 };
+    onet_error err;
+    int n[COUNT];
+    for (int i = 0; i < COUNT; i++) n[i] = 2 + i % 7;
+    onet_sets *sets = sets_of(n, COUNT);
+    onet_train_options o;
+    onet_train_defaults(&o);
+    o.settings = small;
+    o.epochs = 3;
+    o.device = "cpu";
+    onet_model *m[3];
+    assert_int_equal(onet_train(&m[0], sets, NULL, &o, &err), ONET_OK);
+    assert_int_equal(onet_train(&m[1], sets, sets, &o, &err), ONET_OK);
+    o.statistics = ONET_STATISTICS_RUNNING;
+    assert_int_equal(onet_train(&m[2], sets, sets, &o, &err), ONET_OK);
+    assert_true(m[0]->sized && m[1]->sized && !m[2]->sized);
+    assert_string_equal(onet_model_record(m[0], "statistics"), "sized");
+    assert_memory_equal(m[1]->theta, m[0]->theta, m[0]->sh.total * sizeof(float));
+    assert_memory_equal(m[1]->slope, m[0]->slope, (m[0]->sh.total - m[0]->sh.trained) * sizeof(float));
+    assert_memory_equal(m[2]->theta, m[0]->theta, m[0]->sh.trained * sizeof(float));
+    for (int i = 0; i < 3; i++) onet_model_free(m[i]);
+    onet_sets_free(sets);
+}
+
+/* ---- the file ---- */
+
+static void file_keeps_it(void **state) {
+    (void)state;
+    char path[] = "/tmp/ordernet-sizes-XXXXXX", before[65], after[65];
+    onet_error err;
+    close(mkstemp(path));
+    onet_model *m = some_model(1), *again, *bad;
+    assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+    assert_int_equal(onet_model_load(&again, path, &err), ONET_OK);
+    assert_true(again->sized);
+    assert_true(again->inverse_size == m->inverse_size);
+    assert_memory_equal(again->slope, m->slope, (m->sh.total - m->sh.trained) * sizeof *m->slope);
+    model_checksum(m, before);
+    model_checksum(again, after);
+    assert_string_equal(before, after);
+    again->slope[3] += 1;
+    model_checksum(again, after);
+    assert_string_not_equal(before, after);
+    onet_model_free(again);
+
+    /* Not a number, or out of range: neither written nor read. */
+    m->slope[2] = NAN;
+    assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
+    m->slope[2] = 0;
+    m->inverse_size = 2;
+    assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
+    assert_int_equal(onet_model_load(&again, path, &err), ONET_OK);
+    onet_model_free(again);
+
+    /* A file that says that it has slopes and has not all of them. */
+    FILE *in = fopen(path, "rb+");
+    char head[65536];
+    size_t got = fread(head, 1, sizeof head, in);
+    char *name = memmem(head, got, "decoder.1.norm.var_slope", 24);
+    assert_non_null(name);
+    fseek(in, name - head, SEEK_SET);
+    fputc('D', in);
+    fclose(in);
+    assert_int_equal(onet_model_load(&bad, path, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "decoder.1.norm.var_slope"));
+    unlink(path);
+    onet_model_free(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_the_line),
+        cmocka_unit_test(draws_no_line_from_one_place),
+        cmocka_unit_test(orders_by_size),
+        cmocka_unit_test(keeps_what_is_ready),
+        cmocka_unit_test(measures_what_the_norms_see),
+        cmocka_unit_test(measuring_changes_nothing),
+        cmocka_unit_test(file_keeps_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
