@@ -39,7 +39,7 @@ mkdir -p "$out"
 # ---- Settings ------------------------------------------------------------------------------------------
 # paper: as published. Frozen vectors, Adam, batches of 128, 10 epochs; the learning rate is our own choice.
 paper=(--preset words --no-standardise --batch 128 --epochs 10 --learning-rate 1e-3 --schedule constant
-    --warmup 0 --weight-decay 0 --clip 0 --average 0)
+    --warmup 0 --weight-decay 0 --clip 0 --average 0 --statistics running)
 # trained: the same with the vectors trained too, larger batches and a falling rate.
 trained=(--preset words --no-standardise --batch 512 --epochs 10 --learning-rate 2e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0 --clip 0 --average 0 --train-vectors)
