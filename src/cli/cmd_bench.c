@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -38,12 +38,6 @@ typedef struct row {
     double per_second, gflops, peak, loss, memory;
     const char *kernels;
 } row;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double memory_mb(void) {
     struct rusage use;
@@ -86,9 +80,9 @@ static onet_status bench_train(const bench_values *v, const onet_model *m, int n
         for (int i = 0; i < v->batch; i++) index[i] = (uint32_t)i;
         double best = INFINITY;
         long steps = 0;
-        double from = now();
-        for (int stretch = 0; stretch < STRETCHES || now() - from < v->seconds; stretch++) {
-            double begin = now(), end = begin;
+        double from = clock_seconds();
+        for (int stretch = 0; stretch < STRETCHES || clock_seconds() - from < v->seconds; stretch++) {
+            double begin = clock_seconds(), end = begin;
             long here = 0;
             do {
                 t->ops->take(t, index, v->batch, n);
@@ -98,10 +92,10 @@ static onet_status bench_train(const bench_values *v, const onet_model *m, int n
                 t->ops->optimise(t, &(adam_step){1, 1e-5, 0.9, 0.999, 1e-8, 1, 1, 0}, 0, NULL);
                 here++;
                 if (t->loss_every > 1 && here % 50 == 0) t->ops->loss(t); /* waits for the device */
-                end = now();
+                end = clock_seconds();
             } while (end - begin < STRETCH_SECONDS);
             t->ops->loss(t);
-            double each = (now() - begin) / (double)here;
+            double each = (clock_seconds() - begin) / (double)here;
             if (each < best) best = each;
         }
         r->work = "train";
@@ -132,13 +126,14 @@ static onet_status bench_order(const bench_values *v, const onet_model *m, int n
                             .kernels = v->kernels,
                             .device = v->device};
     if (!status) status = onet_orderer_new(&orderer, m, &o, err);
-    double best = INFINITY, begin = now();
+    double best = INFINITY, begin = clock_seconds();
     for (int i = 0; i < count && !status; i++) answers[i].order = order + (size_t)i * (size_t)n;
-    for (int stretch = 0; !status && (stretch < STRETCHES || now() - begin < v->seconds); stretch++) {
-        double from = now();
+    for (int stretch = 0; !status && (stretch < STRETCHES || clock_seconds() - begin < v->seconds);
+         stretch++) {
+        double from = clock_seconds();
         status = onet_orderer_run(orderer, sets, answers, err);
-        if (now() - from < best) best = now() - from;
-        if (now() - begin > 2 * v->seconds && stretch) break;
+        if (clock_seconds() - from < best) best = clock_seconds() - from;
+        if (clock_seconds() - begin > 2 * v->seconds && stretch) break;
     }
     r->work = "order";
     r->batch = count;

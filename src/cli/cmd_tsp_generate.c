@@ -10,6 +10,7 @@
 #include "data/sets.h"
 #include "data/sets_io.h"
 #include "tsp/generate.h"
+#include "tsp/stop.h"
 
 /* Instances solved between two writes: fewer where each takes long, so that progress shows. */
 static size_t chunk(const option_sizes *n) {
@@ -55,12 +56,12 @@ static onet_status generate(const generate_values *v, pool *threads, output *lin
     progress p;
     progress_start(&p, v->quiet);
     interrupt_catch();
+    tsp_stop_when(interrupted);
     onet_status status = sets_new(sets, 2, err);
     for (size_t first = 0; first < total && !status; first += piece) {
         size_t count = total - first < piece ? total - first : piece;
-        if (interrupted())
-            status = fail(err, ONET_INTERRUPTED, "stopped after %zu of %zu instances", first, total);
-        if (!status) status = tsp_generate(*sets, &plan, first, count, threads, err);
+        status = tsp_generate(*sets, &plan, first, count, threads, err);
+        if (status == ONET_INTERRUPTED) fail(err, status, "stopped after %zu of %zu instances", first, total);
         if (!status && lines) {
             status = write_lines(lines, *sets, err);
             onet_sets_free(*sets);

@@ -15,6 +15,7 @@
 #include "show/canvas.h"
 #include "show/tours.h"
 #include "tsp/load.h"
+#include "tsp/stop.h"
 #include "tsp/tsplib.h"
 
 enum { MOST_PANELS = 12, COLUMNS = 4 };
@@ -111,6 +112,8 @@ static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t
     int32_t *tour = status ? NULL : array_new((size_t)t.n, sizeof *tour);
     if (!status && !tour) status = fail_memory(err, "a tour");
     if (!status) status = tsp_solve(&t, v->method, effort, tour, &proof, err);
+    /* A search that was broken off found something, but not what was asked for. */
+    if (!status && interrupted()) status = ONET_INTERRUPTED;
     if (status == ONET_USAGE && file->sets) error_prefix(err, "set %zu", i + 1);
     if (!status) {
         print_answer(v, file, &t, tour, &proof);
@@ -129,12 +132,13 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
     progress p;
     progress_start(&p, v->quiet || file->count == 1);
     interrupt_catch();
+    tsp_stop_when(interrupted);
     onet_status status = v->out && file->sets ? sets_new(&k.tours, 2, err) : ONET_OK;
     for (size_t i = 0; i < file->count && !status; i++) {
-        if (interrupted())
-            status = fail(err, ONET_INTERRUPTED, "stopped after %zu of %zu instances", i, file->count);
-        else
-            status = solve_one(v, file, i, effort, &k, &length, err);
+        status = solve_one(v, file, i, effort, &k, &length, err);
+        if (status == ONET_INTERRUPTED)
+            fail(err, status, "stopped after %zu of %zu instance%s", i, file->count,
+                 file->count == 1 ? "" : "s");
         progress_count(&p, "solving", "instances", (double)(i + 1), (double)file->count);
     }
     progress_end(&p);

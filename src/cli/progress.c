@@ -4,30 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
-static const double first_after = 2, terminal_every = 0.1, plain_every = 5;
+#include "base/clock.h"
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static const double first_after = 2, terminal_every = 0.1, plain_every = 5;
 
 void progress_start(progress *p, bool quiet) {
     const char *term = getenv("TERM");
     *p = (progress){.quiet = quiet, .terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0};
-    p->started = now();
+    p->started = clock_seconds();
     p->next = p->started + first_after;
 }
 
 bool progress_due(progress *p) {
-    return !p->quiet && now() >= p->next;
+    return !p->quiet && clock_seconds() >= p->next;
 }
 
 void progress_draw(progress *p, const char *text) {
-    p->next = now() + (p->terminal ? terminal_every : plain_every);
+    p->next = clock_seconds() + (p->terminal ? terminal_every : plain_every);
     p->drawn = true;
     if (!p->terminal) {
         fprintf(stderr, "%s\n", text);
@@ -87,5 +82,5 @@ void progress_end(progress *p) {
 }
 
 double progress_seconds(const progress *p) {
-    return now() - p->started;
+    return clock_seconds() - p->started;
 }

@@ -14,15 +14,16 @@
  * Bounds are computed in double from the true distances of the tree's edges. A subtree is cut off when its
  * bound comes within 1e-10 of the best tour's length (relative), or, where all distances are whole numbers,
  * when it rounds up to it. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "tsp/degenerate.h"
 #include "tsp/solvers.h"
+#include "tsp/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Keys that stand in the place of a distance; prices are absorbed by their size. */
 #define SHUT   1e30
@@ -86,12 +87,6 @@ typedef struct search {
 
 static double *key_of(search *s, int i, int j) {
     return &s->key[(size_t)i * (size_t)s->n + (size_t)j];
-}
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void set_best(search *s, double length) {
@@ -412,7 +407,7 @@ static void child(search *s, int depth, double bound, int city, int force1, int 
 static void explore(search *s, int depth, double parent_bound) {
     size_t n = (size_t)s->n;
     if (s->no_memory) return;
-    if (s->end > 0 && now() > s->end) s->stopped = true;
+    if ((s->end > 0 && clock_seconds() > s->end) || tsp_stop_asked()) s->stopped = true;
     if (s->stopped) {
         if (parent_bound < s->open_bound) s->open_bound = parent_bound;
         return;
@@ -498,7 +493,7 @@ static bool new_search(search *s, const tsp_instance *t) {
 
 static onet_status branch_and_bound(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,
                                     onet_error *err) {
-    double began = now();
+    double began = clock_seconds();
     onet_status status = tsp_nearest(t, 0, tour, err);
     long n = t->n,
          kicks = n <= 50 ? n * n / 20 : n * n * n / 1000; /* cheap beside the search that they save */

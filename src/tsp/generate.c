@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/sets.h"
+#include "tsp/stop.h"
 #include <stdlib.h>
 
 int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
@@ -81,7 +82,9 @@ onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, si
         pool_run(threads, (int)count, one_instance, &j);
     for (size_t i = 0; i < count && !status; i++) {
         size_t at = i * (size_t)j.stride;
-        if (j.status[i])
+        if (tsp_stop_asked())
+            status = fail(err, ONET_INTERRUPTED, "stopped at instance %zu", first + i + 1);
+        else if (j.status[i])
             status = fail_memory(err, "solving an instance");
         else
             status = sets_append(sets, (size_t)j.n[i], 2, j.xy + 2 * at, j.tour + at, err);

@@ -4,14 +4,15 @@
  * The tour is an array with the position of every city beside it. All moves are made of 2-opt moves, which
  * reverse the shorter of the two paths. Cities whose surroundings changed wait in a stack; a search ends
  * when the stack is empty. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "tsp/solvers.h"
+#include "tsp/stop.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { NEIGHBOURS = 8, LONGEST_SEGMENT = 3, KICK_REACH = 30 };
 
@@ -182,19 +183,13 @@ static void list_neighbours(search *s) {
     }
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void long_search(search *s, int32_t *best, long kicks, double seconds, uint64_t seed) {
     size_t bytes = (size_t)s->n * sizeof *best;
-    double end = seconds > 0 ? now() + seconds : 0;
+    double end = seconds > 0 ? clock_seconds() + seconds : 0;
     rng r;
     rng_seed(&r, seed, 0);
     for (long i = 0; i < kicks; i++) {
-        if (seconds > 0 && i % 64 == 0 && now() > end) break;
+        if (i % 64 == 0 && ((seconds > 0 && clock_seconds() > end) || tsp_stop_asked())) break;
         double longer = kick(s, &r);
         longer -= mend(s);
         if (longer <= 0) {

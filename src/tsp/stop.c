@@ -1,0 +1,13 @@
+#include "tsp/stop.h"
+
+#include <stddef.h>
+
+static bool (*asks)(void);
+
+void tsp_stop_when(bool (*asked)(void)) {
+    asks = asked;
+}
+
+bool tsp_stop_asked(void) {
+    return asks && asks();
+}
