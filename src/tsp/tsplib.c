@@ -289,7 +289,7 @@ static onet_status make_instance(source *s, tsp_instance *t, onet_error *err) {
     snprintf(t->name, sizeof t->name, "%s", s->name);
     size_t n = (size_t)s->n;
     if (s->xy) memcpy(t->xy, s->xy, 2 * n * sizeof *t->xy);
-    if (s->weight == EXPLICIT) return fill_from_matrix(s, t, err);
+    if (s->weight == EXPLICIT && s->matrix) return fill_from_matrix(s, t, err); /* one city needs none */
     t->whole = true;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++) {
