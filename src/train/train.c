@@ -265,6 +265,14 @@ static void take_batch(run *r, const batch *b) {
     r->net->ops->take(r->net, index, here, n);
 }
 
+static onet_status forget_words(run *r, uint64_t epoch, onet_error *err) {
+    if (!r->forget) return ONET_OK;
+    forget_draw(r->forget, r->own, r->o.forget, r->o.seed, epoch, r->w ? (uint64_t)r->w->rank : 0,
+                r->w ? (uint64_t)r->w->size : 1);
+    return r->net->ops->data(r->net, &r->forget->sets, r->model->mean, r->model->scale, r->s.vec != NULL,
+                             err);
+}
+
 /* What the norms see of a batch with the model's parameters, beginning with statistics of 0. */
 static onet_status measure_batch(run *r, const batch *b, float *theta, sizes *found, onet_error *err) {
     const shape *sh = &r->model->sh;
@@ -286,14 +294,14 @@ static onet_status measure(run *r, onet_error *err) {
     const block_ops *ops = r->net->ops;
     const shape *sh = &r->model->sh;
     uint64_t most = (MEASURED + (uint64_t)r->plan->largest - 1) / (uint64_t)r->plan->largest;
-    batches_shuffle(r->plan, r->o.seed, UINT32_MAX);
+    const uint64_t epoch = UINT32_MAX; /* none that is trained on */
+    batches_shuffle(r->plan, r->o.seed, epoch);
     r->planned = 0;
     float *theta = array_new(sh->total, sizeof *theta);
     sizes found;
     onet_status status = sizes_new(&found, sh) && theta ? ONET_OK : fail_memory(err, "the norms' statistics");
     if (!status) memcpy(theta, r->model->theta, sh->total * sizeof *theta);
-    if (!status && r->forget)
-        status = ops->data(r->net, r->own, r->model->mean, r->model->scale, r->s.vec != NULL, err);
+    if (!status) status = forget_words(r, epoch, err);
     if (!status && r->s.vec) status = ops->put(r->net, NET_VECTORS, r->model->words->vectors, err);
     status = world_agree(r->w, status, err);
     for (uint64_t b = 0; b < most && b < r->plan->count && !status; b++)
@@ -424,14 +432,6 @@ static void move_average(run *r) {
     if (decay > looks / (looks + 9)) decay = looks / (looks + 9);
     if (looks <= 1) decay = 0;
     r->net->ops->average(r->net, decay);
-}
-
-static onet_status forget_words(run *r, uint64_t epoch, onet_error *err) {
-    if (!r->forget) return ONET_OK;
-    forget_draw(r->forget, r->own, r->o.forget, r->o.seed, epoch, r->w ? (uint64_t)r->w->rank : 0,
-                r->w ? (uint64_t)r->w->size : 1);
-    return r->net->ops->data(r->net, &r->forget->sets, r->model->mean, r->model->scale, r->s.vec != NULL,
-                             err);
 }
 
 static onet_status one_step(run *r, onet_error *err) {
