@@ -863,6 +863,12 @@ template <bool POOL> static int conv_weights_launch(gpu *s, cudaStream_t where, 
     return splits;
 }
 
+void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
+    const shape *sh = s->base.sh;
+    LAUNCH(s, where, up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, s->base.B, s->C, s->N, last);
+    LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->rows, s->Q, sh->D, s->grad + sh->start);
+}
+
 void gpu_decoder_rows_backward(gpu *s) {
     const shape *sh = s->base.sh;
     int n = s->base.n, B = s->base.B, R = B * n;
@@ -872,6 +878,8 @@ void gpu_decoder_rows_backward(gpu *s) {
         s->conv_splits = conv_weights_launch<false>(s, s->side[1], s->conv_part);
         gpu_fork(s, 2);
         s->pool_splits = conv_weights_launch<true>(s, s->side[2], s->pool_part);
+        s->conv_from = s->conv_part;
+        s->pool_from = s->pool_part;
     }
     if (s->N) {
         conv_args p = conv_fill(s, -1, true);
@@ -882,8 +890,7 @@ void gpu_decoder_rows_backward(gpu *s) {
               s->start_part, fits);
         gpu_fork(s, 2);
         float *last = s->dq + (size_t)R * s->Q;
-        LAUNCH(s, s->side[2], up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, B, s->C, s->N, last);
-        LAUNCH(s, s->side[2], sh->D, 128, 0, start_gradient, last, s->rows, s->Q, sh->D, s->grad + sh->start);
+        gpu_start_gradient(s, s->side[2], last);
         s->rows_splits = gpu_rows_weights(s, s->side[2], s->dq, s->Q, R + 1, sh->D, 0, s->rows_part);
     }
     dx_args p = {s->dq,

@@ -15,6 +15,7 @@
 #ifndef CUDA_GPU_CUH
 #define CUDA_GPU_CUH
 
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <stdint.h>
 
@@ -35,6 +36,15 @@ enum {
 };
 
 /* ---- device memory ---- */
+
+enum { EXCHANGE_MOST = 256 }; /* numbers a sum over blocks has at most (exchange.cuh) */
+typedef unsigned long long word64;
+
+struct exchange_args {
+    word64 *words;  /* [2, blocks * EXCHANGE_MOST] */
+    word64 *answer; /* [2, EXCHANGE_MOST, 2] */
+    unsigned *epoch;
+};
 
 struct norms { /* of one layer or, block after block, of several: [width padded] each */
     float *mean, *inv, *g, *e;
@@ -81,6 +91,13 @@ enum { FORWARD = 1, BACKWARD = 2, OPTIMISE = 4 };
 struct slot { /* pinned memory for what one step sends */
     cudaEvent_t sent;
     unsigned char *host;
+};
+
+struct narrow_memory { /* of the kernel that runs a narrow net's whole step (narrow.cuh) */
+    float *w1[MAX_BLOCKS], *w1_back[MAX_BLOCKS], *rows_t, *rows_b;
+    exchange_args exchange;
+    float *bias_part;               /* [blocks, N*C] */
+    float *conv_total, *pool_total; /* [pairs, 3, C, C] */
 };
 
 struct gpu {
@@ -151,15 +168,18 @@ struct gpu {
     int *parg;                            /* [N, R, C] */
     float *step_dv, *step_count, *step_r; /* [N, R, C]: sums over the items with r > 0 */
     float *logit, *dlogit, *item_d;
-    float *start_part;            /* [B, 3*N*C] */
-    float *head_part;             /* [B, N*C + D padded] */
-    float *head_total;            /* [N*C + D padded] */
-    float *conv_part, *pool_part; /* [splits, pairs, 3, C, C] */
-    float *rows_part;             /* [splits, Q, D] */
+    float *start_part;                  /* [B, 3*N*C] */
+    float *head_part;                   /* [B, N*C + D padded] */
+    float *head_total;                  /* [N*C + D padded] */
+    float *conv_part, *pool_part;       /* [splits, pairs, 3, C, C] */
+    float *rows_part;                   /* [splits, Q, D] */
+    const float *conv_from, *pool_from; /* where the gradient finds them */
     int conv_splits, pool_splits, rows_splits;
     double *part;      /* sums of tiles */
     float *part_f;     /* [tiles, H + O] */
     double *loss_part; /* [B] */
+
+    narrow_memory narrow;
 
     int waiting;
     graph *graphs;
@@ -192,6 +212,24 @@ void gpu_decoder_forward(gpu *s, int block);
 void gpu_head(gpu *s);
 void gpu_decoder_backward(gpu *s, int block);
 void gpu_decoder_rows_backward(gpu *s);
+
+/* A narrow net's step, or one operation of it, where this is such a net and batch; else nothing is done and
+ * the answer is false. */
+typedef enum {
+    NARROW_TAKE,
+    NARROW_BEGIN,
+    NARROW_ENCODER,
+    NARROW_ROWS,
+    NARROW_CONV,
+    NARROW_HEAD,
+    NARROW_CONV_BACK,
+    NARROW_ROWS_BACK,
+    NARROW_ENCODER_BACK
+} narrow_operation;
+bool gpu_narrow_net(const gpu *s); /* as far as the net alone tells */
+bool gpu_narrow(gpu *s, int parts);
+bool gpu_narrow_operation(gpu *s, narrow_operation what, int block);
+
 void gpu_finish(gpu *s); /* the gradient, from its parts */
 void gpu_share_gradient(gpu *s);
 void gpu_adam(gpu *s);
@@ -252,34 +290,35 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p);
 bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p);
 bool back_plan_make(const gpu *s, int B, int n, back_plan *p);
 
-/* Launches the next kernel of the main line. */
+/* Launches on a stream unless something failed before. */
 template <class... P, class... A>
-static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared, void (*kernel)(P...),
-                  A... args) {
-    if (s->failed[0]) return;
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+static void launch_on(char failed[256], cudaStream_t where, cudaLaunchAttribute *attribute, const char *name,
+                      dim3 grid, int block, size_t shared, void (*kernel)(P...), A... args) {
+    if (failed[0]) return;
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = dim3(block);
     config.dynamicSmemBytes = shared;
-    config.stream = s->stream;
-    config.attrs = &attribute;
-    config.numAttrs = s->chained ? 1 : 0;
-    gpu_ok(s, cudaLaunchKernelEx(&config, kernel, P(args)...), name);
+    config.stream = where;
+    config.attrs = attribute;
+    config.numAttrs = attribute ? 1 : 0;
+    gpu_note(failed, cudaLaunchKernelEx(&config, kernel, P(args)...), name);
+}
+#define LAUNCH(s, where, grid, block, shared, kernel, ...)                                                   \
+    launch_on((s)->failed, where, nullptr, #kernel, grid, block, shared, kernel, __VA_ARGS__)
+
+/* Launches the next kernel of the main line. */
+template <class... P, class... A>
+static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared, void (*kernel)(P...),
+                  A... args) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    launch_on(s->failed, s->stream, s->chained ? &attribute : nullptr, name, grid, block, shared, kernel,
+              args...);
     s->chained = true;
 }
 #define CHAIN(s, grid, block, shared, kernel, ...) chain(s, #kernel, grid, block, shared, kernel, __VA_ARGS__)
-
-/* Launches on a stream unless something failed before. */
-#define LAUNCH(s, where, grid, block, shared, kernel, ...)                                                   \
-    do {                                                                                                     \
-        if (!(s)->failed[0]) {                                                                               \
-            kernel<<<grid, block, shared, where>>>(__VA_ARGS__);                                             \
-            gpu_ok(s, cudaGetLastError(), #kernel);                                                          \
-        }                                                                                                    \
-    } while (0)
 
 /* ---- parts of kernels ---- */
 
@@ -398,9 +437,13 @@ __device__ static inline void norm_back_total(const norm_backward &p, int c, dou
     p.k1[c] = (float)(g * inv * m2);
 }
 
-__device__ static inline void norm_back(const norm_backward &p, int c, double dy, double dy_xhat) {
+__device__ static inline void norm_gradients(const norm_backward &p, int c, double dy, double dy_xhat) {
     p.grad[p.at.beta + c] = (float)dy;
     p.grad[p.at.gamma + c] = (float)dy_xhat;
+}
+
+__device__ static inline void norm_back(const norm_backward &p, int c, double dy, double dy_xhat) {
+    norm_gradients(p, c, dy, dy_xhat);
     if (p.share) {
         p.share[c] = dy;
         p.share[p.width + c] = dy_xhat;
@@ -435,14 +478,13 @@ template <int U, class L, class S> __device__ static inline void staged(int coun
 /* 16 bytes from global to shared memory, on their own; async_wait<N>: until all but the last N groups are
  * there. */
 __device__ static inline void async_copy(float *to, const float *from) {
-    unsigned at = (unsigned)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from));
+    __pipeline_memcpy_async(to, from, 16);
 }
 __device__ static inline void async_commit() {
-    asm volatile("cp.async.commit_group;");
+    __pipeline_commit();
 }
 template <int N> __device__ static inline void async_wait() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+    __pipeline_wait_prior(N);
 }
 
 __device__ static inline float relu(float x) {

@@ -14,6 +14,9 @@ int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int 
                      float *part);
 /* out [width] = sum over the rows of part [rows, width]. */
 void gpu_sum_rows(gpu *s, cudaStream_t where, const float *part, int rows, int width, float *out);
+/* Gradient of the start vector, from what all sets give to its row `last` of dq. */
+void gpu_start_gradient(gpu *s, cudaStream_t where, float *last);
+bool gpu_narrow_limits(gpu *s);
 bool gpu_encoder_limits(gpu *s);
 bool gpu_decoder_limits(gpu *s);
 

@@ -71,6 +71,23 @@ static void place_fixed(gpu *s, arena &a) {
     a.place(s->pool, square);
     a.place(s->pool_t, square);
     a.place(s->counters, 512);
+    if (gpu_narrow_net(s)) {
+        narrow_memory *w = &s->narrow;
+        size_t blocks = s->multiprocessors, D4 = up(sh->D, 4) * 4;
+        for (int k = 0; k < s->M; k++) {
+            size_t in4 = up(sh->enc[k].in, 4) * 4;
+            a.place(w->w1[k], (in4 + 1) * 2 * H);
+            a.place(w->w1_back[k], in4 * 2 * H);
+        }
+        a.place(w->rows_t, D4 * s->Q);
+        a.place(w->rows_b, D4 * s->Q);
+        a.place(w->exchange.words, 2 * blocks * EXCHANGE_MOST);
+        a.place(w->exchange.answer, 4 * EXCHANGE_MOST);
+        a.place(w->exchange.epoch, 1);
+        a.place(w->bias_part, blocks * N * C);
+        a.place(w->conv_total, square);
+        a.place(w->pool_total, square);
+    }
     a.place(s->chunks, s->chunk_count);
     a.place(s->norm_part, s->chunk_count);
     a.place(s->results, 2);
@@ -114,8 +131,9 @@ static void place_batch(gpu *s, arena &a) {
     a.place(s->start_part, B * 3 * N * C);
     a.place(s->head_part, B * (N * C + D));
     a.place(s->head_total, N * C + D);
-    a.place(s->conv_part, CONV_SPLITS * square);
-    a.place(s->pool_part, CONV_SPLITS * square);
+    size_t splits = std::max<int>(CONV_SPLITS, s->multiprocessors);
+    a.place(s->conv_part, splits * square);
+    a.place(s->pool_part, splits * square);
     a.place(s->rows_part, SPLITS * Q * sh->D);
     size_t groups = up(s->H, 32), part = groups * 64 * (R / 32 + B + 2);
     a.place(s->part, std::max(part, std::max(2 * O, 5 * C) * (R + 1)));
@@ -360,14 +378,17 @@ static onet_status data(net *t, const onet_sets *sets, const float *mean, const 
 /* The operations. A process that has no set of the batch launches nothing, but takes part in the sums. */
 
 static void step_take(gpu *s) {
+    if (gpu_narrow_operation(s, NARROW_TAKE, 0)) return;
     if (s->base.B) gpu_take(s);
 }
 
 static void step_begin(gpu *s) {
+    if (gpu_narrow_operation(s, NARROW_BEGIN, 0)) return;
     if (s->base.B) gpu_pack(s);
 }
 
 static void step_encoder(gpu *s, int block) {
+    if (gpu_narrow_operation(s, NARROW_ENCODER, block)) return;
     if (s->base.B) gpu_encoder_rows(s, block);
     norms_total(s, norms_first(s, block));
     if (s->base.B) gpu_encoder_pairs(s, block);
@@ -375,15 +396,18 @@ static void step_encoder(gpu *s, int block) {
 }
 
 static void step_rows(gpu *s) {
+    if (gpu_narrow_operation(s, NARROW_ROWS, 0)) return;
     if (s->base.B) gpu_decoder_rows_forward(s);
 }
 
 static void step_decoder(gpu *s, int block) {
+    if (gpu_narrow_operation(s, NARROW_CONV, block)) return;
     if (s->base.B) gpu_decoder_forward(s, block);
     norms_total(s, norms_decoder(s, block));
 }
 
 static void step_head(gpu *s) {
+    if (gpu_narrow_operation(s, NARROW_HEAD, 0)) return;
     if (s->base.B)
         gpu_head(s);
     else
@@ -391,16 +415,19 @@ static void step_head(gpu *s) {
 }
 
 static void step_decoder_backward(gpu *s, int block) {
+    if (gpu_narrow_operation(s, NARROW_CONV_BACK, block)) return;
     if (s->base.B) gpu_decoder_backward(s, block);
     norms_total(s, norms_decoder_back(s, block));
 }
 
 static void step_rows_backward(gpu *s) {
+    if (gpu_narrow_operation(s, NARROW_ROWS_BACK, 0)) return;
     if (s->base.B) gpu_decoder_rows_backward(s);
     if (s->M) norms_total(s, norms_second_back(s, s->M - 1));
 }
 
 static void step_encoder_backward(gpu *s, int block) {
+    if (gpu_narrow_operation(s, NARROW_ENCODER_BACK, block)) return;
     if (s->base.B) gpu_encoder_pairs_backward(s, block);
     norms_total(s, norms_first_back(s, block));
     if (s->base.B) gpu_encoder_rows_backward(s, block);
@@ -414,6 +441,10 @@ static void step_finish(gpu *s) {
 static void enqueue(gpu *s, int parts) {
     s->chained = false;
     int M = s->M, N = s->N;
+    if (gpu_narrow(s, parts & (FORWARD | BACKWARD))) {
+        if (parts & BACKWARD) gpu_finish(s);
+        parts &= OPTIMISE;
+    }
     if (parts & FORWARD) {
         step_take(s);
         step_begin(s);
@@ -741,7 +772,7 @@ static onet_status open_device(gpu *s, int device, onet_error *err) {
         gpu_ok(s, cudaEventCreateWithFlags(&s->join[i], cudaEventDisableTiming), "event");
     }
     gpu_ok(s, cudaEventCreateWithFlags(&s->fork, cudaEventDisableTiming), "event");
-    if (gpu_encoder_limits(s)) gpu_decoder_limits(s);
+    if (gpu_encoder_limits(s) && gpu_decoder_limits(s)) gpu_narrow_limits(s);
     if (s->failed[0])
         return fail(err, ONET_FAILED,
                     "device cuda:%d cannot run these kernels (%s): build with its own CUDA_ARCH", device,

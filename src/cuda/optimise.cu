@@ -122,8 +122,8 @@ void gpu_finish(gpu *s) {
     }
     for (int m = 0; m < s->N; m++) p.dec_in[m] = sh->dec[m].in;
     p.rows_part = s->rows_part;
-    p.conv_part = s->conv_part;
-    p.pool_part = s->pool_part;
+    p.conv_part = s->conv_from;
+    p.pool_part = s->pool_from;
     p.head_total = s->head_total;
     p.dec_g = s->dec.g;
     p.rows_splits = s->rows_splits;

@@ -57,6 +57,7 @@ static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16},
                            odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7},
                            odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33},
                            wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48},
+                           narrow_mean = {3, 3, 40, 13, ONET_POOL_MEAN, 2, 15},
                            flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16},
                            bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16};
 
@@ -754,12 +755,12 @@ static void benches(void) {
     benches_shared();
 }
 
-/* Two steps, kernel by kernel, for a profiler. */
-static void profile(const onet_settings *s, int B, int n) {
+/* Two steps for a profiler, kernel by kernel or as graphs. */
+static void profile(const onet_settings *s, int B, int n, int graphs) {
     sample k;
     sample_make(&k, s, B, n, 1, 0);
     net *g = open_net(&k, GPU, 0);
-    set_eager(g, 1);
+    set_eager(g, !graphs);
     adam_step a = adam_at(0, 1e-4);
     for (int step = 0; step < 2; step++) {
         g->ops->take(g, k.index, B, n);
@@ -785,12 +786,24 @@ int main(int argc, char **argv) {
     }
     if (strcmp(mode, "profile") == 0) {
         int tours = argc > 3 && strcmp(argv[3], "tsp") == 0;
-        profile(tours ? &tsp : &words, argc > 4 ? atoi(argv[4]) : 128, argc > 5 ? atoi(argv[5]) : 5);
+        profile(tours ? &tsp : &words, argc > 4 ? atoi(argv[4]) : 128, argc > 5 ? atoi(argv[5]) : 5,
+                argc > 6);
         return 0;
     }
     room_got = need(malloc(ROOM * sizeof *room_got));
     room_want = need(malloc(ROOM * sizeof *room_want));
     const test_case small[] = {{"odd", odd, 3, 5}, {"odd mean", odd_mean, 2, 3}};
+    /* Some for where the GPU is emulated, slowly, with 4 multiprocessors. */
+    const test_case emulated[] = {{"odd", odd, 1, 1},
+                                  {"odd", odd, 3, 2},
+                                  {"odd", odd, 4, 3},
+                                  {"odd", odd, 2, 24},
+                                  {"TSP", tsp, 2, 20},
+                                  {"TSP", tsp, 6, 4},
+                                  {"TSP", tsp, 1, 3},
+                                  {"TSP", tsp, 3, 12},
+                                  {"narrow mean", narrow_mean, 4, 5},
+                                  {"narrow mean", narrow_mean, 4, 13}};
     const test_case all[] = {{"odd", odd, 1, 1},
                              {"odd", odd, 3, 2},
                              {"odd", odd, 128, 3},
@@ -817,10 +830,14 @@ int main(int argc, char **argv) {
                              {"words", words, 3, 2},
                              {"words", words, 128, 5},
                              {"words", words, 3, 20},
-                             {"words", words, 512, 5}};
-    int few = strcmp(mode, "small") == 0;
-    const test_case *list = few ? small : all;
-    size_t count = few ? sizeof small / sizeof *small : sizeof all / sizeof *all;
+                             {"words", words, 512, 5},
+                             {"TSP", tsp, 100, 7},
+                             {"TSP", tsp, 200, 18},
+                             {"narrow mean", narrow_mean, 4, 5},
+                             {"narrow mean", narrow_mean, 120, 11}};
+    int slow = strcmp(mode, "emulated") == 0, few = strcmp(mode, "small") == 0 || slow;
+    const test_case *list = slow ? emulated : few ? small : all;
+    size_t count = (slow ? sizeof emulated : few ? sizeof small : sizeof all) / sizeof *list;
     int ranks = strcmp(mode, "ranks") == 0;
     for (size_t i = 0; i < count && !ranks; i++) operations(&list[i], 100 + i);
     for (int size = 2; size <= RANKS && !few; size++) {
