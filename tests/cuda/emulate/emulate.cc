@@ -1,0 +1,317 @@
+/* Blocks, threads and the runtime's calls on a processor (cuda_runtime.h). */
+#include "cuda_runtime.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <ucontext.h>
+
+#include <utility>
+#include <vector>
+
+enum { STACK = 256 * 1024, SHARED = 232448 };
+
+thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+struct rendezvous { /* of a block's or a warp's fibers */
+    int living, come;
+    unsigned round;
+};
+struct fiber {
+    ucontext_t context;
+    bool done;
+    int warp;
+    dim3 id;
+};
+struct block {
+    std::vector<fiber> fibers;
+    std::vector<rendezvous> warps;
+    std::vector<unsigned char> passed; /* [threads][16 bytes] */
+    rendezvous all;
+    ucontext_t home;
+    int now;
+    const std::function<void()> *kernel;
+};
+
+static thread_local block *running;
+static thread_local unsigned char *stacks;
+static thread_local size_t stacks_count;
+static thread_local float4 *shared;
+
+float4 *emulated_shared() {
+    return shared;
+}
+
+static void pause_fiber() {
+    block *b = running;
+    swapcontext(&b->fibers[b->now].context, &b->home);
+}
+
+static void meet(rendezvous *r) {
+    unsigned round = r->round;
+    if (++r->come == r->living) {
+        r->come = 0;
+        r->round++;
+        return;
+    }
+    while (r->round == round) pause_fiber();
+}
+
+static void leave(rendezvous *r) {
+    if (--r->living && r->come == r->living) {
+        r->come = 0;
+        r->round++;
+    }
+}
+
+void __syncthreads() {
+    meet(&running->all);
+}
+
+void __syncwarp(unsigned) {
+    meet(&running->warps[running->fibers[running->now].warp]);
+}
+
+void emulated_exchange(const void *mine, void *theirs, size_t bytes, int lane) {
+    block *b = running;
+    int warp = b->fibers[b->now].warp;
+    rendezvous *r = &b->warps[warp];
+    memcpy(&b->passed[(size_t)b->now * 16], mine, bytes);
+    meet(r);
+    memcpy(theirs, &b->passed[((size_t)warp * 32 + lane) * 16], bytes);
+    meet(r);
+}
+
+void __nanosleep(unsigned) {
+    sched_yield();
+}
+
+static void fiber_main() {
+    block *b = running;
+    (*b->kernel)();
+    fiber *f = &b->fibers[b->now];
+    f->done = true;
+    leave(&b->all);
+    leave(&b->warps[f->warp]);
+    swapcontext(&f->context, &b->home);
+}
+
+static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<void()> *kernel) {
+    size_t count = (size_t)c->blockDim.x * c->blockDim.y * c->blockDim.z;
+    if (stacks_count < count) {
+        free(stacks);
+        stacks = (unsigned char *)malloc(count * STACK);
+        stacks_count = count;
+    }
+    if (!shared) shared = (float4 *)aligned_alloc(256, SHARED);
+    memset((void *)shared, 0xff, SHARED); /* NaN */
+    block b;
+    b.fibers.resize(count);
+    b.passed.resize(count * 16 + 512);
+    b.warps.assign((count + 31) / 32, {0, 0, 0});
+    b.all = {(int)count, 0, 0};
+    b.kernel = kernel;
+    running = &b;
+    blockIdx = at;
+    blockDim = c->blockDim;
+    gridDim = c->gridDim;
+    for (size_t i = 0; i < count; i++) {
+        fiber *f = &b.fibers[i];
+        f->done = false;
+        f->warp = (int)(i / 32);
+        f->id = dim3((unsigned)i % c->blockDim.x, (unsigned)i / c->blockDim.x % c->blockDim.y,
+                     (unsigned)i / (c->blockDim.x * c->blockDim.y));
+        b.warps[i / 32].living++;
+        getcontext(&f->context);
+        f->context.uc_stack.ss_sp = stacks + i * STACK;
+        f->context.uc_stack.ss_size = STACK;
+        f->context.uc_link = nullptr;
+        makecontext(&f->context, fiber_main, 0);
+    }
+    /* In another order after each barrier, so that a barrier that is missing shows. */
+    uint64_t state = (uint64_t)at.x * 2654435761u + 12345;
+    std::vector<size_t> order(count);
+    for (size_t i = 0; i < count; i++) order[i] = i;
+    for (size_t left = count; left;) {
+        left = 0;
+        for (size_t i = count; i > 1; i--) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            std::swap(order[i - 1], order[(state >> 33) % i]);
+        }
+        for (size_t i : order) {
+            if (b.fibers[i].done) continue;
+            b.now = (int)i;
+            threadIdx = b.fibers[i].id;
+            swapcontext(&b.home, &b.fibers[i].context);
+            left += !b.fibers[i].done;
+        }
+    }
+}
+
+struct launch_args {
+    const cudaLaunchConfig_t *config;
+    dim3 at;
+    const std::function<void()> *kernel;
+};
+
+static void *block_thread(void *p) {
+    launch_args *a = (launch_args *)p;
+    run_block(a->config, a->at, a->kernel);
+    free(stacks);
+    free(shared);
+    return nullptr;
+}
+
+static void run_kernel(const cudaLaunchConfig_t &c, const std::function<void()> &kernel, bool together) {
+    if (c.dynamicSmemBytes > SHARED) {
+        fprintf(stderr, "emulate: %zu bytes of shared memory\n", c.dynamicSmemBytes);
+        abort();
+    }
+    std::vector<launch_args> blocks;
+    for (unsigned z = 0; z < c.gridDim.z; z++)
+        for (unsigned y = 0; y < c.gridDim.y; y++)
+            for (unsigned x = 0; x < c.gridDim.x; x++) {
+                blocks.push_back({&c, dim3(x, y, z), &kernel});
+                if (!together) run_block(&c, dim3(x, y, z), &kernel);
+            }
+    if (!together) return;
+    std::vector<pthread_t> threads(blocks.size());
+    for (size_t i = 0; i < blocks.size(); i++)
+        if (pthread_create(&threads[i], nullptr, block_thread, &blocks[i])) abort();
+    for (size_t i = 0; i < blocks.size(); i++) pthread_join(threads[i], nullptr);
+}
+
+/* ---- the runtime ---- */
+
+struct emulated_graph {
+    std::vector<std::function<void()>> work;
+};
+static emulated_graph *capturing;
+
+cudaError_t emulated_do(std::function<void()> what) {
+    if (capturing)
+        capturing->work.push_back(what);
+    else
+        what();
+    return cudaSuccess;
+}
+
+cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> kernel) {
+    cudaLaunchConfig_t c = *config;
+    bool together = false;
+    for (int i = 0; i < c.numAttrs; i++) together |= c.attrs[i].id == cudaLaunchAttributeCooperative;
+    return emulated_do([=]() { run_kernel(c, kernel, together); });
+}
+
+const char *cudaGetErrorString(cudaError_t) {
+    return "an emulated error";
+}
+cudaError_t cudaGetLastError() {
+    return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int *count) {
+    *count = 1;
+    return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int) {
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr what, int) {
+    const char *count = getenv("EMULATE_MULTIPROCESSORS");
+    *value = what == cudaDevAttrMultiProcessorCount ? count ? atoi(count) : 4 : SHARED;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int *low, int *high) {
+    *low = *high = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaMalloc(void **p, size_t bytes) {
+    *p = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    if (*p) memset(*p, 0xff, bytes);
+    return *p ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+cudaError_t cudaFree(void *p) {
+    free(p);
+    return cudaSuccess;
+}
+cudaError_t cudaMallocHost(void **p, size_t bytes) {
+    return cudaMalloc(p, bytes);
+}
+cudaError_t cudaFreeHost(void *p) {
+    return cudaFree(p);
+}
+cudaError_t cudaMemset(void *p, int v, size_t bytes) {
+    memset(p, v, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void *p, int v, size_t bytes, cudaStream_t) {
+    return emulated_do([=]() { memset(p, v, bytes); });
+}
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int) {
+    memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int, cudaStream_t) {
+    return emulated_do([=]() { memcpy(to, from, bytes); });
+}
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, int, cudaStream_t) {
+    return emulated_do([=]() {
+        for (size_t i = 0; i < height; i++)
+            memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
+    });
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, int, int) {
+    *s = (cudaStream_t)1;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t) {
+    return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+    return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, int) {
+    return cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, int) {
+    *e = (cudaEvent_t)1;
+    return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t) {
+    return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
+    return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t) {
+    return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t, int) {
+    capturing = new emulated_graph;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *g) {
+    *g = capturing;
+    capturing = nullptr;
+    return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *e, cudaGraph_t g, int) {
+    *e = new emulated_graph(*g);
+    return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t g) {
+    delete g;
+    return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t e) {
+    delete e;
+    return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t) {
+    for (auto &w : e->work) w();
+    return cudaSuccess;
+}
