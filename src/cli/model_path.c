@@ -22,10 +22,10 @@ onet_status model_path(char *path, size_t size, const char *name, onet_error *er
         int need = snprintf(path, size, "%s/%s/%s", program, places[i], name);
         if (need > 0 && (size_t)need < size && access(path, R_OK) == 0) return ONET_OK;
     }
-    return fail(
-        err, ONET_IO,
-        "the model %s was not found in %s/models nor in %s/../share/ordernet; name one with --model FILE",
-        name, program, program);
+    return fail(err, ONET_IO,
+                "the model %s was not found in %s/models nor in %s/../share/ordernet/models; name one with "
+                "--model FILE",
+                name, program, program);
 }
 
 onet_status model_load_words(onet_model **model, const char *path, onet_error *err) {

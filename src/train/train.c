@@ -180,6 +180,17 @@ static char *beside(const char *model_path, const char *ending) {
     return path;
 }
 
+/* The end of the last whole row among the first `most` bytes: after a crash the disk may lack some of them.
+ */
+static off_t whole_rows(FILE *log, uint64_t most) {
+    off_t end = 0, at = 0;
+    for (int c; (uint64_t)at < most && (c = getc(log)) != EOF;) {
+        at++;
+        if (c == '\n') end = at;
+    }
+    return end;
+}
+
 static onet_status open_log(run *r, onet_error *err) {
     r->log = fopen(r->log_path, r->s.log_bytes ? "r+" : "w");
     if (!r->log && r->s.log_bytes) { /* the log was removed: begin a new one */
@@ -189,12 +200,12 @@ static onet_status open_log(run *r, onet_error *err) {
     if (!r->log)
         return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r->log_path,
                     strerror(errno));
-    if (r->s.log_bytes) {
-        /* Rows written after the checkpoint are made anew. */
-        if (ftruncate(fileno(r->log), (off_t)r->s.log_bytes) || fseek(r->log, 0, SEEK_END))
-            return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r->log_path,
-                        strerror(errno));
-    } else
+    /* Rows written after the checkpoint are made anew. */
+    off_t end = r->s.log_bytes ? whole_rows(r->log, r->s.log_bytes) : 0;
+    if (ftruncate(fileno(r->log), end) || fseeko(r->log, end, SEEK_SET))
+        return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r->log_path,
+                    strerror(errno));
+    if (!end)
         fprintf(r->log, "step,epoch,loss,learning_rate,valid_exact,examples_per_second,seconds,kernels\n");
     return ONET_OK;
 }
