@@ -104,6 +104,8 @@ onet_status checkpoint_read(train_state *s, const char *settings, const char *pa
     *found = 0;
     if (access(path, F_OK) != 0) return ONET_OK;
     onet_status status = safetensors_open(&file, path, err);
+    if (status == ONET_BAD)
+        error_prefix(err, "cannot resume: remove the checkpoint, or train without --resume");
     if (status) return status;
     const char *format = safetensors_metadata(file, "format"),
                *theirs = safetensors_metadata(file, "settings");
