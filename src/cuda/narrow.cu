@@ -7,11 +7,8 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
     extern __shared__ float4 memory[];
     const int tid = threadIdx.x;
     narrow s = {p, (float *)memory, __ldcg(p.exchange.epoch), false};
-    unsigned before = s.epoch;
-#pragma unroll 1
     for (int i = tid; i < LD; i += NT) s.at(p.l.zero)[i] = 0;
     if (p.first) { /* norms from kernels before */
-#pragma unroll 1
         for (int i = tid; i < p.M * WIDE; i += NT) {
             int k = i / WIDE, o = i % WIDE;
             norms from = p.enc[k].norm2, to = s.norm2(k);
@@ -20,7 +17,6 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
             to.g[o] = from.g[o];
             to.e[o] = from.e[o];
         }
-#pragma unroll 1
         for (int i = tid; i < p.N * WIDE; i += NT) {
             int m = i / WIDE, c = i % WIDE;
             norms to = s.dec(m);
@@ -36,10 +32,9 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
     const int rows = phase_rows(p), head = phase_head(p), back = phase_rows_back(p);
 #pragma unroll 1
     for (int phase = p.first; phase <= p.last; phase++) {
-        s.load = p.several || phase == p.first;
+        s.load = phase == p.first;
         if (phase == 0)
-#pragma unroll 1
-            for (int i = 0; i < s.sets(); i++) s.take_set(s.set(i));
+            s.take_set();
         else if (phase < rows && phase % 2)
             s.encoder_rows((phase - 1) / 2);
         else if (phase < rows)
@@ -49,8 +44,7 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
         else if (phase < head)
             s.conv(phase - rows - 1);
         else if (phase == head)
-#pragma unroll 1
-            for (int i = 0; i < s.sets(); i++) s.head_set(s.set(i));
+            s.head();
         else if (phase < back)
             s.conv_back(back - 1 - phase);
         else if (phase == back)
@@ -59,10 +53,9 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
             s.encoder_back(back + p.M - phase);
     }
     if (!last_block(p.counter, gridDim.x)) return;
-    if (tid == 0) *p.exchange.epoch = before + (s.epoch - before);
+    if (tid == 0) *p.exchange.epoch = s.epoch;
     if (tid >= 32 || p.first > head || p.last < head) return;
     double sum = 0;
-#pragma unroll 1
     for (int b = tid; b < p.B; b += 32) sum += __ldcg(p.loss_part + b);
     for (int k = 16; k; k /= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
     if (!tid) *p.loss = sum / p.places;
@@ -148,7 +141,6 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     p->train_vectors = s->train_vectors;
     p->update = s->base.update;
     if (!narrow_layout_make(*p, s->shared + 16384 - 1024, &p->l)) return false;
-    p->several = B > s->multiprocessors;
     p->index = s->index;
     p->starts = s->start;
     p->items = s->items;
@@ -189,16 +181,25 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     for (int k = 0; k < s->M; k++) {
         const encoder_block *e = &s->enc[k];
         const encoder_at *at = &sh->enc[k];
-        p->enc[k] = {at->in,          up(at->in, 4) * 4,
-                     s->narrow.w1[k], s->narrow.w1_back[k],
-                     e->ac,           e->u,
-                     e->best,         e->sum,
-                     e->dac,          e->g,
-                     e->arg,          e->norm1,
-                     e->norm2,        e->k0,
-                     e->k1,           e->c0,
-                     e->c1,           at->weight2,
-                     at->bias2,       at->norm1,
+        p->enc[k] = {at->in,
+                     up(at->in, 4) * 4,
+                     s->narrow.w1[k],
+                     s->narrow.w1_back[k],
+                     e->ac,
+                     e->u,
+                     e->best,
+                     e->dac,
+                     e->g,
+                     e->arg,
+                     e->norm1,
+                     e->norm2,
+                     e->k0,
+                     e->k1,
+                     e->c0,
+                     e->c1,
+                     at->weight2,
+                     at->bias2,
+                     at->norm1,
                      at->norm2};
     }
     for (int m = 0; m < s->N; m++) {
@@ -231,13 +232,12 @@ bool gpu_narrow_net(const gpu *s) {
 static void narrow_launch(gpu *s, narrow_args &p, int first, int last) {
     p.first = first;
     p.last = last;
-    p.keep = p.several || first > 0 || last < phase_encoder_back(p, 0);
+    p.keep = first > 0 || last < phase_encoder_back(p, 0);
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
-    int blocks = p.B < s->multiprocessors ? p.B : s->multiprocessors;
-    launch_on(s->failed, s->stream, &attribute, "narrow_step", blocks, NT, p.l.all * sizeof(float),
-              narrow_step, p);
+    launch_on(s->failed, s->stream, &attribute, "narrow_step", p.B, NT, p.l.all * sizeof(float), narrow_step,
+              p);
     s->chained = false;
 }
 
@@ -344,21 +344,19 @@ __global__ void __launch_bounds__(256) narrow_sums(const __grid_constant__ sum_j
 
 static void narrow_tail(gpu *s, const narrow_args &p) {
     const shape *sh = s->base.sh;
-    int R = p.B * p.n, blocks = p.B < s->multiprocessors ? p.B : s->multiprocessors,
-        square = pairs(s->N) * SQUARE;
+    int R = p.B * p.n, square = pairs(s->N) * SQUARE;
     sum_jobs jobs = {};
     int first = 0;
     auto add = [&](const float *part, float *out, int rows, int stride, int width) {
         jobs.job[jobs.count++] = {part, out, rows, stride, width, first};
         first += up(width, 32);
     };
-    for (int k = 0; k < s->M; k++) add(s->enc[k].g, s->enc[k].g_total, blocks, s->H * s->O, s->H * s->O);
+    for (int k = 0; k < s->M; k++) add(s->enc[k].g, s->enc[k].g_total, p.B, s->H * s->O, s->H * s->O);
     add(s->head_part, s->head_total, p.B, s->N * s->C + s->D, s->N * s->C + s->D);
-    if (square) add(s->conv_part, s->narrow.conv_total, blocks, square, square);
-    if (square) add(s->pool_part, s->narrow.pool_total, blocks, square, square);
+    if (square) add(s->conv_part, s->narrow.conv_total, p.B, square, square);
+    if (square) add(s->pool_part, s->narrow.pool_total, p.B, square, square);
     for (int m = 0; m < s->N; m++)
-        add(s->narrow.bias_part + m * WIDE, s->grad + sh->dec[m].bias, blocks, s->N * WIDE,
-            sh->s.decoder_out);
+        add(s->narrow.bias_part + m * WIDE, s->grad + sh->dec[m].bias, p.B, s->N * WIDE, sh->s.decoder_out);
     for (int i = 0; i < SIDES; i++) gpu_fork(s, i);
     float *last = s->dq + (size_t)R * s->Q;
     gpu_start_gradient(s, s->side[0], last);

@@ -1,14 +1,13 @@
-/* A whole step of a narrow net in one kernel. A block of threads has one set for the whole step (or a few, in
- * turn) and keeps its cells in shared memory; blocks meet only where a norm needs sums over the batch, and
- * then send each other nothing but these sums (exchange.cuh). So a step is bound neither by launches nor by
- * the trips of every tensor through memory between two norms.
+/* A whole step of a narrow net in one kernel. Each block of threads has one set for the whole step and keeps
+ * its cells in shared memory; blocks meet only where a norm needs sums over the batch, and then send each
+ * other nothing but these sums (exchange.cuh). So a step is bound neither by launches nor by the trips of
+ * every tensor through memory between two norms.
  *
- * The phases are the operations of kernels/net.h. Kernels may run all of them or, for tests and where a batch
- * is looked at in between, some: then the first one loads what it needs (`load`), as does every phase when a
- * block has several sets.
+ * The phases are the operations of kernels/net.h. A kernel may run all of them or, for tests and where a
+ * batch is looked at in between, some: then its first phase loads what it needs (`load`).
  *
  * Narrow: O and C of 16 channels (padded), H up to 128, n so small that N planes of cells fit into shared
- * memory. Nets and sizes beyond that take the kernels of encoder.cu and decoder.cu. */
+ * memory, no more sets than multiprocessors. All else takes the kernels of encoder.cu and decoder.cu. */
 #ifndef CUDA_NARROW_CUH
 #define CUDA_NARROW_CUH
 
@@ -39,7 +38,7 @@ struct narrow_layout { /* offsets in shared memory, in floats */
 struct narrow_encoder {
     int in, in4;
     const float *w1, *w1_back; /* [in4 + 1, 2H] with the bias last, [2H, in4] */
-    float *ac, *u, *best, *sum, *dac, *g;
+    float *ac, *u, *best, *dac, *g;
     int *arg;
     norms norm1, norm2;
     float *k0, *k1, *c0, *c1;
@@ -50,7 +49,6 @@ struct narrow_encoder {
 struct narrow_args {
     int n, B, H, hidden, out, conv_out, M, N, D, D4, Q, d, lx, mean, train_vectors;
     int first, last; /* phases */
-    int several;     /* a block has more than one set */
     int keep;        /* tensors go to memory too, for kernels that run other phases */
     int update;
     narrow_layout l;
@@ -128,8 +126,7 @@ struct narrow {
     __device__ float *plane(int m) const { return at(p.l.planes) + m * p.n * p.n * LD; }
     __device__ int *pos() const { return (int *)at(p.l.places); }
     __device__ int *order() const { return pos() + p.n; }
-    __device__ int sets() const { return ((int)p.B - 1 - (int)blockIdx.x) / (int)gridDim.x + 1; }
-    __device__ int set(int i) const { return (int)blockIdx.x + i * (int)gridDim.x; }
+    __device__ size_t row0() const { return (size_t)blockIdx.x * p.n; } /* the first of this set */
 
     /* out(row, column, four of them) for xs [rows][lx] times w [K][N] in memory; K and N multiples of 4.
      * Where there are more threads than fours of columns and ROWS of rows, they share K and add up in `red`.
@@ -241,26 +238,25 @@ struct narrow {
         outside1[c] = k1[c];
     }
 
-    __device__ void take_set(int b);
-    __device__ void load_set(int b, int columns);
-    __device__ void pooled_features(int b, int k);
+    __device__ void take_set();
+    __device__ void load_set(int columns);
+    __device__ void pooled_features(int k);
     __device__ void encoder_rows(int k);
-    template <int CT, int OT> __device__ void pairs_of(int b, int k);
+    template <int CT, int OT> __device__ void pairs_of(int k);
     __device__ void encoder_pairs(int k);
-    __device__ void pool_back(int b, int k, double &dy, double &dy_xhat);
+    __device__ void pool_back(int k, double &dy, double &dy_xhat);
     __device__ void finish_pool_back(int k, double dy, double dy_xhat);
     __device__ void tally(const float *ac, float *totals) const;
     __device__ void encoder_back(int k);
 
-    __device__ void load_plane(int b, int m, bool back);
-    __device__ void load_steps(int b, int m, bool back);
+    __device__ void load_plane(int m, bool back);
+    __device__ void load_steps(int m, bool back);
     __device__ void decoder_rows();
-    template <int CT, int OT, bool BACK> __device__ void cells_of(int b, int m);
-    template <bool BACK> __device__ void cells(int b, int m);
+    template <int CT, int OT, bool BACK> __device__ void cells_of(int m);
+    template <bool BACK> __device__ void cells(int m);
     __device__ void conv(int m);
-    __device__ void head_set(int b);
+    __device__ void head();
     __device__ void conv_back(int m);
-    __device__ void weights_of_cells(int m);
     __device__ void rows_back();
 };
 

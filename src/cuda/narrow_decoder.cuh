@@ -9,12 +9,11 @@ __device__ static inline int narrow_pair(int m, int b) {
 }
 
 /* Block m's cells: r or, back, dpre = r > 0 ? g dv - k0 - k1 r : 0. */
-__device__ inline void narrow::load_plane(int b, int m, bool back) {
+__device__ inline void narrow::load_plane(int m, bool back) {
     const int count = p.n * p.n;
-    const float *r = p.r + ((size_t)m * p.B + b) * count * WIDE,
-                *dv = p.dv + ((size_t)m * p.B + b) * count * WIDE;
+    size_t from = ((size_t)m * p.B + blockIdx.x) * count * WIDE;
+    const float *r = p.r + from, *dv = p.dv + from;
     const float *g = dec(m).g, *k0 = slope0(m), *k1 = slope1(m);
-#pragma unroll 1
     for (int i = threadIdx.x; i < count * WIDE; i += NT) {
         int c = i % WIDE;
         float v = r[i];
@@ -24,10 +23,9 @@ __device__ inline void narrow::load_plane(int b, int m, bool back) {
 }
 
 /* Its pools, normed, or, back, the sums of dpre over the items. */
-__device__ inline void narrow::load_steps(int b, int m, bool back) {
-    size_t from = ((size_t)m * p.B + b) * p.n * WIDE;
+__device__ inline void narrow::load_steps(int m, bool back) {
+    size_t from = ((size_t)m * p.B + blockIdx.x) * p.n * WIDE;
     float *to = at(back ? p.l.dsteps : p.l.pools) + m * p.n * WIDE;
-#pragma unroll 1
     for (int i = threadIdx.x; i < p.n * WIDE; i += NT) {
         int c = i % WIDE;
         to[i] = back ? dec(m).g[c] * p.step_dv[from + i] - slope0(m)[c] * p.step_count[from + i] -
@@ -39,30 +37,25 @@ __device__ inline void narrow::load_steps(int b, int m, bool back) {
 /* q = x' times all weights that see x' or y', for the items and the start vector. */
 __device__ inline void narrow::decoder_rows() {
     const int n = p.n;
-#pragma unroll 1
-    for (int s = 0; s < sets(); s++) {
-        int b = set(s);
-        if (load) load_set(b, p.enc[p.M - 1].in);
-        pooled_features(b, p.M - 1);
-        product(at(p.l.x), p.lx, p.rows_t, p.D4, p.Q, n + 1, at(p.l.product), p.l.product_room,
-                [&](int row, int c, float4 v) {
-                    if (row < n)
-                        store4(p.q + ((size_t)b * n + row) * p.Q + c, v);
-                    else {
-                        store4(at(p.l.start_q) + c, v);
-                        if (b == 0) store4(p.q + (size_t)p.B * n * p.Q + c, v);
-                    }
-                });
-        if (b == 0)
-#pragma unroll 1
-            for (int c = threadIdx.x; c < p.D; c += NT)
-                p.x[(size_t)p.B * n * p.ldx + c] = p.theta[p.start + c];
-        __syncthreads();
-    }
+    bool first = blockIdx.x == 0;
+    if (load) load_set(p.enc[p.M - 1].in);
+    pooled_features(p.M - 1);
+    product(at(p.l.x), p.lx, p.rows_t, p.D4, p.Q, n + 1, at(p.l.product), p.l.product_room,
+            [&](int row, int c, float4 v) {
+                if (row < n)
+                    store4(p.q + (row0() + row) * p.Q + c, v);
+                else {
+                    store4(at(p.l.start_q) + c, v);
+                    if (first) store4(p.q + (size_t)p.B * n * p.Q + c, v);
+                }
+            });
+    if (first)
+        for (int c = threadIdx.x; c < p.D; c += NT) p.x[(size_t)p.B * n * p.ldx + c] = p.theta[p.start + c];
+    __syncthreads();
 }
 
 /* The cells of block m: forward r from the earlier blocks, back dv from the later ones. */
-template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int b, int m) {
+template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int m) {
     const int n = p.n, count = n * n, groups = WIDE / OT, slots = NT / groups, og = threadIdx.x % groups * OT,
               slot = threadIdx.x / groups, first = BACK ? m + 1 : 0, last = BACK ? p.N : m;
     float acc[CT][OT] = {};
@@ -75,7 +68,7 @@ template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int
         i_of[x] = q - t_of[x] * n;
     }
 #pragma unroll 1
-    for (int other = first; other < last; other++) {
+    for (int other = first; slot < count && other < last; other++) {
         const float *w = at(p.l.weights) + (other - first) * 2 * SQUARE + og, *rows = plane(other);
 #pragma unroll 1
         for (int lag = 0; lag < 3; lag++, w += WIDE * WIDE) {
@@ -108,7 +101,6 @@ template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int
     __syncthreads(); /* what the pools add is there */
     const float *added = at(p.l.added);
     float *to = BACK ? at(p.l.extra) : plane(m);
-    const int ld = BACK ? LD : LD;
 #pragma unroll
     for (int x = 0; x < CT; x++) {
         int q = slot + x * slots, t = t_of[x], i = i_of[x];
@@ -150,15 +142,16 @@ template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int
                 for (int j = 0; j < 4; j++) v[j] = relu(v[j]);
             }
             float4 out = make_float4(v[0], v[1], v[2], v[3]);
-            store4(to + q * ld + c, out);
-            if (p.keep) store4((BACK ? p.dv : p.r) + (((size_t)m * p.B + b) * count + q) * WIDE + c, out);
+            store4(to + q * LD + c, out);
+            if (p.keep)
+                store4((BACK ? p.dv : p.r) + (((size_t)m * p.B + blockIdx.x) * count + q) * WIDE + c, out);
         }
     }
     __syncthreads();
 }
 
 /* What the pools add to each step, [3][n][16]; then the cells. */
-template <bool BACK> __device__ inline void narrow::cells(int b, int m) {
+template <bool BACK> __device__ inline void narrow::cells(int m) {
     const int n = p.n, first = BACK ? m + 1 : 0, last = BACK ? p.N : m;
 #pragma unroll 1
     for (int i = threadIdx.x; i < 3 * n * 4; i += NT) {
@@ -188,20 +181,18 @@ template <bool BACK> __device__ inline void narrow::cells(int b, int m) {
         store4(at(p.l.added) + (lag * n + t) * WIDE + c, make_float4(v[0], v[1], v[2], v[3]));
     }
     if (n * n <= NT / 4)
-        cells_of<1, 4, BACK>(b, m);
+        cells_of<1, 4, BACK>(m);
     else if (n * n <= NT / 2)
-        cells_of<1, 8, BACK>(b, m);
+        cells_of<1, 8, BACK>(m);
     else
-        cells_of<2, 8, BACK>(b, m);
+        cells_of<2, 8, BACK>(m);
 }
 
 __device__ inline void narrow::conv(int m) {
     const int n = p.n, tid = threadIdx.x, c = tid % WIDE;
     float *w = at(p.l.weights);
     if (p.first == phase_conv(p, m))
-#pragma unroll 1
         for (int i = tid; i < p.Q; i += NT) at(p.l.start_q)[i] = p.q[(size_t)p.B * n * p.Q + i];
-#pragma unroll 1
     for (int i = tid; i < m * SQUARE / 4; i += NT) {
         int other = i / (SQUARE / 4), k = i % (SQUARE / 4) * 4;
         size_t from = (size_t)narrow_pair(m, other) * SQUARE + k;
@@ -212,7 +203,6 @@ __device__ inline void narrow::conv(int m) {
     async_wait<0>();
     __syncthreads();
     /* The norms go into the weights: g as a factor, e as what it adds wherever a lag is there. */
-#pragma unroll 1
     for (int i = tid; i < m * 3 * WIDE; i += NT) {
         int other = i / (3 * WIDE), lag = i / WIDE % 3, o = i % WIDE;
         float add = 0;
@@ -222,63 +212,52 @@ __device__ inline void narrow::conv(int m) {
         at(p.l.cst)[i] = add;
     }
     __syncthreads();
-#pragma unroll 1
     for (int i = tid; i < m * SQUARE; i += NT) {
         int other = i / SQUARE, k = i % SQUARE;
         w[other * 2 * SQUARE + k] *= dec(other).g[k / WIDE % WIDE];
     }
     double sum = 0, square = 0;
     float sign = c < p.conv_out && p.theta[p.dec_at[m].gamma + c] < 0 ? -1.0f : 1.0f;
-#pragma unroll 1
-    for (int s = 0; s < sets(); s++) {
-        int b = set(s);
-        if (load) {
-#pragma unroll 1
-            for (int other = 0; other < m; other++) {
-                load_plane(b, other, false);
-                load_steps(b, other, false);
-            }
-#pragma unroll 1
-            for (int i = tid; i < n; i += NT) {
-                order()[i] = p.order[(size_t)b * n + i];
-                pos()[i] = p.pos[(size_t)b * n + i];
-            }
+    if (load) {
+        for (int other = 0; other < m; other++) {
+            load_plane(other, false);
+            load_steps(other, false);
         }
-#pragma unroll 1
-        for (int i = tid; i < n * 6 * WIDE / 4; i += NT) {
-            int row = i / (6 * WIDE / 4), k = i % (6 * WIDE / 4) * 4;
-            store4(at(p.l.extra) + row * 6 * WIDE + k,
-                   four_of(p.q + ((size_t)b * n + row) * p.Q + m * 6 * WIDE + k));
+        for (int i = tid; i < n; i += NT) {
+            order()[i] = p.order[row0() + i];
+            pos()[i] = p.pos[row0() + i];
         }
-        __syncthreads();
-        cells<false>(b, m);
-        float *pools = at(p.l.pools) + m * n * WIDE;
-        int *taken = (int *)at(p.l.taken) + m * n * WIDE;
-#pragma unroll 1
-        for (int t = tid / WIDE; t < n; t += NT / WIDE) {
-            const float *own = plane(m) + t * n * LD + c;
-            float best = own[0], s1 = 0, s2 = 0;
-            int arg = 0;
+    }
+    for (int i = tid; i < n * 6 * WIDE / 4; i += NT) {
+        int row = i / (6 * WIDE / 4), k = i % (6 * WIDE / 4) * 4;
+        store4(at(p.l.extra) + row * 6 * WIDE + k, four_of(p.q + (row0() + row) * p.Q + m * 6 * WIDE + k));
+    }
+    __syncthreads();
+    cells<false>(m);
+    float *pools = at(p.l.pools) + m * n * WIDE;
+    int *taken = (int *)at(p.l.taken) + m * n * WIDE;
+    for (int t = tid / WIDE; t < n; t += NT / WIDE) {
+        const float *own = plane(m) + t * n * LD + c;
+        float best = own[0], s1 = 0, s2 = 0;
+        int arg = 0;
 #pragma unroll 4
-            for (int i = 0; i < n; i++) {
-                float v = own[i * LD];
-                s1 += v;
-                s2 += v * v;
-                if (sign * v > sign * best) {
-                    best = v;
-                    arg = i;
-                }
+        for (int i = 0; i < n; i++) {
+            float v = own[i * LD];
+            s1 += v;
+            s2 += v * v;
+            if (sign * v > sign * best) {
+                best = v;
+                arg = i;
             }
-            sum += (double)s1;
-            square += (double)s2;
-            pools[t * WIDE + c] = best;
-            taken[t * WIDE + c] = arg;
-            if (!p.keep) continue;
-            size_t to = (((size_t)m * p.B + b) * n + t) * WIDE + c;
-            p.praw[to] = best;
-            p.parg[to] = arg;
         }
-        if (p.several) __syncthreads();
+        sum += (double)s1;
+        square += (double)s2;
+        pools[t * WIDE + c] = best;
+        taken[t * WIDE + c] = arg;
+        if (!p.keep) continue;
+        size_t to = (((size_t)m * p.B + blockIdx.x) * n + t) * WIDE + c;
+        p.praw[to] = best;
+        p.parg[to] = arg;
     }
     gather(sum, square);
     __syncthreads();
@@ -287,39 +266,32 @@ __device__ inline void narrow::conv(int m) {
     receive_few(p.exchange, tag, doubles(p.l.total), doubles(p.l.red));
     norms outside = {p.dec.mean + m * WIDE, p.dec.inv + m * WIDE, p.dec.g + m * WIDE, p.dec.e + m * WIDE};
     make_norm(dec(m), outside, p.dec_at[m], p.conv_out, WIDE);
-    float *pools = at(p.l.pools) + m * n * WIDE;
-#pragma unroll 1
     for (int i = tid; i < n * WIDE; i += NT) pools[i] = dec(m).g[c] * pools[i] + dec(m).e[c];
     __syncthreads();
 }
 
 /* Log-probabilities, loss, and the gradient at the logits. */
-__device__ inline void narrow::head_set(int b) {
+__device__ inline void narrow::head() {
     const int n = p.n, N = p.N, count = n * n, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
     const float *hx = p.theta + p.head;
     float *w = (float *)doubles(p.l.mine), *of_x = (float *)doubles(p.l.total), *logit = at(p.l.dlogit),
           *item_d = at(p.l.small);
     double *losses = doubles(p.l.red);
     if (load) {
-        load_set(b, p.D);
-#pragma unroll 1
-        for (int m = 0; m < N; m++) load_plane(b, m, false);
+        load_set(p.D);
+        for (int m = 0; m < N; m++) load_plane(m, false);
     }
-#pragma unroll 1
     for (int i = tid; i < N * WIDE; i += NT) {
         int m = i / WIDE, c = i % WIDE;
         w[i] = c < p.conv_out ? __ldg(hx + 2 * p.D + 2 * p.conv_out * m + c) * dec(m).g[c] : 0.0f;
     }
-#pragma unroll 1
     for (int i = warp; i < n; i += NT / 32) {
         float sum = 0;
-#pragma unroll 1
         for (int c = lane; c < p.D; c += 32) sum += __ldg(hx + c) * at(p.l.x)[i * p.lx + c];
         for (int s = 16; s; s /= 2) sum += __shfl_xor_sync(0xffffffff, sum, s);
         if (!lane) of_x[i] = sum;
     }
     __syncthreads();
-#pragma unroll 1
     for (int q = tid; q < count; q += NT) {
         float sum = of_x[q % n];
 #pragma unroll 1
@@ -334,7 +306,6 @@ __device__ inline void narrow::head_set(int b) {
     __syncthreads();
     double loss = 0;
     float each = (float)(1 / p.places);
-#pragma unroll 1
     for (int t = warp; t < n; t += NT / 32) {
         /* n is at most 32 here: one item a lane. */
         bool free = lane < n && pos()[lane] >= t;
@@ -347,24 +318,22 @@ __device__ inline void narrow::head_set(int b) {
         if (lane == order()[t]) loss -= (double)lp;
         if (lane >= n) continue;
         logit[t * n + lane] = g;
-        p.logit[(size_t)b * count + t * n + lane] = lp;
-        if (p.keep) p.dlogit[(size_t)b * count + t * n + lane] = g;
+        p.logit[row0() * n + t * n + lane] = lp;
+        if (p.keep) p.dlogit[row0() * n + t * n + lane] = g;
     }
     for (int s = 16; s; s /= 2) loss += __shfl_xor_sync(0xffffffff, loss, s);
     if (!lane) losses[warp] = loss;
     __syncthreads();
-#pragma unroll 1
     for (int i = tid; i < n; i += NT) {
         float sum = 0;
 #pragma unroll 4
         for (int t = 0; t < n; t++) sum += logit[t * n + i];
-        item_d[i] = p.item_d[(size_t)b * n + i] = sum;
+        item_d[i] = p.item_d[row0() + i] = sum;
     }
     if (!tid) {
         double sum = 0;
-#pragma unroll 1
         for (int k = 0; k < NT / 32; k++) sum += losses[k];
-        p.loss_part[b] = sum;
+        p.loss_part[blockIdx.x] = sum;
     }
     /* Gradients of the head's weights: of v, as if there were no norm, and of x'. */
     int width = N * WIDE, slices = NT / width, slice = tid / width, own = tid % width;
@@ -376,18 +345,15 @@ __device__ inline void narrow::head_set(int b) {
         red[slice * width + own] = sum;
     }
     __syncthreads();
-    float *part = p.head_part + (size_t)b * (width + p.ldx);
+    float *part = p.head_part + (size_t)blockIdx.x * (width + p.ldx);
     if (tid < width) {
         sum = 0;
-#pragma unroll 1
         for (int z = 0; z < slices; z++) sum += red[z * width + tid];
         part[tid] = sum;
     }
-#pragma unroll 1
     for (int c = tid; c < p.ldx; c += NT) {
         sum = 0;
         if (c < p.D)
-#pragma unroll 1
             for (int i = 0; i < n; i++) sum += at(p.l.x)[i * p.lx + c] * item_d[i];
         part[width + c] = sum;
     }
@@ -400,7 +366,6 @@ __device__ inline void narrow::head_set(int b) {
 __device__ inline void narrow::conv_back(int m) {
     const int n = p.n, count = n * n, later = p.N - 1 - m, tid = threadIdx.x, c = tid % WIDE;
     float *w = at(p.l.weights), *dv = at(p.l.extra), *steps = at(p.l.steps);
-#pragma unroll 1
     for (int i = tid; i < later * SQUARE / 4; i += NT) {
         int other = i / (SQUARE / 4), k = i % (SQUARE / 4) * 4;
         size_t from = (size_t)narrow_pair(m + 1 + other, m) * SQUARE + k;
@@ -410,52 +375,42 @@ __device__ inline void narrow::conv_back(int m) {
     async_commit();
     async_wait<0>();
     double dy = 0, dy_r = 0;
-#pragma unroll 1
-    for (int s = 0; s < sets(); s++) {
-        int b = set(s);
-        size_t at_step = ((size_t)m * p.B + b) * n * WIDE;
-        if (load) {
-#pragma unroll 1
-            for (int other = m + 1; other < p.N; other++) {
-                load_plane(b, other, true);
-                load_steps(b, other, true);
-            }
-            load_plane(b, m, false);
-#pragma unroll 1
-            for (int i = tid; i < n * WIDE; i += NT)
-                ((int *)at(p.l.taken))[m * n * WIDE + i] = p.parg[at_step + i];
-#pragma unroll 1
-            for (int i = tid; i < count; i += NT) at(p.l.dlogit)[i] = p.dlogit[(size_t)b * count + i];
-#pragma unroll 1
-            for (int i = tid; i < n; i += NT) pos()[i] = p.pos[(size_t)b * n + i];
+    size_t at_step = ((size_t)m * p.B + blockIdx.x) * n * WIDE;
+    if (load) {
+        for (int other = m + 1; other < p.N; other++) {
+            load_plane(other, true);
+            load_steps(other, true);
         }
-        __syncthreads();
-        cells<true>(b, m);
-#pragma unroll 1
-        for (int t = tid / WIDE; t < n; t += NT / WIDE) {
-            const float *own = dv + t * n * LD + c, *r = plane(m) + t * n * LD + c;
-            float sum = 0, sum_r = 0, positive = 0, many = 0, all = 0;
+        load_plane(m, false);
+        for (int i = tid; i < n * WIDE; i += NT)
+            ((int *)at(p.l.taken))[m * n * WIDE + i] = p.parg[at_step + i];
+        for (int i = tid; i < count; i += NT) at(p.l.dlogit)[i] = p.dlogit[row0() * n + i];
+        for (int i = tid; i < n; i += NT) pos()[i] = p.pos[row0() + i];
+    }
+    __syncthreads();
+    cells<true>(m);
+    for (int t = tid / WIDE; t < n; t += NT / WIDE) {
+        const float *own = dv + t * n * LD + c, *r = plane(m) + t * n * LD + c;
+        float sum = 0, sum_r = 0, positive = 0, many = 0, all = 0;
 #pragma unroll 4
-            for (int i = 0; i < n; i++) {
-                float d = own[i * LD], v = r[i * LD];
-                sum += d;
-                sum_r += d * v;
-                all += v;
-                positive += v > 0 ? d : 0.0f;
-                many += v > 0 ? 1.0f : 0.0f;
-            }
-            dy += (double)sum;
-            dy_r += (double)sum_r;
-            int i = t * WIDE + c;
-            steps[i] = positive;
-            steps[n * WIDE + i] = many;
-            steps[2 * n * WIDE + i] = all;
-            if (!p.keep) continue;
-            p.step_dv[at_step + i] = positive;
-            p.step_count[at_step + i] = many;
-            p.step_r[at_step + i] = all;
+        for (int i = 0; i < n; i++) {
+            float d = own[i * LD], v = r[i * LD];
+            sum += d;
+            sum_r += d * v;
+            all += v;
+            positive += v > 0 ? d : 0.0f;
+            many += v > 0 ? 1.0f : 0.0f;
         }
-        if (p.several) __syncthreads();
+        dy += (double)sum;
+        dy_r += (double)sum_r;
+        int i = t * WIDE + c;
+        steps[i] = positive;
+        steps[n * WIDE + i] = many;
+        steps[2 * n * WIDE + i] = all;
+        if (!p.keep) continue;
+        p.step_dv[at_step + i] = positive;
+        p.step_count[at_step + i] = many;
+        p.step_r[at_step + i] = all;
     }
     gather(dy, dy_r);
     __syncthreads();
@@ -470,7 +425,6 @@ __device__ inline void narrow::conv_back(int m) {
                     slope0(m), slope1(m), p.dec_k0 + m * WIDE, p.dec_k1 + m * WIDE);
     else if (tid < WIDE)
         slope0(m)[tid] = slope1(m)[tid] = 0;
-    if (tid < 3 * WIDE) at(p.l.cst)[tid] = 0;
     __syncthreads();
 
     int tiles = m * 3 * WIDE, slices = m ? NT / tiles : 0, slice = m ? tid / tiles : 1,
@@ -480,62 +434,48 @@ __device__ inline void narrow::conv_back(int m) {
     float *pool_part =
               p.pool_part + ((size_t)blockIdx.x * (p.N * (p.N - 1) / 2) + narrow_pair(m, 0)) * SQUARE,
           *conv_part = p.conv_part + (pool_part - p.pool_part);
-#pragma unroll 1
-    for (int s = 0; s < sets(); s++) {
-        int b = set(s);
-        float *dsteps = at(p.l.dsteps) + m * n * WIDE, *mine = plane(m);
-        if (load)
-#pragma unroll 1
-            for (int other = 0; other < m; other++) {
-                load_plane(b, other, false);
-                load_steps(b, other, false);
-            }
-        if (p.several) {
-            load_plane(b, m, true);
-            load_steps(b, m, true);
-        } else {
-            float g = norm.g[c], k0 = slope0(m)[c], k1 = slope1(m)[c];
-#pragma unroll 1
-            for (int i = tid; i < n * WIDE; i += NT)
-                dsteps[i] = g * steps[i] - k0 * steps[n * WIDE + i] - k1 * steps[2 * n * WIDE + i];
-#pragma unroll 1
-            for (int i = tid / WIDE; i < count; i += NT / WIDE) {
-                float r = mine[i * LD + c];
-                mine[i * LD + c] = r > 0 ? g * dv[i * LD + c] - k0 - k1 * r : 0.0f;
-            }
+    float *dsteps = at(p.l.dsteps) + m * n * WIDE, *mine = plane(m);
+    if (load)
+        for (int other = 0; other < m; other++) {
+            load_plane(other, false);
+            load_steps(other, false);
         }
-        __syncthreads();
-        if (tid < 3 * WIDE) { /* sums of dpre over the cells that have this lag */
-            float add = 0;
-#pragma unroll 1
-            for (int t = tid / WIDE; t < n; t++) add += dsteps[t * WIDE + c];
-            at(p.l.cst)[tid] += add;
-        }
-        if (slice < slices) {
-            const float *r = plane(from) + e4, *d = mine + lag * n * LD + c4;
+    float g = norm.g[c], k0 = slope0(m)[c], k1 = slope1(m)[c];
+    for (int i = tid; i < n * WIDE; i += NT)
+        dsteps[i] = g * steps[i] - k0 * steps[n * WIDE + i] - k1 * steps[2 * n * WIDE + i];
+    for (int i = tid / WIDE; i < count; i += NT / WIDE) {
+        float r = mine[i * LD + c];
+        mine[i * LD + c] = r > 0 ? g * dv[i * LD + c] - k0 - k1 * r : 0.0f;
+    }
+    __syncthreads();
+    if (tid < 3 * WIDE) { /* sums of dpre over the cells that have this lag */
+        float add = 0;
+        for (int t = tid / WIDE; t < n; t++) add += dsteps[t * WIDE + c];
+        at(p.l.cst)[tid] = add;
+    }
+    if (slice < slices) {
+        const float *r = plane(from) + e4, *d = mine + lag * n * LD + c4;
 #pragma unroll 2
-            for (int q = slice; q < count - lag * n; q += slices) {
-                float4 x = load4(r + q * LD), y = load4(d + q * LD);
-                float v[4] = {x.x, x.y, x.z, x.w};
+        for (int q = slice; q < count - lag * n; q += slices) {
+            float4 x = load4(r + q * LD), y = load4(d + q * LD);
+            float v[4] = {x.x, x.y, x.z, x.w};
 #pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    acc[i][0] += v[i] * y.x;
-                    acc[i][1] += v[i] * y.y;
-                    acc[i][2] += v[i] * y.z;
-                    acc[i][3] += v[i] * y.w;
-                }
+            for (int i = 0; i < 4; i++) {
+                acc[i][0] += v[i] * y.x;
+                acc[i][1] += v[i] * y.y;
+                acc[i][2] += v[i] * y.z;
+                acc[i][3] += v[i] * y.w;
             }
         }
+    }
 #pragma unroll 1
-        for (int i = tid; i < m * SQUARE; i += NT) {
-            int o = i % WIDE, k = i / WIDE % WIDE, back = i / (WIDE * WIDE) % 3, other = i / SQUARE;
-            const float *pool = at(p.l.pools) + other * n * WIDE + k;
-            float add = s ? pool_part[i] : 0.0f;
+    for (int i = tid; i < m * SQUARE; i += NT) {
+        int o = i % WIDE, k = i / WIDE % WIDE, back = i / (WIDE * WIDE) % 3, other = i / SQUARE;
+        const float *pool = at(p.l.pools) + other * n * WIDE + k;
+        float add = 0;
 #pragma unroll 4
-            for (int t = back; t < n; t++) add += pool[(t - back) * WIDE] * dsteps[t * WIDE + o];
-            pool_part[i] = add;
-        }
-        if (p.several) __syncthreads();
+        for (int t = back; t < n; t++) add += pool[(t - back) * WIDE] * dsteps[t * WIDE + o];
+        pool_part[i] = add;
     }
     float *red = dv; /* [slices][m][3][16][16] */
     __syncthreads();
@@ -545,11 +485,9 @@ __device__ inline void narrow::conv_back(int m) {
             store4(red + (slice * m * 3 + from * 3 + lag) * WIDE * WIDE + (e4 + i) * WIDE + c4,
                    make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]));
     __syncthreads();
-#pragma unroll 1
     for (int i = tid; i < m * SQUARE; i += NT) {
         int o = i % WIDE, k = i / WIDE % WIDE, back = i / (WIDE * WIDE) % 3, other = i / SQUARE;
         float add = 0;
-#pragma unroll 1
         for (int z = 0; z < slices; z++) add += red[z * m * SQUARE + i];
         conv_part[i] = dec(other).g[k] * add + dec(other).e[k] * at(p.l.cst)[back * WIDE + o];
     }
@@ -562,70 +500,63 @@ __device__ inline void narrow::rows_back() {
     const int n = p.n, N = p.N, tid = threadIdx.x, ldq = p.Q + 4;
     float *dq = at(p.l.extra);
     double dy = 0, dy_xhat = 0;
-#pragma unroll 1
-    for (int s = 0; s < sets(); s++) {
-        int b = set(s);
-        if (load) {
-            load_set(b, p.D);
-#pragma unroll 1
-            for (int m = 0; m < N; m++) load_plane(b, m, true);
-#pragma unroll 1
-            for (int i = tid; i < n; i += NT) at(p.l.small)[i] = p.item_d[(size_t)b * n + i];
-            __syncthreads();
-        }
-        size_t row0 = (size_t)b * n;
-#pragma unroll 1
-        for (int i = tid; i < N * 2 * n * WIDE; i += NT) {
-            int c = i % WIDE, which = i / WIDE % n, side = i / WIDE / n % 2, m = i / WIDE / n / 2;
-            const float *cell = plane(m) + (side ? which * n : which) * LD + c;
-            int next = side ? LD : n * LD, placed = side ? 0 : pos()[which];
-            float sum[3] = {0, 0, 0};
-#pragma unroll 4
-            for (int k = 0; k < n; k++) {
-                float d = cell[k * next];
-                int t = side ? which : k, end = side ? pos()[k] : placed;
-#pragma unroll
-                for (int l = 0; l < 3; l++)
-                    if (t >= l && t - l <= end) sum[l] += d;
-            }
-            int t = which;
-#pragma unroll
-            for (int l = 0; l < 3; l++) {
-                int col = (m * 6 + side * 3 + l) * WIDE + c;
-                auto put = [&](int item, float v) {
-                    dq[item * ldq + col] = p.dq[(row0 + item) * p.Q + col] = v;
-                };
-                if (!side) {
-                    put(which, sum[l]);
-                    continue;
-                }
-                float *start = p.start_part + ((size_t)b * N + m) * 3 * WIDE + l * WIDE + c;
-                /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's
-                 * y'. */
-                if (t > l) put(order()[t - l - 1], sum[l]);
-                if (t == l) *start = sum[l];
-                if (t + l >= n && t) put(order()[t - 1], 0);
-                if (t + l >= n && !t) *start = 0;
-                if (t == n - 1) put(order()[n - 1], 0);
-            }
-        }
+    if (load) {
+        load_set(p.D);
+        for (int m = 0; m < N; m++) load_plane(m, true);
+        for (int i = tid; i < n; i += NT) at(p.l.small)[i] = p.item_d[row0() + i];
         __syncthreads();
-        const float *head = p.theta + p.head, *item_d = at(p.l.small);
-        float *dx = at(p.l.dx);
-        product(dq, ldq, p.rows_b, p.Q, p.D4, n, at(p.l.planes), p.l.extra - p.l.planes,
-                [&](int row, int c, float4 v) {
-                    float out[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-                    for (int j = 0; j < 4; j++) {
-                        if (c + j >= p.D) continue;
-                        out[j] += item_d[row] * __ldg(head + c + j);
-                        p.dx[(row0 + row) * p.ldx + c + j] = out[j];
-                    }
-                    store4(dx + row * p.lx + c, make_float4(out[0], out[1], out[2], out[3]));
-                });
-        __syncthreads();
-        pool_back(b, p.M - 1, dy, dy_xhat);
     }
+#pragma unroll 1
+    for (int i = tid; i < N * 2 * n * WIDE; i += NT) {
+        int c = i % WIDE, which = i / WIDE % n, side = i / WIDE / n % 2, m = i / WIDE / n / 2;
+        const float *cell = plane(m) + (side ? which * n : which) * LD + c;
+        int next = side ? LD : n * LD, placed = side ? 0 : pos()[which];
+        float sum[3] = {0, 0, 0};
+#pragma unroll 4
+        for (int k = 0; k < n; k++) {
+            float d = cell[k * next];
+            int t = side ? which : k, end = side ? pos()[k] : placed;
+#pragma unroll
+            for (int l = 0; l < 3; l++)
+                if (t >= l && t - l <= end) sum[l] += d;
+        }
+        int t = which;
+#pragma unroll
+        for (int l = 0; l < 3; l++) {
+            int col = (m * 6 + side * 3 + l) * WIDE + c;
+            auto put = [&](int item, float v) {
+                dq[item * ldq + col] = p.dq[(row0() + item) * p.Q + col] = v;
+            };
+            if (!side) {
+                put(which, sum[l]);
+                continue;
+            }
+            float *start = p.start_part + ((size_t)blockIdx.x * N + m) * 3 * WIDE + l * WIDE + c;
+            /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's y'.
+             */
+            if (t > l) put(order()[t - l - 1], sum[l]);
+            if (t == l) *start = sum[l];
+            if (t + l >= n && t) put(order()[t - 1], 0);
+            if (t + l >= n && !t) *start = 0;
+            if (t == n - 1) put(order()[n - 1], 0);
+        }
+    }
+    __syncthreads();
+    const float *head = p.theta + p.head, *item_d = at(p.l.small);
+    float *dx = at(p.l.dx);
+    product(dq, ldq, p.rows_b, p.Q, p.D4, n, at(p.l.planes), p.l.extra - p.l.planes,
+            [&](int row, int c, float4 v) {
+                float out[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    if (c + j >= p.D) continue;
+                    out[j] += item_d[row] * __ldg(head + c + j);
+                    p.dx[(row0() + row) * p.ldx + c + j] = out[j];
+                }
+                store4(dx + row * p.lx + c, make_float4(out[0], out[1], out[2], out[3]));
+            });
+    __syncthreads();
+    pool_back(p.M - 1, dy, dy_xhat);
     finish_pool_back(p.M - 1, dy, dy_xhat);
 }
 

@@ -5,17 +5,15 @@
 #include "narrow.cuh"
 
 /* The set's items and order, from the data. */
-__device__ inline void narrow::take_set(int b) {
+__device__ inline void narrow::take_set() {
     const int n = p.n, d = p.d, lx = p.lx, tid = threadIdx.x;
-    size_t from = p.starts[p.index[b]], row = (size_t)b * n;
+    size_t from = p.starts[p.index[blockIdx.x]], row = row0();
     float *x = at(p.l.x);
-#pragma unroll 1
     for (int i = tid; i < n; i += NT) {
         int item = p.order_all[from + i];
         order()[i] = p.order[row + i] = item;
         pos()[item] = p.pos[row + item] = i;
     }
-#pragma unroll 1
     for (int i = tid; i < (n + 1) * lx; i += NT) {
         int item = i / lx, c = i - item * lx;
         float v = 0;
@@ -31,16 +29,14 @@ __device__ inline void narrow::take_set(int b) {
 }
 
 /* What a kernel before has left: features up to `columns`, and the order. */
-__device__ inline void narrow::load_set(int b, int columns) {
+__device__ inline void narrow::load_set(int columns) {
     const int n = p.n, lx = p.lx, tid = threadIdx.x;
-    size_t row = (size_t)b * n;
+    size_t row = row0();
     float *x = at(p.l.x);
-#pragma unroll 1
     for (int i = tid; i < n; i += NT) {
         order()[i] = p.order[row + i];
         pos()[i] = p.pos[row + i];
     }
-#pragma unroll 1
     for (int i = tid; i < (n + 1) * lx; i += NT) {
         int item = i / lx, c = i - item * lx;
         float v = 0;
@@ -52,16 +48,15 @@ __device__ inline void narrow::load_set(int b, int columns) {
 }
 
 /* The features that block k adds: its pool, normed. */
-__device__ inline void narrow::pooled_features(int b, int k) {
+__device__ inline void narrow::pooled_features(int k) {
     const narrow_encoder &e = p.enc[k];
     const int n = p.n, tid = threadIdx.x;
     const float *best = at(p.l.added);
     norms norm = norm2(k);
-#pragma unroll 1
     for (int i = tid; i < n * WIDE; i += NT) {
         int item = i / WIDE, o = i % WIDE;
         if (o >= p.out) continue;
-        size_t row = (size_t)b * n + item;
+        size_t row = row0() + item;
         float v = load ? e.best[row * WIDE + o] : best[i], y;
         if (p.mean)
             y = (norm.g[o] * v + (float)(n - 1) * norm.e[o]) / (float)n;
@@ -81,43 +76,37 @@ __device__ inline void narrow::encoder_rows(int k) {
     float *ac = at(p.l.ac);
     const float *bias = e.w1 + (size_t)e.in4 * 2 * H;
     double sum = 0, square = 0;
-#pragma unroll 1
-    for (int s = 0; s < sets(); s++) {
-        int b = set(s);
-        if (load) load_set(b, k ? p.enc[k - 1].in : e.in);
-        if (k) pooled_features(b, k - 1);
-        product(at(p.l.x), p.lx, e.w1, e.in4, 2 * H, n, at(p.l.product), p.l.product_room,
-                [&](int row, int c, float4 v) {
-                    float4 add = __ldg((const float4 *)(bias + c));
-                    v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
-                    store4(ac + row * lda + c, v);
-                    store4(e.ac + ((size_t)b * n + row) * 2 * H + c, v);
-                });
-        __syncthreads();
-        if (group < groups)
-#pragma unroll 1
-            for (int i0 = group; i0 < n; i0 += ROWS * groups) {
-                float a[ROWS], s0 = 0, s1 = 0;
+    if (load) load_set(k ? p.enc[k - 1].in : e.in);
+    if (k) pooled_features(k - 1);
+    product(at(p.l.x), p.lx, e.w1, e.in4, 2 * H, n, at(p.l.product), p.l.product_room,
+            [&](int row, int c, float4 v) {
+                float4 add = __ldg((const float4 *)(bias + c));
+                v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
+                store4(ac + row * lda + c, v);
+                store4(e.ac + (row0() + row) * 2 * H + c, v);
+            });
+    __syncthreads();
+    if (group < groups)
+        for (int i0 = group; i0 < n; i0 += ROWS * groups) {
+            float a[ROWS], s0 = 0, s1 = 0;
+#pragma unroll
+            for (int u = 0; u < ROWS; u++) {
+                int i = i0 + u * groups;
+                a[u] = i < n ? ac[i * lda + h] : -INFINITY; /* h = 0 there */
+            }
+#pragma unroll 2
+            for (int j = 0; j < n; j++) {
+                float c = ac[j * lda + H + h];
 #pragma unroll
                 for (int u = 0; u < ROWS; u++) {
-                    int i = i0 + u * groups;
-                    a[u] = i < n ? ac[i * lda + h] : -INFINITY; /* h = 0 there */
+                    float x = relu(a[u] + c);
+                    s0 += x;
+                    s1 += x * x;
                 }
-#pragma unroll 2
-                for (int j = 0; j < n; j++) {
-                    float c = ac[j * lda + H + h];
-#pragma unroll
-                    for (int u = 0; u < ROWS; u++) {
-                        float x = relu(a[u] + c);
-                        s0 += x;
-                        s1 += x * x;
-                    }
-                }
-                sum += (double)s0;
-                square += (double)s1;
             }
-        if (p.several) __syncthreads();
-    }
+            sum += (double)s0;
+            square += (double)s1;
+        }
     double *red = doubles(p.l.product), *mine = doubles(p.l.mine);
     if (group < groups) {
         red[group * 2 * H + h] = sum;
@@ -126,7 +115,6 @@ __device__ inline void narrow::encoder_rows(int k) {
     __syncthreads();
     if (tid < 2 * H) {
         double all = 0;
-#pragma unroll 1
         for (int g = 0; g < groups; g++) all += red[g * 2 * H + tid];
         mine[tid] = all;
     }
@@ -138,7 +126,7 @@ __device__ inline void narrow::encoder_rows(int k) {
 }
 
 /* u = relu(W2 norm1(h) + b2), CT cells and OT channels a thread; h is made as it is needed. */
-template <int CT, int OT> __device__ inline void narrow::pairs_of(int b, int k) {
+template <int CT, int OT> __device__ inline void narrow::pairs_of(int k) {
     const narrow_encoder &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, count = n * n, groups = WIDE / OT, slots = NT / groups,
               og = threadIdx.x % groups * OT, slot = threadIdx.x / groups;
@@ -154,7 +142,7 @@ template <int CT, int OT> __device__ inline void narrow::pairs_of(int b, int k) 
         c_at[x] = ac + j * lda + H;
     }
 #pragma unroll 2
-    for (int c = 0; c < H; c += 4) {
+    for (int c = 0; slot < count && c < H; c += 4) {
         float h[CT][4];
 #pragma unroll
         for (int x = 0; x < CT; x++) {
@@ -184,7 +172,7 @@ template <int CT, int OT> __device__ inline void narrow::pairs_of(int b, int k) 
             float4 v = make_float4(relu(acc[x][o] + bias[o]), relu(acc[x][o + 1] + bias[o + 1]),
                                    relu(acc[x][o + 2] + bias[o + 2]), relu(acc[x][o + 3] + bias[o + 3]));
             store4(us + q * LD + og + o, v);
-            store4(e.u + ((size_t)b * count + q) * WIDE + og + o, v);
+            store4(e.u + (row0() * n + q) * WIDE + og + o, v);
         }
     }
 }
@@ -195,7 +183,6 @@ __device__ inline void narrow::encoder_pairs(int k) {
     norms norm = norm1(k);
     float *w = at(p.l.w), *us = at(p.l.u), *best_at = at(p.l.added);
     if (p.first == phase_encoder(k) + 1) { /* by a kernel before this one */
-#pragma unroll 1
         for (int h = tid; h < H; h += NT) {
             norm.g[h] = e.norm1.g[h];
             norm.e[h] = e.norm1.e[h];
@@ -203,10 +190,8 @@ __device__ inline void narrow::encoder_pairs(int k) {
         __syncthreads();
     }
     /* W2 and b2 with norm1 in them, one output a warp. */
-#pragma unroll 1
     for (int o = tid >> 5; o < WIDE; o += NT / 32) {
         float add = 0;
-#pragma unroll 1
         for (int h = lane; h < H; h += 32) {
             float v = o < p.out && h < p.hidden ? p.theta[e.weight2 + (size_t)o * p.hidden + h] : 0.0f;
             add += v * norm.e[h];
@@ -219,48 +204,41 @@ __device__ inline void narrow::encoder_pairs(int k) {
     double sum = 0, square = 0;
     int o = tid % WIDE;
     float sign = o < p.out && p.theta[e.at2.gamma + o] < 0 ? -1.0f : 1.0f;
-#pragma unroll 1
-    for (int s = 0; s < sets(); s++) {
-        int b = set(s);
-        if (load) {
-#pragma unroll 1
-            for (int i = tid; i < n * (H / 2); i += NT) {
-                int row = i / (H / 2), c = i % (H / 2) * 4;
-                store4(at(p.l.ac) + row * lda + c, four_of(e.ac + ((size_t)b * n + row) * 2 * H + c));
-            }
-            __syncthreads();
+    if (load) {
+        for (int i = tid; i < n * (H / 2); i += NT) {
+            int row = i / (H / 2), c = i % (H / 2) * 4;
+            store4(at(p.l.ac) + row * lda + c, four_of(e.ac + (row0() + row) * 2 * H + c));
         }
-        if (n * n <= NT / 4)
-            pairs_of<1, 4>(b, k);
-        else if (n * n <= NT / 2)
-            pairs_of<1, 8>(b, k);
-        else
-            pairs_of<2, 8>(b, k);
         __syncthreads();
-#pragma unroll 1
-        for (int i = tid / WIDE; i < n; i += NT / WIDE) {
-            float best = 0, s0 = 0, s1 = 0;
-            int arg = -1;
+    }
+    if (n * n <= NT / 4)
+        pairs_of<1, 4>(k);
+    else if (n * n <= NT / 2)
+        pairs_of<1, 8>(k);
+    else
+        pairs_of<2, 8>(k);
+    __syncthreads();
+    for (int i = tid / WIDE; i < n; i += NT / WIDE) {
+        float best = 0, s0 = 0, s1 = 0;
+        int arg = -1;
 #pragma unroll 4
-            for (int j = 0; j < n; j++) {
-                float u = us[(i * n + j) * LD + o];
-                s0 += u;
-                s1 += u * u;
-                if (j == i) continue;
-                if (p.mean)
-                    best += u;
-                else if (arg < 0 || sign * u > sign * best) {
-                    best = u;
-                    arg = j;
-                }
+        for (int j = 0; j < n; j++) {
+            float u = us[(i * n + j) * LD + o];
+            s0 += u;
+            s1 += u * u;
+            if (j == i) continue;
+            if (p.mean)
+                best += u;
+            else if (arg < 0 || sign * u > sign * best) {
+                best = u;
+                arg = j;
             }
-            size_t to = ((size_t)b * n + i) * WIDE + o;
-            best_at[i * WIDE + o] = e.best[to] = best;
-            e.arg[to] = arg;
-            sum += (double)s0;
-            square += (double)s1;
         }
-        if (p.several) __syncthreads();
+        size_t to = (row0() + i) * WIDE + o;
+        best_at[i * WIDE + o] = e.best[to] = best;
+        e.arg[to] = arg;
+        sum += (double)s0;
+        square += (double)s1;
     }
     gather(sum, square);
     __syncthreads();
@@ -271,14 +249,13 @@ __device__ inline void narrow::encoder_pairs(int k) {
 }
 
 /* From the gradient of the features to that of the pool's best: gd, and the sums of norm2's way back. */
-__device__ inline void narrow::pool_back(int b, int k, double &dy, double &dy_xhat) {
+__device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
     const narrow_encoder &e = p.enc[k];
     const int n = p.n, o = threadIdx.x % WIDE;
     norms norm = norm2(k);
     float *gd = at(p.l.added);
-#pragma unroll 1
     for (int i = threadIdx.x / WIDE; i < n; i += NT / WIDE) {
-        size_t to = ((size_t)b * n + i) * WIDE + o;
+        size_t to = (row0() + i) * WIDE + o;
         float dz = 0;
         if (o < p.out) {
             float d = at(p.l.dx)[i * p.lx + e.in + o], best = e.best[to], mean = norm.mean[o],
@@ -321,9 +298,7 @@ __device__ inline void narrow::tally(const float *ac, float *totals) const {
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
     int h = tid % H, group = tid / H, groups = NT / H;
     if (group >= groups) return;
-#pragma unroll 1
     for (int side = 0; side < 2; side++)
-#pragma unroll 1
         for (int i0 = group; i0 < n; i0 += ROWS * groups) {
             float own[ROWS], total[ROWS] = {}, count[ROWS] = {};
 #pragma unroll
@@ -358,13 +333,11 @@ __device__ inline void narrow::encoder_back(int k) {
     float *ac = at(p.l.ac), *du = at(p.l.du), *dac = at(p.l.dac), *dc = at(p.l.dc);
     norms norm = norm1(k);
     if (p.first == phase_encoder_back(p, k)) { /* by a kernel before this one */
-#pragma unroll 1
         for (int i = tid; i < H; i += NT) {
             norm.g[i] = e.norm1.g[i];
             norm.mean[i] = e.norm1.mean[i];
             norm.inv[i] = e.norm1.inv[i];
         }
-#pragma unroll 1
         for (int i = tid; i < WIDE; i += NT) {
             at(p.l.slopes)[i] = e.k0[i];
             at(p.l.slopes)[WIDE + i] = e.k1[i];
@@ -385,90 +358,77 @@ __device__ inline void narrow::encoder_back(int k) {
     double own[4] = {};
     int quad = tid % 4 * 4;
     float4 k0 = load4(at(p.l.slopes) + quad), k1 = load4(at(p.l.slopes) + WIDE + quad);
-#pragma unroll 1
-    for (int s = 0; s < sets(); s++) {
-        int b = set(s);
-        const float *gd = load ? p.gd + (size_t)b * n * WIDE : at(p.l.added);
-#pragma unroll 1
-        for (int i = tid; i < n * (H / 2); i += NT) {
-            int row = i / (H / 2), c = i % (H / 2) * 4;
-            async_copy(ac + row * lda + c, e.ac + ((size_t)b * n + row) * 2 * H + c);
-        }
-        async_commit();
-#pragma unroll 1
-        for (int i = tid; i < slices * n * H / 4; i += NT) store4(dc + i * 4, make_float4(0, 0, 0, 0));
-#pragma unroll 2
-        for (int i = tid; i < n * n * 4; i += NT) {
-            int cell = i / 4, row = cell / n, j = cell - row * n;
-            float4 u = four_of(e.u + ((size_t)b * n * n + cell) * WIDE + quad),
-                   d = load4(gd + row * WIDE + quad);
-            int4 arg = *(const int4 *)(e.arg + ((size_t)b * n + row) * WIDE + quad);
-            bool other = row != j;
-            if (p.mean ? !other : arg.x != j) d.x = 0;
-            if (p.mean ? !other : arg.y != j) d.y = 0;
-            if (p.mean ? !other : arg.z != j) d.z = 0;
-            if (p.mean ? !other : arg.w != j) d.w = 0;
-            d.x = u.x > 0 ? d.x - k0.x - k1.x * u.x : 0.0f;
-            d.y = u.y > 0 ? d.y - k0.y - k1.y * u.y : 0.0f;
-            d.z = u.z > 0 ? d.z - k0.z - k1.z * u.z : 0.0f;
-            d.w = u.w > 0 ? d.w - k0.w - k1.w * u.w : 0.0f;
-            store4(du + cell * WIDE + quad, d);
-            own[0] += (double)d.x;
-            own[1] += (double)d.y;
-            own[2] += (double)d.z;
-            own[3] += (double)d.w;
-        }
-        async_wait<0>();
-        __syncthreads();
-        if (slice < slices)
-#pragma unroll 1
-            for (int i = slice; i < n; i += slices) {
-                float2 a = *(const float2 *)(ac + i * lda + h);
-                const float *other = ac + H + h, *d = du + i * n * WIDE;
-                float *dcs = dc + slice * n * H + h, da0 = 0, da1 = 0;
-#pragma unroll 1
-                for (int j = 0; j < n; j++) {
-                    float2 c = *(const float2 *)(other + j * lda);
-                    float h0 = relu(a.x + c.x), h1 = relu(a.y + c.y), p0 = 0, p1 = 0;
-#pragma unroll
-                    for (int q = 0; q < WIDE; q += 4) {
-                        float4 v = load4(d + j * WIDE + q);
-                        p0 = fmaf(w[0][q + 3], v.w,
-                                  fmaf(w[0][q + 2], v.z, fmaf(w[0][q + 1], v.y, fmaf(w[0][q], v.x, p0))));
-                        p1 = fmaf(w[1][q + 3], v.w,
-                                  fmaf(w[1][q + 2], v.z, fmaf(w[1][q + 1], v.y, fmaf(w[1][q], v.x, p1))));
-                        g[0][q] += h0 * v.x;
-                        g[0][q + 1] += h0 * v.y;
-                        g[0][q + 2] += h0 * v.z;
-                        g[0][q + 3] += h0 * v.w;
-                        g[1][q] += h1 * v.x;
-                        g[1][q + 1] += h1 * v.y;
-                        g[1][q + 2] += h1 * v.z;
-                        g[1][q + 3] += h1 * v.w;
-                    }
-                    p0 = h0 > 0 ? p0 : 0.0f;
-                    p1 = h1 > 0 ? p1 : 0.0f;
-                    da0 += p0;
-                    da1 += p1;
-                    float2 *to = (float2 *)(dcs + j * H), old = *to;
-                    *to = make_float2(old.x + p0, old.y + p1);
-                }
-                *(float2 *)(dac + i * lda + h) = make_float2(da0, da1);
-            }
-        __syncthreads();
-#pragma unroll 1
-        for (int i = tid; i < n * H; i += NT) {
-            float add = 0;
-#pragma unroll 1
-            for (int z = 0; z < slices; z++) add += dc[z * n * H + i];
-            dac[i / H * lda + H + i % H] = add;
-        }
-        __syncthreads();
-        if (!p.several) break;
-#pragma unroll 1
-        for (int i = tid; i < n * 2 * H; i += NT)
-            e.sum[(size_t)b * n * 2 * H + i] = dac[i / (2 * H) * lda + i % (2 * H)];
+    const float *gd = load ? p.gd + row0() * WIDE : at(p.l.added);
+    for (int i = tid; i < n * (H / 2); i += NT) {
+        int row = i / (H / 2), c = i % (H / 2) * 4;
+        async_copy(ac + row * lda + c, e.ac + (row0() + row) * 2 * H + c);
     }
+    async_commit();
+    for (int i = tid; i < slices * n * H / 4; i += NT) store4(dc + i * 4, make_float4(0, 0, 0, 0));
+#pragma unroll 2
+    for (int i = tid; i < n * n * 4; i += NT) {
+        int cell = i / 4, row = cell / n, j = cell - row * n;
+        float4 u = four_of(e.u + (row0() * n + cell) * WIDE + quad), d = load4(gd + row * WIDE + quad);
+        int4 arg = *(const int4 *)(e.arg + (row0() + row) * WIDE + quad);
+        bool other = row != j;
+        if (p.mean ? !other : arg.x != j) d.x = 0;
+        if (p.mean ? !other : arg.y != j) d.y = 0;
+        if (p.mean ? !other : arg.z != j) d.z = 0;
+        if (p.mean ? !other : arg.w != j) d.w = 0;
+        d.x = u.x > 0 ? d.x - k0.x - k1.x * u.x : 0.0f;
+        d.y = u.y > 0 ? d.y - k0.y - k1.y * u.y : 0.0f;
+        d.z = u.z > 0 ? d.z - k0.z - k1.z * u.z : 0.0f;
+        d.w = u.w > 0 ? d.w - k0.w - k1.w * u.w : 0.0f;
+        store4(du + cell * WIDE + quad, d);
+        own[0] += (double)d.x;
+        own[1] += (double)d.y;
+        own[2] += (double)d.z;
+        own[3] += (double)d.w;
+    }
+    async_wait<0>();
+    __syncthreads();
+    if (slice < slices)
+#pragma unroll 1
+        for (int i = slice; i < n; i += slices) {
+            float2 a = *(const float2 *)(ac + i * lda + h);
+            const float *other = ac + H + h, *d = du + i * n * WIDE;
+            float *dcs = dc + slice * n * H + h, da0 = 0, da1 = 0;
+#pragma unroll 1
+            for (int j = 0; j < n; j++) {
+                float2 c = *(const float2 *)(other + j * lda);
+                float h0 = relu(a.x + c.x), h1 = relu(a.y + c.y), p0 = 0, p1 = 0;
+#pragma unroll
+                for (int q = 0; q < WIDE; q += 4) {
+                    float4 v = load4(d + j * WIDE + q);
+                    p0 = fmaf(w[0][q + 3], v.w,
+                              fmaf(w[0][q + 2], v.z, fmaf(w[0][q + 1], v.y, fmaf(w[0][q], v.x, p0))));
+                    p1 = fmaf(w[1][q + 3], v.w,
+                              fmaf(w[1][q + 2], v.z, fmaf(w[1][q + 1], v.y, fmaf(w[1][q], v.x, p1))));
+                    g[0][q] += h0 * v.x;
+                    g[0][q + 1] += h0 * v.y;
+                    g[0][q + 2] += h0 * v.z;
+                    g[0][q + 3] += h0 * v.w;
+                    g[1][q] += h1 * v.x;
+                    g[1][q + 1] += h1 * v.y;
+                    g[1][q + 2] += h1 * v.z;
+                    g[1][q + 3] += h1 * v.w;
+                }
+                p0 = h0 > 0 ? p0 : 0.0f;
+                p1 = h1 > 0 ? p1 : 0.0f;
+                da0 += p0;
+                da1 += p1;
+                float2 *to = (float2 *)(dcs + j * H), old = *to;
+                *to = make_float2(old.x + p0, old.y + p1);
+            }
+            *(float2 *)(dac + i * lda + h) = make_float2(da0, da1);
+        }
+    __syncthreads();
+    for (int i = tid; i < n * H; i += NT) {
+        float add = 0;
+        for (int z = 0; z < slices; z++) add += dc[z * n * H + i];
+        dac[i / H * lda + H + i % H] = add;
+    }
+    __syncthreads();
     /* G over the slices, in place of dc; sum_o w G; sum du. */
     enum { LG = WIDE + 1 };
     double *red = doubles(p.l.red), *mine = doubles(p.l.mine);
@@ -484,18 +444,15 @@ __device__ inline void narrow::encoder_back(int k) {
 #pragma unroll
             for (int o = 0; o < WIDE; o++) dc[(slice * H + h + c) * LG + o] = g[c][o];
     __syncthreads();
-#pragma unroll 1
     for (int i = tid; i < H * WIDE; i += NT) {
         int at_h = i / WIDE, o = i % WIDE;
         float add = 0;
-#pragma unroll 1
         for (int z = 0; z < slices; z++) add += dc[(z * H + at_h) * LG + o];
         dc[at_h * LG + o] = add; /* no other thread reads it before the barrier */
         e.g[(size_t)blockIdx.x * H * WIDE + i] = add;
     }
     if (tid < WIDE) {
         double add = 0;
-#pragma unroll 1
         for (int z = 0; z < NT / 32; z++) add += red[z * WIDE + tid];
         mine[H + tid] = add;
     }
@@ -512,7 +469,7 @@ __device__ inline void narrow::encoder_back(int k) {
     __syncthreads();
     unsigned tag = ++epoch;
     send_many(p.exchange, tag, mine, H + WIDE);
-    if (!p.several) tally(ac, dc);
+    tally(ac, dc);
     double *total = doubles(p.l.total);
     receive_many(p.exchange, tag, total, H + WIDE);
     float *c0 = at(p.l.fold1), *c1 = (float *)mine;
@@ -528,53 +485,36 @@ __device__ inline void narrow::encoder_back(int k) {
     if (blockIdx.x == 0 && tid < p.out) p.grad[e.bias2 + tid] = (float)total[H + tid];
     __syncthreads();
     double dy = 0, dy_xhat = 0;
-#pragma unroll 1
-    for (int s = 0; s < sets(); s++) {
-        int b = set(s);
-        if (p.several) {
-#pragma unroll 1
-            for (int i = tid; i < n * 2 * H; i += NT) {
-                int at_row = i / (2 * H) * lda + i % (2 * H);
-                ac[at_row] = e.ac[(size_t)b * n * 2 * H + i];
-                dac[at_row] = e.sum[(size_t)b * n * 2 * H + i];
-            }
-            __syncthreads();
-            tally(ac, dc);
-            __syncthreads();
+    if (load) {
+        load_set(p.D);
+        for (int i = tid; i < n * p.lx; i += NT) {
+            int row = i / p.lx, c = i % p.lx;
+            at(p.l.dx)[i] = c < p.D ? p.dx[(row0() + row) * p.ldx + c] : 0.0f;
         }
-        if (load) {
-            load_set(b, p.D);
-#pragma unroll 1
-            for (int i = tid; i < n * p.lx; i += NT) {
-                int row = i / p.lx, c = i % p.lx;
-                at(p.l.dx)[i] = c < p.D ? p.dx[((size_t)b * n + row) * p.ldx + c] : 0.0f;
-            }
-        }
-#pragma unroll 1
-        for (int i = tid; i < n * 2 * H; i += NT) {
-            int row = i / (2 * H), c = i - row * 2 * H, ch = c < H ? c : c - H;
-            float v = dac[row * lda + c] - c0[ch] * dc[n * 2 * H + i] - c1[ch] * dc[i];
-            dac[row * lda + c] = v;
-            e.dac[(size_t)b * n * 2 * H + i] = v;
-        }
-        __syncthreads();
-        if (k || p.train_vectors)
-            product(dac, lda, e.w1_back, 2 * H, e.in4, n, at(p.l.product), p.l.product_room,
-                    [&](int row, int c, float4 v) {
-                        float4 *to = (float4 *)(at(p.l.dx) + row * p.lx + c), add = *to;
-                        v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
-                        *to = v;
-                        float *out = p.dx + ((size_t)b * n + row) * p.ldx + c;
-                        if (c < e.in) out[0] = v.x;
-                        if (c + 1 < e.in) out[1] = v.y;
-                        if (c + 2 < e.in) out[2] = v.z;
-                        if (c + 3 < e.in) out[3] = v.w;
-                    });
-        __syncthreads();
-        if (k) pool_back(b, k - 1, dy, dy_xhat);
-        if (p.several) __syncthreads();
     }
-    if (k) finish_pool_back(k - 1, dy, dy_xhat);
+    for (int i = tid; i < n * 2 * H; i += NT) {
+        int row = i / (2 * H), c = i - row * 2 * H, ch = c < H ? c : c - H;
+        float v = dac[row * lda + c] - c0[ch] * dc[n * 2 * H + i] - c1[ch] * dc[i];
+        dac[row * lda + c] = v;
+        e.dac[row0() * 2 * H + i] = v;
+    }
+    __syncthreads();
+    if (k || p.train_vectors)
+        product(dac, lda, e.w1_back, 2 * H, e.in4, n, at(p.l.product), p.l.product_room,
+                [&](int row, int c, float4 v) {
+                    float4 *to = (float4 *)(at(p.l.dx) + row * p.lx + c), add = *to;
+                    v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
+                    *to = v;
+                    float *out = p.dx + (row0() + row) * p.ldx + c;
+                    if (c < e.in) out[0] = v.x;
+                    if (c + 1 < e.in) out[1] = v.y;
+                    if (c + 2 < e.in) out[2] = v.z;
+                    if (c + 3 < e.in) out[3] = v.w;
+                });
+    __syncthreads();
+    if (!k) return;
+    pool_back(k - 1, dy, dy_xhat);
+    finish_pool_back(k - 1, dy, dy_xhat);
 }
 
 #endif
