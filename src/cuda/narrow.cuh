@@ -128,27 +128,26 @@ struct narrow {
     __device__ int *order() const { return pos() + p.n; }
     __device__ size_t row0() const { return (size_t)blockIdx.x * p.n; } /* the first of this set */
 
-    /* out(row, column, four of them) for xs [rows][lx] times w [K][N] in memory; K and N multiples of 4.
-     * Where there are more threads than fours of columns and ROWS of rows, they share K and add up in `red`.
-     */
+    /* out(row, column, four of them) for xs [rows][lx] times w [K][N] in memory; K and N multiples of 4. A
+     * thread has four columns and ROWS rows; where there are more threads they share K. They add up in `red`,
+     * which has room for rows * N numbers or more. What is done with the results stands in one short loop:
+     * code that runs once costs as long as it is, since it must be fetched first. */
     template <class OUT>
     __device__ void product(const float *xs, int lx, const float *w, int K, int N, int rows, float *red,
                             int room, OUT out) const {
-        int quads = N / 4, groups = (rows + ROWS - 1) / ROWS, items = quads * groups, share = NT / items;
-        share = min(max(share, 1), max(room / (rows * N), 1));
-        share = min(share, K / 4);
+        int quads = N / 4, groups = (rows + ROWS - 1) / ROWS, items = quads * groups;
+        int share = min(min(max(NT / items, 1), room / (rows * N)), K / 4);
         int each = (K / 4 + share - 1) / share * 4;
 #pragma unroll 1
         for (int item = threadIdx.x; item < items * share; item += NT) {
-            int quad = item % quads, rest = item / quads, row0 = rest % groups * ROWS,
-                k0 = rest / groups * each;
-            const float *from[ROWS];
+            int rest = item / quads, part = rest / groups, row0 = (rest - part * groups) * ROWS,
+                c = (item - rest * quads) * 4, k0 = part * each, k1 = min(k0 + each, K);
+            const float *from[ROWS], *wk = w + (size_t)k0 * N + c;
             float acc[ROWS][4] = {};
 #pragma unroll
             for (int i = 0; i < ROWS; i++) from[i] = xs + min(row0 + i, rows - 1) * lx;
-            const float *wk = w + (size_t)k0 * N + quad * 4;
 #pragma unroll 2
-            for (int k = k0; k < min(k0 + each, K); k += 4, wk += 4 * N) {
+            for (int k = k0; k < k1; k += 4, wk += 4 * N) {
                 float4 v[4];
 #pragma unroll
                 for (int i = 0; i < 4; i++) v[i] = __ldg((const float4 *)(wk + i * N));
@@ -165,31 +164,29 @@ struct narrow {
                     }
                 }
             }
+            float *to = red + (part * rows + row0) * N + c;
 #pragma unroll
-            for (int i = 0; i < ROWS; i++) {
-                if (row0 + i >= rows) continue;
-                float4 v = make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
-                if (share == 1)
-                    out(row0 + i, quad * 4, v);
-                else
-                    store4(red + ((rest / groups) * rows + row0 + i) * N + quad * 4, v);
-            }
+            for (int i = 0; i < ROWS; i++)
+                if (row0 + i < rows)
+                    store4(to + i * N, make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]));
         }
-        if (share == 1) return;
         __syncthreads();
+        int next = rows * quads;
 #pragma unroll 1
-        for (int i = threadIdx.x; i < rows * quads; i += NT) {
+        for (int i = threadIdx.x; i < next; i += NT) {
             float4 v = load4(red + i * 4);
-#pragma unroll 1
+#pragma unroll 4
             for (int s = 1; s < share; s++) {
-                float4 more = load4(red + (s * rows * quads + i) * 4);
+                float4 more = load4(red + (s * next + i) * 4);
                 v.x += more.x;
                 v.y += more.y;
                 v.z += more.z;
                 v.w += more.w;
             }
-            out(i / quads, i % quads * 4, v);
+            int row = i / quads;
+            out(row, (i - row * quads) * 4, v);
         }
+        __syncthreads();
     }
 
     /* mine[c], mine[16 + c] = sums over the threads of channel c = tid & 15. */
@@ -241,6 +238,7 @@ struct narrow {
     __device__ void take_set();
     __device__ void load_set(int columns);
     __device__ void pooled_features(int k);
+    __device__ void fold_weights(int k);
     __device__ void encoder_rows(int k);
     template <int CT, int OT> __device__ void pairs_of(int k);
     __device__ void encoder_pairs(int k);
@@ -254,6 +252,7 @@ struct narrow {
     __device__ void decoder_rows();
     template <int CT, int OT, bool BACK> __device__ void cells_of(int m);
     template <bool BACK> __device__ void cells(int m);
+    template <bool BACK> __device__ void finish_cells(int m);
     __device__ void conv(int m);
     __device__ void head();
     __device__ void conv_back(int m);

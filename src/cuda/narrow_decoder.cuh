@@ -98,54 +98,57 @@ template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int
             }
         }
     }
-    __syncthreads(); /* what the pools add is there */
-    const float *added = at(p.l.added);
     float *to = BACK ? at(p.l.extra) : plane(m);
 #pragma unroll
-    for (int x = 0; x < CT; x++) {
-        int q = slot + x * slots, t = t_of[x], i = i_of[x];
-        if (q >= count) continue;
-        int placed = pos()[i];
+    for (int x = 0; x < CT; x++)
+        if (slot + x * slots < count)
 #pragma unroll
-        for (int o = 0; o < OT; o += 4) {
-            int c = og + o;
-            float4 a0 = load4(added + t * WIDE + c), a1 = load4(added + (n + t) * WIDE + c),
-                   a2 = load4(added + (2 * n + t) * WIDE + c);
-            float more[4] = {a0.x + a1.x + a2.x, a0.y + a1.y + a2.y, a0.z + a1.z + a2.z, a0.w + a1.w + a2.w};
-            float v[4];
-            if (BACK) {
-                const int *taken = (const int *)at(p.l.taken) + (m * n + t) * WIDE + c;
-                float d = at(p.l.dlogit)[q];
+            for (int o = 0; o < OT; o += 4)
+                store4(to + (slot + x * slots) * LD + og + o,
+                       make_float4(acc[x][o], acc[x][o + 1], acc[x][o + 2], acc[x][o + 3]));
+}
+
+/* What is not a product with cells: forward the parts from q and from the pools, and relu; back those from
+ * the logit and, for the item that was taken, from the pool. */
+template <bool BACK> __device__ inline void narrow::finish_cells(int m) {
+    const int n = p.n, count = n * n, c = threadIdx.x % 4 * 4;
+    const float *added = at(p.l.added) + c, *rows = at(p.l.extra) + c,
+                *start = at(p.l.start_q) + m * 6 * WIDE + c;
+    float *to = BACK ? at(p.l.extra) : plane(m), head[4];
+    if (BACK)
 #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    float head = c + j < p.conv_out
-                                     ? __ldg(p.theta + p.head + 2 * p.D + 2 * p.conv_out * m + c + j)
-                                     : 0.0f;
-                    v[j] = acc[x][o + j] + head * d + (taken[j] == i ? more[j] : 0.0f);
-                }
-            } else {
+        for (int j = 0; j < 4; j++)
+            head[j] = c + j < p.conv_out ? p.theta[p.head + 2 * p.D + 2 * p.conv_out * m + c + j] : 0.0f;
+#pragma unroll 1
+    for (int q = threadIdx.x / 4; q < count; q += NT / 4) {
+        int t = q / n, i = q - t * n;
+        float4 a0 = load4(added + t * WIDE), a1 = load4(added + (n + t) * WIDE),
+               a2 = load4(added + (2 * n + t) * WIDE), v = load4(to + q * LD + c);
+        float4 more =
+            make_float4(a0.x + a1.x + a2.x, a0.y + a1.y + a2.y, a0.z + a1.z + a2.z, a0.w + a1.w + a2.w);
+        if (BACK) {
+            int4 taken = *(const int4 *)(at(p.l.taken) + (m * n + t) * WIDE + c);
+            float d = at(p.l.dlogit)[q];
+            v.x += head[0] * d + (taken.x == i ? more.x : 0.0f);
+            v.y += head[1] * d + (taken.y == i ? more.y : 0.0f);
+            v.z += head[2] * d + (taken.z == i ? more.z : 0.0f);
+            v.w += head[3] * d + (taken.w == i ? more.w : 0.0f);
+        } else {
+            int placed = pos()[i];
+            v = make_float4(v.x + more.x, v.y + more.y, v.z + more.z, v.w + more.w);
 #pragma unroll
-                for (int j = 0; j < 4; j++) v[j] = acc[x][o + j] + more[j];
-#pragma unroll
-                for (int lag = 0; lag < 3; lag++) {
-                    if (t < lag || t - lag > placed) continue;
-                    const float *qy = t > lag ? at(p.l.extra) + order()[t - lag - 1] * 6 * WIDE
-                                              : at(p.l.start_q) + m * 6 * WIDE;
-                    float4 fx = load4(at(p.l.extra) + i * 6 * WIDE + lag * WIDE + c),
-                           fy = load4(qy + (3 + lag) * WIDE + c);
-                    v[0] += fx.x + fy.x;
-                    v[1] += fx.y + fy.y;
-                    v[2] += fx.z + fy.z;
-                    v[3] += fx.w + fy.w;
-                }
-#pragma unroll
-                for (int j = 0; j < 4; j++) v[j] = relu(v[j]);
+            for (int lag = 0; lag < 3; lag++) {
+                if (t < lag || t - lag > placed) continue;
+                float4 fx = load4(rows + (i * 6 + lag) * WIDE),
+                       fy = load4((t > lag ? rows + order()[t - lag - 1] * 6 * WIDE : start) +
+                                  (3 + lag) * WIDE);
+                v = make_float4(v.x + (fx.x + fy.x), v.y + (fx.y + fy.y), v.z + (fx.z + fy.z),
+                                v.w + (fx.w + fy.w));
             }
-            float4 out = make_float4(v[0], v[1], v[2], v[3]);
-            store4(to + q * LD + c, out);
-            if (p.keep)
-                store4((BACK ? p.dv : p.r) + (((size_t)m * p.B + blockIdx.x) * count + q) * WIDE + c, out);
+            v = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w));
         }
+        store4(to + q * LD + c, v);
+        if (p.keep) store4((BACK ? p.dv : p.r) + (((size_t)m * p.B + blockIdx.x) * count + q) * WIDE + c, v);
     }
     __syncthreads();
 }
@@ -186,6 +189,8 @@ template <bool BACK> __device__ inline void narrow::cells(int m) {
         cells_of<1, 8, BACK>(m);
     else
         cells_of<2, 8, BACK>(m);
+    __syncthreads();
+    finish_cells<BACK>(m);
 }
 
 __device__ inline void narrow::conv(int m) {

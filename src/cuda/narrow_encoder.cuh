@@ -85,7 +85,6 @@ __device__ inline void narrow::encoder_rows(int k) {
                 store4(ac + row * lda + c, v);
                 store4(e.ac + (row0() + row) * 2 * H + c, v);
             });
-    __syncthreads();
     if (group < groups)
         for (int i0 = group; i0 < n; i0 += ROWS * groups) {
             float a[ROWS], s0 = 0, s1 = 0;
@@ -123,6 +122,26 @@ __device__ inline void narrow::encoder_rows(int k) {
     send_many(p.exchange, tag, mine, 2 * H);
     receive_many(p.exchange, tag, doubles(p.l.total), 2 * H);
     make_norm(norm1(k), e.norm1, e.at1, p.hidden, H);
+}
+
+/* w [H][16], bias [16]: W2 and b2 with norm1 in them, one output a warp. */
+__device__ inline void narrow::fold_weights(int k) {
+    const narrow_encoder &e = p.enc[k];
+    const int H = p.H, lane = threadIdx.x & 31, o = threadIdx.x >> 5;
+    static_assert(NT / 32 == WIDE, "a warp an output");
+    norms norm = norm1(k);
+    const float *from = p.theta + e.weight2 + (size_t)min(o, p.out - 1) * p.hidden;
+    float add = 0;
+#pragma unroll 4
+    for (int h = lane; h < H; h += 32) {
+        float v = from[min(h, p.hidden - 1)];
+        if (o >= p.out || h >= p.hidden) v = 0;
+        add += v * norm.e[h];
+        at(p.l.w)[h * LD + o] = v * norm.g[h];
+    }
+    for (int s = 16; s; s /= 2) add += __shfl_xor_sync(0xffffffff, add, s);
+    if (!lane) at(p.l.small)[o] = o < p.out ? add + p.theta[e.bias2 + o] : 0.0f;
+    __syncthreads();
 }
 
 /* u = relu(W2 norm1(h) + b2), CT cells and OT channels a thread; h is made as it is needed. */
@@ -179,9 +198,9 @@ template <int CT, int OT> __device__ inline void narrow::pairs_of(int k) {
 
 __device__ inline void narrow::encoder_pairs(int k) {
     const narrow_encoder &e = p.enc[k];
-    const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, lane = tid & 31;
+    const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
     norms norm = norm1(k);
-    float *w = at(p.l.w), *us = at(p.l.u), *best_at = at(p.l.added);
+    float *us = at(p.l.u), *best_at = at(p.l.added);
     if (p.first == phase_encoder(k) + 1) { /* by a kernel before this one */
         for (int h = tid; h < H; h += NT) {
             norm.g[h] = e.norm1.g[h];
@@ -189,18 +208,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
         }
         __syncthreads();
     }
-    /* W2 and b2 with norm1 in them, one output a warp. */
-    for (int o = tid >> 5; o < WIDE; o += NT / 32) {
-        float add = 0;
-        for (int h = lane; h < H; h += 32) {
-            float v = o < p.out && h < p.hidden ? p.theta[e.weight2 + (size_t)o * p.hidden + h] : 0.0f;
-            add += v * norm.e[h];
-            w[h * LD + o] = v * norm.g[h];
-        }
-        for (int s = 16; s; s /= 2) add += __shfl_xor_sync(0xffffffff, add, s);
-        if (!lane) at(p.l.small)[o] = o < p.out ? add + p.theta[e.bias2 + o] : 0.0f;
-    }
-    __syncthreads();
+    fold_weights(k);
     double sum = 0, square = 0;
     int o = tid % WIDE;
     float sign = o < p.out && p.theta[e.at2.gamma + o] < 0 ? -1.0f : 1.0f;
@@ -335,6 +343,7 @@ __device__ inline void narrow::encoder_back(int k) {
     if (p.first == phase_encoder_back(p, k)) { /* by a kernel before this one */
         for (int i = tid; i < H; i += NT) {
             norm.g[i] = e.norm1.g[i];
+            norm.e[i] = 0;
             norm.mean[i] = e.norm1.mean[i];
             norm.inv[i] = e.norm1.inv[i];
         }
@@ -344,17 +353,15 @@ __device__ inline void narrow::encoder_back(int k) {
         }
         __syncthreads();
     }
+    fold_weights(k); /* the bias is not needed here */
     float w[2][WIDE], g[2][WIDE];
+    const float *folded = at(p.l.w) + min(h, H - 2) * LD;
 #pragma unroll
-    for (int c = 0; c < 2; c++) {
-        bool there = slice < slices && h + c < p.hidden;
-#pragma unroll
-        for (int o = 0; o < WIDE; o++) {
-            w[c][o] =
-                there && o < p.out ? p.theta[e.weight2 + (size_t)o * p.hidden + h + c] * norm.g[h + c] : 0.0f;
-            g[c][o] = 0;
-        }
+    for (int i = 0; i < 2 * WIDE; i += 4) {
+        *(float4 *)&w[i / WIDE][i % WIDE] = load4(folded + i / WIDE * LD + i % WIDE);
+        *(float4 *)&g[i / WIDE][i % WIDE] = make_float4(0, 0, 0, 0);
     }
+    __syncthreads(); /* other things take its place */
     double own[4] = {};
     int quad = tid % 4 * 4;
     float4 k0 = load4(at(p.l.slopes) + quad), k1 = load4(at(p.l.slopes) + WIDE + quad);
@@ -511,7 +518,6 @@ __device__ inline void narrow::encoder_back(int k) {
                     if (c + 2 < e.in) out[2] = v.z;
                     if (c + 3 < e.in) out[3] = v.w;
                 });
-    __syncthreads();
     if (!k) return;
     pool_back(k - 1, dy, dy_xhat);
     finish_pool_back(k - 1, dy, dy_xhat);
