@@ -184,6 +184,10 @@ typedef struct onet_progress {
     double examples_per_second, seconds, seconds_left;
 } onet_progress;
 
+/* How the products of training are computed: in float32, or (only on a GPU) with factors rounded to TF32, on
+ * its tensor cores. Sums are in float32 either way. */
+typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1 } onet_precision;
+
 typedef struct onet_train_options {
     onet_settings settings; /* width is taken from the data when 0 */
     int batch;              /* sets a step */
@@ -204,6 +208,7 @@ typedef struct onet_train_options {
     int threads;         /* 0: one for each processor */
     const char *kernels; /* as in onet_order_options */
     const char *device;
+    onet_precision precision;
     const char *model_path;    /* checkpoints, the log and the best model are written beside it; NULL: none */
     double checkpoint_seconds; /* 0: only at the end */
     int resume;                /* go on from the checkpoint beside model_path, if there is one */

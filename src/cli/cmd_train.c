@@ -368,6 +368,13 @@ static const option options[] = {
     OPTION_THREADS(AT(options.threads)),
     OPTION_KERNELS(AT(options.kernels)),
     OPTION_DEVICE(AT(options.device)),
+    {.name = "precision",
+     .kind = OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = "float32|tf32",
+     .field = AT(options.precision),
+     .help =
+         "How products are computed; tf32, on a GPU only, rounds their factors to 10 bits after the point."},
     {0},
 };
 

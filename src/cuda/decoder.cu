@@ -111,6 +111,16 @@ __global__ void features_only(features f, int D) {
         keep_feature(f, blockIdx.x, c, feature_value(f, blockIdx.x, c, feature_load(f, blockIdx.x, c)));
 }
 
+template <bool TF32> static void decoder_rows_launch(gpu *s, const q_args &p, int R) {
+    typedef tile<128, 64, 8, 4, 1, TF32> large;
+    typedef tile<64, 64, 8, 4, 1, TF32> small;
+    int x = up(R, 128), y = up(p.Q, 64);
+    if ((long)x * y >= 2 * s->multiprocessors)
+        CHAIN(s, dim3(x, y), large::THREADS, 0, decoder_rows<large>, p);
+    else
+        CHAIN(s, dim3(up(R, 64), y), small::THREADS, 0, decoder_rows<small>, p);
+}
+
 void gpu_decoder_rows_forward(gpu *s) {
     const shape *sh = s->base.sh;
     features f = gpu_features(s, s->M);
@@ -121,13 +131,10 @@ void gpu_decoder_rows_forward(gpu *s) {
         return;
     }
     q_args p = {f, s->rows, sh->D, s->Q, s->q};
-    if ((long)up(R, 128) * up(s->Q, 64) >= 2 * s->multiprocessors) {
-        typedef tile<128, 64, 8, 4> T;
-        CHAIN(s, dim3(up(R, T::BM), up(s->Q, T::BN)), T::THREADS, 0, decoder_rows<T>, p);
-    } else {
-        typedef tile<64, 64, 8, 4> T;
-        CHAIN(s, dim3(up(R, T::BM), up(s->Q, T::BN)), T::THREADS, 0, decoder_rows<T>, p);
-    }
+    if (s->base.tf32)
+        decoder_rows_launch<true>(s, p, R);
+    else
+        decoder_rows_launch<false>(s, p, R);
 }
 
 /* ---- cells ---- */
@@ -869,6 +876,16 @@ void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
     LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->rows, s->Q, sh->D, s->grad + sh->start);
 }
 
+template <bool TF32> static void decoder_inputs_launch(gpu *s, const dx_args &p) {
+    typedef tile<64, 64, 8, 4, 2, TF32> large;
+    typedef tile<16, 64, 4, 4, 4, TF32> small;
+    int x = up(p.R, 64), y = up(p.D, 64);
+    if ((long)x * y >= s->multiprocessors)
+        CHAIN(s, dim3(x, y), large::THREADS, 0, decoder_inputs<large>, p);
+    else
+        CHAIN(s, dim3(up(p.R, 16), y), small::THREADS, 0, decoder_inputs<small>, p);
+}
+
 void gpu_decoder_rows_backward(gpu *s) {
     const shape *sh = s->base.sh;
     int n = s->base.n, B = s->base.B, R = B * n;
@@ -903,13 +920,10 @@ void gpu_decoder_rows_backward(gpu *s) {
                  s->item_d,
                  s->theta + sh->head_weight,
                  gpu_pool_backward(s, s->M - 1)};
-    if ((long)up(R, 64) * up(sh->D, 64) >= s->multiprocessors) {
-        typedef tile<64, 64, 8, 4, 2> T;
-        CHAIN(s, dim3(up(R, 64), up(sh->D, 64)), T::THREADS, 0, decoder_inputs<T>, p);
-    } else {
-        typedef tile<16, 64, 4, 4, 4> T;
-        CHAIN(s, dim3(up(R, 16), up(sh->D, 64)), T::THREADS, 0, decoder_inputs<T>, p);
-    }
+    if (s->base.tf32)
+        decoder_inputs_launch<true>(s, p);
+    else
+        decoder_inputs_launch<false>(s, p);
 }
 
 template <bool BACK> static bool conv_limits(gpu *s) {

@@ -10,7 +10,7 @@
  *   encoder_weights dac^T x in parts (beside the main line) */
 #include "launch.cuh"
 
-typedef tile<64, 64, 8, 4> rows_tile;
+template <bool TF32> using rows_tile = tile<64, 64, 8, 4, 1, TF32>;
 
 struct rows_args {
     features f;
@@ -33,9 +33,9 @@ __device__ static void finish_group(const double *part, int tiles, unsigned *cou
     if (threadIdx.x < 32 && h < norm.width) norm_make(norm, h, total[threadIdx.x], total[32 + threadIdx.x]);
 }
 
-template <bool STATS> __global__ void __launch_bounds__(128) encoder_rows(rows_args p) {
+template <bool STATS, class T> __global__ void __launch_bounds__(128) encoder_rows(rows_args p) {
     wait_turn();
-    __shared__ rows_tile s;
+    __shared__ T s;
     __shared__ float out[64][68];
     int row0 = blockIdx.x * p.tile_rows, rows = min(p.tile_rows, p.R - row0), h0 = blockIdx.y * 32;
     bool write = blockIdx.y == 0;
@@ -53,7 +53,7 @@ template <bool STATS> __global__ void __launch_bounds__(128) encoder_rows(rows_a
         });
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        int m = rows_tile::row(i), c = rows_tile::column(0), h = h0 + (c & 31);
+        int m = T::row(i), c = T::column(0), h = h0 + (c & 31);
         float4 v = make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
         if (c < 32) {
             if (h < p.hidden) v.x += p.theta[p.bias + h];
@@ -662,8 +662,11 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) rows_weights(we
         }
 }
 
-int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
-                     float *part) {
+template <bool TF32>
+static int rows_weights_launch(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
+                               float *part) {
+    typedef tile<128, 64, 8, 8, 1, TF32> wide;
+    typedef tile<64, 64, 8, 4, 1, TF32> narrow;
     bool large = (long)width * (in + ones) >= 128 * 1024;
     int x = up(width, large ? 128 : 64), y = up(in + ones, 64), splits = up(2 * s->multiprocessors, x * y);
     if (splits > up(R, 64)) splits = up(R, 64);
@@ -671,13 +674,17 @@ int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int 
     int each = up(up(R, splits), 16) * 16;
     splits = up(R, each);
     weights_args p = {d, width, R, each, s->x, s->D, in, ones, part};
-    typedef tile<128, 64, 8, 8> wide;
-    typedef tile<64, 64, 8, 4> narrow;
     if (large)
         LAUNCH(s, where, dim3(x, y, splits), wide::THREADS, 0, rows_weights<wide>, p);
     else
         LAUNCH(s, where, dim3(x, y, splits), narrow::THREADS, 0, rows_weights<narrow>, p);
     return splits;
+}
+
+int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
+                     float *part) {
+    return s->base.tf32 ? rows_weights_launch<true>(s, where, d, width, R, in, ones, part)
+                        : rows_weights_launch<false>(s, where, d, width, R, in, ones, part);
 }
 
 /* out [width] = sum over the rows of part [rows, width], in a fixed order. */
@@ -762,11 +769,17 @@ void gpu_encoder_rows(gpu *s, int block) {
     sums_args sums = {n, s->H, e->ac, e->total, e->count, s->part, s->counters, norm1};
     dim3 sums_grid(B, up(s->H, 32));
     if (n <= 64) {
-        CHAIN(s, grid, 128, 0, encoder_rows<true>, rows);
+        if (s->base.tf32)
+            CHAIN(s, grid, 128, 0, (encoder_rows<true, rows_tile<true>>), rows);
+        else
+            CHAIN(s, grid, 128, 0, (encoder_rows<true, rows_tile<false>>), rows);
         gpu_fork(s, 0);
         LAUNCH(s, s->side[0], sums_grid, 128, 0, pair_sums<false>, sums);
     } else {
-        CHAIN(s, grid, 128, 0, encoder_rows<false>, rows);
+        if (s->base.tf32)
+            CHAIN(s, grid, 128, 0, (encoder_rows<false, rows_tile<true>>), rows);
+        else
+            CHAIN(s, grid, 128, 0, (encoder_rows<false, rows_tile<false>>), rows);
         CHAIN(s, sums_grid, 128, 0, pair_sums<true>, sums);
     }
 }
@@ -845,6 +858,16 @@ void gpu_encoder_pairs_backward(gpu *s, int block) {
     gpu_sum_rows(s, s->side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);
 }
 
+template <bool TF32> static void encoder_inputs_launch(gpu *s, const inputs_args &in) {
+    typedef tile<64, 64, 8, 4, 2, TF32> large;
+    typedef tile<16, 64, 4, 4, 4, TF32> small;
+    int x = up(in.R, 64), y = up(in.in, 64);
+    if ((long)x * y >= s->multiprocessors / 2)
+        CHAIN(s, dim3(x, y), large::THREADS, 0, encoder_inputs<large>, in);
+    else
+        CHAIN(s, dim3(up(in.R, 16), y), small::THREADS, 0, encoder_inputs<small>, in);
+}
+
 void gpu_encoder_rows_backward(gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
@@ -855,13 +878,10 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
                       at->in,   R,           s->dx,    s->D,  gpu_pool_backward(s, block - 1)};
     if (block == 0 && !s->train_vectors) {
         CHAIN(s, dim3(R, up(2 * s->H, 256)), 256, 0, encoder_correct, in);
-    } else if ((long)up(R, 64) * up(at->in, 64) >= s->multiprocessors / 2) {
-        typedef tile<64, 64, 8, 4, 2> T;
-        CHAIN(s, dim3(up(R, 64), up(at->in, 64)), T::THREADS, 0, encoder_inputs<T>, in);
-    } else {
-        typedef tile<16, 64, 4, 4, 4> T;
-        CHAIN(s, dim3(up(R, 16), up(at->in, 64)), T::THREADS, 0, encoder_inputs<T>, in);
-    }
+    } else if (s->base.tf32)
+        encoder_inputs_launch<true>(s, in);
+    else
+        encoder_inputs_launch<false>(s, in);
     gpu_fork(s, 2);
     e->splits = gpu_rows_weights(s, s->side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
 }

@@ -8,10 +8,13 @@
 #ifndef CUDA_GEMM_CUH
 #define CUDA_GEMM_CUH
 
-#include "gpu.cuh"
+#include <type_traits>
 
-template <int BM_, int BN_, int TM_, int TN_, int G_ = 1> struct tile {
+#include "mma.cuh"
+
+template <int BM_, int BN_, int TM_, int TN_, int G_ = 1, bool TF32_ = false> struct tile {
     static constexpr int BM = BM_, BN = BN_, TM = TM_, TN = TN_, G = G_, BK = 16;
+    static constexpr bool TF32 = TF32_; /* on the tensor cores, in one pass with rounded factors */
     static constexpr int GROUP = (BM / TM) * (BN / TN), THREADS = GROUP * G;
     union {
         struct {
@@ -27,6 +30,68 @@ template <int BM_, int BN_, int TM_, int TN_, int G_ = 1> struct tile {
     /* Do the results stand in this thread? */
     __device__ static bool owner() { return G == 1 || threadIdx.x < GROUP; }
 };
+
+/* The part of a tile's product that a warp of its group has on the tensor cores: MT times four pieces of 16
+ * x 8. */
+template <class T> struct pieces {
+    static constexpr int ACROSS = T::BN / 32, DOWN = T::GROUP / 32 / ACROSS, MT = T::BM / DOWN / 16;
+    static constexpr int HALF = T::BM / (T::TM / 4); /* rows that a thread's first four rows are among */
+    float c[MT][4][4];
+
+    __device__ static int g() { return (int)threadIdx.x % 32 / 4; }
+    __device__ static int t() { return (int)threadIdx.x % 4; }
+    __device__ static int row(int m) { return T::lane() / 32 / ACROSS * (T::BM / DOWN) + m * 16; }
+    __device__ static int column(int n) { return T::lane() / 32 % ACROSS * 32 + n * 8; }
+
+    /* 16 of K. */
+    __device__ void add(const float (*A)[T::BM + 4], const float (*B)[T::BN + 4]) {
+#pragma unroll
+        for (int k = 0; k < T::BK; k += 8) {
+            unsigned b[4][2];
+#pragma unroll
+            for (int n = 0; n < 4; n++) {
+                b[n][0] = tf32_of(B[k + t()][column(n) + g()]);
+                b[n][1] = tf32_of(B[k + t() + 4][column(n) + g()]);
+            }
+#pragma unroll
+            for (int m = 0; m < MT; m++) {
+                const float *near = &A[k + t()][row(m) + g()], *far = &A[k + t() + 4][row(m) + g()];
+                unsigned a[4] = {tf32_of(near[0]), tf32_of(near[8]), tf32_of(far[0]), tf32_of(far[8])};
+#pragma unroll
+                for (int n = 0; n < 4; n++) mma(c[m][n], a, b[n]);
+            }
+        }
+    }
+
+    /* To where the epilogues expect the results, through shared memory, HALF rows at a time. */
+    __device__ void spread(T &s, int group, float (&acc)[T::TM][T::TN]) const {
+        static_assert(sizeof(T) >= sizeof(float) * T::G * HALF * T::BN, "room for results");
+        float *stage = (float *)&s + group * HALF * T::BN;
+#pragma unroll
+        for (int half = 0; half < T::TM / 4; half++) {
+#pragma unroll
+            for (int m = 0; m < MT; m++) {
+                int r = row(m) - half * HALF;
+                if (r < 0 || r >= HALF) continue;
+#pragma unroll
+                for (int n = 0; n < 4; n++) {
+                    float *to = stage + (r + g()) * T::BN + column(n) + 2 * t();
+                    *(float2 *)to = make_float2(c[m][n][0], c[m][n][1]);
+                    *(float2 *)(to + 8 * T::BN) = make_float2(c[m][n][2], c[m][n][3]);
+                }
+            }
+            __syncthreads();
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < T::TN; j += 4)
+                    *(float4 *)&acc[half * 4 + i][j] =
+                        load4(stage + (T::row(half * 4 + i) - half * HALF) * T::BN + T::column(j));
+            __syncthreads();
+        }
+    }
+};
+struct no_pieces {};
 
 struct as_loaded {
     __device__ float operator()(int, int, float v) const { return v; }
@@ -85,6 +150,7 @@ __device__ static inline void product(T &s, int k0, int k1, FA fa, VA va, FB fb,
 #pragma unroll
         for (int j = 0; j < T::TN; j++) acc[i][j] = 0;
     if (rounds <= 0) return;
+    std::conditional_t<T::TF32, pieces<T>, no_pieces> part = {};
     fetch(k0);
     put(0, k0);
     __syncthreads();
@@ -92,21 +158,25 @@ __device__ static inline void product(T &s, int k0, int k1, FA fa, VA va, FB fb,
         int stage = round & 1, next = k0 + (round + 1) * BK;
         bool more = round + 1 < rounds;
         if (more) fetch(next);
+        if constexpr (T::TF32)
+            part.add(s.A[g][stage], s.B[g][stage]);
+        else
 #pragma unroll
-        for (int kk = 0; kk < BK; kk++) {
-            float a[T::TM], b[T::TN];
+            for (int kk = 0; kk < BK; kk++) {
+                float a[T::TM], b[T::TN];
 #pragma unroll
-            for (int i = 0; i < T::TM; i += 4) *(float4 *)&a[i] = load4(&s.A[g][stage][kk][T::row(i)]);
+                for (int i = 0; i < T::TM; i += 4) *(float4 *)&a[i] = load4(&s.A[g][stage][kk][T::row(i)]);
 #pragma unroll
-            for (int j = 0; j < T::TN; j += 4) *(float4 *)&b[j] = load4(&s.B[g][stage][kk][T::column(j)]);
+                for (int j = 0; j < T::TN; j += 4) *(float4 *)&b[j] = load4(&s.B[g][stage][kk][T::column(j)]);
 #pragma unroll
-            for (int i = 0; i < T::TM; i++)
+                for (int i = 0; i < T::TM; i++)
 #pragma unroll
-                for (int j = 0; j < T::TN; j++) acc[i][j] += a[i] * b[j];
-        }
+                    for (int j = 0; j < T::TN; j++) acc[i][j] += a[i] * b[j];
+            }
         if (more) put(stage ^ 1, next);
         __syncthreads();
     }
+    if constexpr (T::TF32) part.spread(s, g, acc);
     if (T::G == 1) return;
     constexpr int EACH = T::TM * T::TN / 4;
     if (g)

@@ -63,6 +63,7 @@ struct net {
     int B, n;       /* this batch: sets here, items a set */
     int all;        /* sets in the batch over all processes */
     int loss_every; /* steps between two looks at the loss: it costs a wait where the device is another */
+    int tf32;       /* 1: products may round their factors to TF32, where the device has that */
     int update;     /* 1: running statistics move with this batch */
     /* Sums over all processes, in place, the same bits in each; NULL when there is one. They are called by
      * all processes in the same order, with the same counts: all must compute on the same kind of device.

@@ -564,7 +564,7 @@ static onet_status record(run *r, onet_error *err) {
         onet_status status = model_record_set(r->model, pairs[i][0], pairs[i][1], err);
         if (status) return status;
     }
-    return ONET_OK;
+    return r->o.precision == ONET_TF32 ? model_record_set(r->model, "precision", "tf32", err) : ONET_OK;
 }
 
 /* Model, plan and state, all with their first values. */
@@ -639,6 +639,14 @@ static onet_status open_device(run *r, onet_error *err) {
 static onet_status open_net(run *r, onet_error *err) {
     onet_status status = open_device(r, err);
     if (status) return status;
+    if (r->o.precision == ONET_TF32) {
+        if (strcmp(r->net->ops->name, "cpu") == 0)
+            return fail(
+                err, ONET_USAGE,
+                "precision tf32 needs a GPU, and this training runs on processors: leave it out, or train "
+                "with --device cuda");
+        r->net->tf32 = 1;
+    }
     if (r->w) {
         r->net->sum = sum;
         r->net->sum_floats = sum_floats;

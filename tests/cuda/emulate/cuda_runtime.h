@@ -113,6 +113,8 @@ void __syncthreads();
 void __syncwarp(unsigned mask = 0xffffffff);
 /* What lane `lane` of this warp gave. */
 void emulated_exchange(const void *mine, void *theirs, size_t bytes, int lane);
+/* What all 32 lanes gave, lane by lane. */
+void emulated_gather(const void *mine, void *all, size_t bytes);
 static inline int emulated_lane() {
     return (int)threadIdx.x & 31;
 }

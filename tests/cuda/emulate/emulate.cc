@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-enum { STACK = 256 * 1024, SHARED = 232448 };
+enum { SLOT = 32, STACK = 256 * 1024, SHARED = 232448 };
 
 thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
@@ -26,7 +26,7 @@ struct fiber {
 struct block {
     std::vector<fiber> fibers;
     std::vector<rendezvous> warps;
-    std::vector<unsigned char> passed; /* [threads][16 bytes] */
+    std::vector<unsigned char> passed; /* [threads][SLOT] */
     rendezvous all;
     ucontext_t home;
     int now;
@@ -76,9 +76,20 @@ void emulated_exchange(const void *mine, void *theirs, size_t bytes, int lane) {
     block *b = running;
     int warp = b->fibers[b->now].warp;
     rendezvous *r = &b->warps[warp];
-    memcpy(&b->passed[(size_t)b->now * 16], mine, bytes);
+    memcpy(&b->passed[(size_t)b->now * SLOT], mine, bytes);
     meet(r);
-    memcpy(theirs, &b->passed[((size_t)warp * 32 + lane) * 16], bytes);
+    memcpy(theirs, &b->passed[((size_t)warp * 32 + lane) * SLOT], bytes);
+    meet(r);
+}
+
+void emulated_gather(const void *mine, void *all, size_t bytes) {
+    block *b = running;
+    int warp = b->fibers[b->now].warp;
+    rendezvous *r = &b->warps[warp];
+    memcpy(&b->passed[(size_t)b->now * SLOT], mine, bytes);
+    meet(r);
+    for (int lane = 0; lane < 32; lane++)
+        memcpy((char *)all + lane * bytes, &b->passed[((size_t)warp * 32 + lane) * SLOT], bytes);
     meet(r);
 }
 
@@ -107,7 +118,7 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
     memset((void *)shared, 0xff, SHARED); /* NaN */
     block b;
     b.fibers.resize(count);
-    b.passed.resize(count * 16 + 512);
+    b.passed.resize((count + 32) * SLOT);
     b.warps.assign((count + 31) / 32, {0, 0, 0});
     b.all = {(int)count, 0, 0};
     b.kernel = kernel;
