@@ -4,12 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What a file says may reach a terminal in a sentence: none of it may steer the terminal. */
+static void no_control(char *text) {
+    for (; *text; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f) *text = '?';
+}
+
 onet_status fail(onet_error *err, onet_status status, const char *format, ...) {
     if (err) {
         va_list args;
         va_start(args, format);
         vsnprintf(err->text, sizeof err->text, format, args);
         va_end(args);
+        no_control(err->text);
     }
     return status;
 }

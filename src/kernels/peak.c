@@ -5,18 +5,12 @@
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #endif
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/pool.h"
 #include "kernels/simd_macros.h"
 
 enum { CHAINS = 12, ROUNDS = 1 << 14 }; /* chains enough to hide the latency of a multiply-add */
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The empty asm tells the compiler that the sum may have changed: no step is left out or merged. */
 #define PEAK_LOOP(vec, fma, set1, held)                                                                      \
@@ -69,10 +63,10 @@ typedef struct work {
 static void run(void *arg, int task, int thread) {
     work *w = arg;
     (void)thread;
-    double start = now(), before = start, after;
+    double start = clock_seconds(), before = start, after;
     do {
         w->loop();
-        after = now();
+        after = clock_seconds();
         double rate = w->flops / (after - before);
         if (rate > w->rate[task]) w->rate[task] = rate;
         before = after;

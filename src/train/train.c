@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -74,12 +74,6 @@ typedef struct run {
     uint64_t examples;   /* in this run */
     uint64_t saved_step; /* of the checkpoint on disk; UINT64_MAX when there is none */
 } run;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static onet_status check_options(const onet_train_options *o, onet_error *err) {
     if (o->batch < 1) return fail(err, ONET_USAGE, "the batch is %d sets: at least 1 is needed", o->batch);
@@ -216,7 +210,7 @@ static double mean_loss(const run *r) {
 
 static void log_row(run *r) {
     if (!r->log) return;
-    double seconds = now() - r->started;
+    double seconds = clock_seconds() - r->started;
     uint64_t epoch = (r->s.step + r->plan->count - 1) / r->plan->count;
     fprintf(r->log, "%" PRIu64 ",%" PRIu64 ",%.6f,%.6g,", r->s.step, epoch, mean_loss(r),
             rate_at(r, r->s.step ? r->s.step - 1 : 0));
@@ -256,10 +250,10 @@ static onet_status save_checkpoint(run *r, onet_error *err) {
                         strerror(errno));
         r->s.log_bytes = (uint64_t)ftell(r->log);
     }
-    r->s.seconds = r->seconds_before + now() - r->started;
+    r->s.seconds = r->seconds_before + clock_seconds() - r->started;
     status = checkpoint_write(&r->s, r->settings, r->checkpoint, err);
     if (!status) r->saved_step = r->s.step;
-    r->last_checkpoint = now();
+    r->last_checkpoint = clock_seconds();
     return status;
 }
 
@@ -358,7 +352,7 @@ static onet_status record_progress(run *r, onet_error *err) {
 /* ---- progress and validation ---- */
 
 static int report(run *r, int always) {
-    double t = now();
+    double t = clock_seconds();
     if (!r->o.progress || (!always && t - r->last_progress < 0.1)) return 0;
     r->last_progress = t;
     double seconds = t - r->started, rate = seconds > 0 ? (double)r->examples / seconds : 0;
@@ -494,14 +488,12 @@ static onet_status one_step(run *r, onet_error *err) {
 /* What is due between two steps: log, validation, progress, checkpoint. */
 static onet_status after_step(run *r, uint64_t log_every, int *stop, onet_error *err) {
     onet_status status = ONET_OK;
-    if (r->s.step % log_every == 0) log_row(r);
-    if (r->s.step % r->plan->count == 0 || r->s.step == r->steps) {
-        status = validate(r, stop, err);
-        log_row(r);
-        if (report(r, 1)) *stop = 1;
-    } else if (report(r, 0))
-        *stop = 1;
-    if (!status && r->o.checkpoint_seconds > 0 && now() - r->last_checkpoint >= r->o.checkpoint_seconds)
+    int ends = r->s.step % r->plan->count == 0 || r->s.step == r->steps; /* of an epoch, or of all */
+    if (ends) status = validate(r, stop, err);
+    if (ends || r->s.step % log_every == 0) log_row(r);
+    if (report(r, ends)) *stop = 1;
+    if (!status && r->o.checkpoint_seconds > 0 &&
+        clock_seconds() - r->last_checkpoint >= r->o.checkpoint_seconds)
         status = save_checkpoint(r, err);
     return status;
 }
@@ -516,7 +508,7 @@ static onet_status together(run *r, onet_status status, int *stop, onet_error *e
 
 static onet_status loop(run *r, onet_error *err) {
     uint64_t log_every = r->steps / LOG_ROWS + 1;
-    r->started = r->last_checkpoint = now();
+    r->started = r->last_checkpoint = clock_seconds();
     int stop = report(r, 1);
     onet_status status = together(r, ONET_OK, &stop, err);
     while (r->s.step < r->steps && !stop && !status) {
