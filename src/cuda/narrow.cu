@@ -63,6 +63,10 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
 
 /* ---- shared memory ---- */
 
+static divider divider_of(int d) {
+    return {d, (unsigned)(((1ull << 32) + (unsigned)d - 1) / (unsigned)d)};
+}
+
 static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout *l) {
     int at = 0, n = p.n, cells = n * n, H = p.H;
     auto place = [&](int count) {
@@ -135,6 +139,11 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     p->D = sh->D;
     p->D4 = up(sh->D, 4) * 4;
     p->lx = p->D4 + 4;
+    p->by_n = divider_of(n);
+    p->by_lx = divider_of(p->lx);
+    p->by_half = divider_of(s->H / 2);
+    p->by_h = divider_of(s->H);
+    p->by_2h = divider_of(2 * s->H);
     p->Q = s->Q;
     p->d = sh->s.width;
     p->mean = sh->s.pool == ONET_POOL_MEAN;

@@ -23,6 +23,18 @@ enum {
     ROWS = 5      /* rows a thread in products with few rows */
 };
 
+/* Division by a number that the host knows, of numbers from 0 to 65535. */
+struct divider {
+    int d;
+    unsigned inverse; /* 2^32 / d, rounded up */
+};
+__device__ static inline int operator/(int a, const divider &b) {
+    return b.d == 1 ? a : (int)__umulhi((unsigned)a, b.inverse);
+}
+__device__ static inline int operator%(int a, const divider &b) {
+    return a - a / b * b.d;
+}
+
 struct narrow_layout { /* offsets in shared memory, in floats */
     int x, start_q, norm1, fold1, norm2, slopes, dec, cst, zero, pools, dsteps, dx, steps, added, taken,
         dlogit, small;
@@ -48,8 +60,9 @@ struct narrow_encoder {
 
 struct narrow_args {
     int n, B, H, hidden, out, conv_out, M, N, D, D4, Q, d, lx, mean, train_vectors;
-    int first, last; /* phases */
-    int keep;        /* tensors go to memory too, for kernels that run other phases */
+    divider by_n, by_lx, by_half, by_h, by_2h; /* n, lx, H/2, H, 2H */
+    int first, last;                           /* phases */
+    int keep; /* tensors go to memory too, for kernels that run other phases */
     int update;
     narrow_layout l;
     const uint32_t *index;

@@ -64,7 +64,7 @@ template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int
     for (int x = 0; x < CT; x++) {
         int q = slot + x * slots;
         if (q >= count) q = 0;
-        t_of[x] = q / n;
+        t_of[x] = q / p.by_n;
         i_of[x] = q - t_of[x] * n;
     }
 #pragma unroll 1
@@ -121,7 +121,7 @@ template <bool BACK> __device__ inline void narrow::finish_cells(int m) {
             head[j] = c + j < p.conv_out ? p.theta[p.head + 2 * p.D + 2 * p.conv_out * m + c + j] : 0.0f;
 #pragma unroll 1
     for (int q = threadIdx.x / 4; q < count; q += NT / 4) {
-        int t = q / n, i = q - t * n;
+        int t = q / p.by_n, i = q - t * n;
         float4 a0 = load4(added + t * WIDE), a1 = load4(added + (n + t) * WIDE),
                a2 = load4(added + (2 * n + t) * WIDE), v = load4(to + q * LD + c);
         float4 more =
@@ -158,7 +158,7 @@ template <bool BACK> __device__ inline void narrow::cells(int m) {
     const int n = p.n, first = BACK ? m + 1 : 0, last = BACK ? p.N : m;
 #pragma unroll 1
     for (int i = threadIdx.x; i < 3 * n * 4; i += NT) {
-        int c = i % 4 * 4, t = i / 4 % n, lag = i / 4 / n, from = BACK ? t + lag : t - lag;
+        int c = i % 4 * 4, lag = i / 4 / p.by_n, t = i / 4 - lag * n, from = BACK ? t + lag : t - lag;
         float v[4] = {0, 0, 0, 0};
         if (!BACK && !lag)
 #pragma unroll
@@ -298,7 +298,7 @@ __device__ inline void narrow::head() {
     }
     __syncthreads();
     for (int q = tid; q < count; q += NT) {
-        float sum = of_x[q % n];
+        float sum = of_x[q % p.by_n];
 #pragma unroll 1
         for (int m = 0; m < N; m++)
 #pragma unroll
@@ -513,7 +513,8 @@ __device__ inline void narrow::rows_back() {
     }
 #pragma unroll 1
     for (int i = tid; i < N * 2 * n * WIDE; i += NT) {
-        int c = i % WIDE, which = i / WIDE % n, side = i / WIDE / n % 2, m = i / WIDE / n / 2;
+        int c = i % WIDE, rest = i / WIDE / p.by_n, which = i / WIDE - rest * n, side = rest % 2,
+            m = rest / 2;
         const float *cell = plane(m) + (side ? which * n : which) * LD + c;
         int next = side ? LD : n * LD, placed = side ? 0 : pos()[which];
         float sum[3] = {0, 0, 0};

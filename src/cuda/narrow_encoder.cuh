@@ -15,7 +15,7 @@ __device__ inline void narrow::take_set() {
         pos()[item] = p.pos[row + item] = i;
     }
     for (int i = tid; i < (n + 1) * lx; i += NT) {
-        int item = i / lx, c = i - item * lx;
+        int item = i / p.by_lx, c = i - item * lx;
         float v = 0;
         if (item == n && c < p.D) v = p.theta[p.start + c];
         if (item < n && c < d) {
@@ -38,7 +38,7 @@ __device__ inline void narrow::load_set(int columns) {
         pos()[i] = p.pos[row + i];
     }
     for (int i = tid; i < (n + 1) * lx; i += NT) {
-        int item = i / lx, c = i - item * lx;
+        int item = i / p.by_lx, c = i - item * lx;
         float v = 0;
         if (item == n && c < p.D) v = p.theta[p.start + c];
         if (item < n && c < columns) v = p.x[(row + item) * p.ldx + c];
@@ -72,7 +72,7 @@ __device__ inline void narrow::pooled_features(int k) {
 __device__ inline void narrow::encoder_rows(int k) {
     const narrow_encoder &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
-    int h = tid % H, group = tid / H, groups = NT / H;
+    int group = tid / p.by_h, h = tid - group * H, groups = NT / p.by_h;
     float *ac = at(p.l.ac);
     const float *bias = e.w1 + (size_t)e.in4 * 2 * H;
     double sum = 0, square = 0;
@@ -155,7 +155,7 @@ template <int CT, int OT> __device__ inline void narrow::pairs_of(int k) {
     const float *a_at[CT], *c_at[CT];
 #pragma unroll
     for (int x = 0; x < CT; x++) {
-        int q = slot + x * slots, i = q / n, j = q - i * n;
+        int q = slot + x * slots, i = q / p.by_n, j = q - i * n;
         if (q >= count) i = j = 0;
         a_at[x] = ac + i * lda;
         c_at[x] = ac + j * lda + H;
@@ -214,7 +214,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
     float sign = o < p.out && p.theta[e.at2.gamma + o] < 0 ? -1.0f : 1.0f;
     if (load) {
         for (int i = tid; i < n * (H / 2); i += NT) {
-            int row = i / (H / 2), c = i % (H / 2) * 4;
+            int row = i / p.by_half, c = (i - row * (H / 2)) * 4;
             store4(at(p.l.ac) + row * lda + c, four_of(e.ac + (row0() + row) * 2 * H + c));
         }
         __syncthreads();
@@ -304,7 +304,7 @@ __device__ inline void narrow::finish_pool_back(int k, double dy, double dy_xhat
 /* totals [2][n][2H]: of h over the other item, and how many h > 0, for a and for c. */
 __device__ inline void narrow::tally(const float *ac, float *totals) const {
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
-    int h = tid % H, group = tid / H, groups = NT / H;
+    int group = tid / p.by_h, h = tid - group * H, groups = NT / p.by_h;
     if (group >= groups) return;
     for (int side = 0; side < 2; side++)
         for (int i0 = group; i0 < n; i0 += ROWS * groups) {
@@ -336,8 +336,8 @@ __device__ inline void narrow::tally(const float *ac, float *totals) const {
  * item. */
 __device__ inline void narrow::encoder_back(int k) {
     const narrow_encoder &e = p.enc[k];
-    const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, half = H / 2, slices = NT / half;
-    const int slice = tid / half, h = tid % half * 2;
+    const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, slices = NT / p.by_half;
+    const int slice = tid / p.by_half, h = (tid - slice * (H / 2)) * 2;
     float *ac = at(p.l.ac), *du = at(p.l.du), *dac = at(p.l.dac), *dc = at(p.l.dc);
     norms norm = norm1(k);
     if (p.first == phase_encoder_back(p, k)) { /* by a kernel before this one */
@@ -367,14 +367,14 @@ __device__ inline void narrow::encoder_back(int k) {
     float4 k0 = load4(at(p.l.slopes) + quad), k1 = load4(at(p.l.slopes) + WIDE + quad);
     const float *gd = load ? p.gd + row0() * WIDE : at(p.l.added);
     for (int i = tid; i < n * (H / 2); i += NT) {
-        int row = i / (H / 2), c = i % (H / 2) * 4;
+        int row = i / p.by_half, c = (i - row * (H / 2)) * 4;
         async_copy(ac + row * lda + c, e.ac + (row0() + row) * 2 * H + c);
     }
     async_commit();
     for (int i = tid; i < slices * n * H / 4; i += NT) store4(dc + i * 4, make_float4(0, 0, 0, 0));
 #pragma unroll 2
     for (int i = tid; i < n * n * 4; i += NT) {
-        int cell = i / 4, row = cell / n, j = cell - row * n;
+        int cell = i / 4, row = cell / p.by_n, j = cell - row * n;
         float4 u = four_of(e.u + (row0() * n + cell) * WIDE + quad), d = load4(gd + row * WIDE + quad);
         int4 arg = *(const int4 *)(e.arg + (row0() + row) * WIDE + quad);
         bool other = row != j;
@@ -433,7 +433,8 @@ __device__ inline void narrow::encoder_back(int k) {
     for (int i = tid; i < n * H; i += NT) {
         float add = 0;
         for (int z = 0; z < slices; z++) add += dc[z * n * H + i];
-        dac[i / H * lda + H + i % H] = add;
+        int row = i / p.by_h;
+        dac[row * lda + H + i - row * H] = add;
     }
     __syncthreads();
     /* G over the slices, in place of dc; sum_o w G; sum du. */
@@ -495,12 +496,12 @@ __device__ inline void narrow::encoder_back(int k) {
     if (load) {
         load_set(p.D);
         for (int i = tid; i < n * p.lx; i += NT) {
-            int row = i / p.lx, c = i % p.lx;
+            int row = i / p.by_lx, c = i - row * p.lx;
             at(p.l.dx)[i] = c < p.D ? p.dx[(row0() + row) * p.ldx + c] : 0.0f;
         }
     }
     for (int i = tid; i < n * 2 * H; i += NT) {
-        int row = i / (2 * H), c = i - row * 2 * H, ch = c < H ? c : c - H;
+        int row = i / p.by_2h, c = i - row * 2 * H, ch = c < H ? c : c - H;
         float v = dac[row * lda + c] - c0[ch] * dc[n * 2 * H + i] - c1[ch] * dc[i];
         dac[row * lda + c] = v;
         e.dac[row0() * 2 * H + i] = v;
