@@ -28,6 +28,7 @@ __device__ static inline void receive_few(const exchange_args &x, unsigned tag, 
     int slices = blockDim.x / 16, pair = threadIdx.x & 15, slice = threadIdx.x >> 4, blocks = gridDim.x;
     double a = 0, b = 0;
     __syncthreads();
+#pragma unroll 1
     for (int k0 = slice; k0 < blocks; k0 += 4 * slices) {
         word64 v[4][2]; /* asked for together, then waited for one by one */
 #pragma unroll
@@ -60,6 +61,7 @@ __device__ static inline void receive_few(const exchange_args &x, unsigned tag, 
 /* Up to EXCHANGE_MOST numbers: each block adds up a few of them and tells all. */
 __device__ static inline void send_many(const exchange_args &x, unsigned tag, const double *mine, int count) {
     word64 *words = x.words + (size_t)(tag & 1) * gridDim.x * EXCHANGE_MOST;
+#pragma unroll 1
     for (int i = threadIdx.x; i < count; i += blockDim.x)
         send(words + i * gridDim.x + blockIdx.x, (float)mine[i], tag);
 }
@@ -69,8 +71,10 @@ __device__ static inline void receive_many(const exchange_args &x, unsigned tag,
     word64 *answer = x.answer + (tag & 1) * EXCHANGE_MOST * 2;
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x / 32, blocks = gridDim.x;
     __syncthreads();
+#pragma unroll 1
     for (int i = blockIdx.x + warp * blocks; i < count; i += warps * blocks) {
         double sum = 0;
+#pragma unroll 1
         for (int k0 = lane; k0 < blocks; k0 += 5 * 32) {
             word64 v[5];
 #pragma unroll
@@ -90,6 +94,7 @@ __device__ static inline void receive_many(const exchange_args &x, unsigned tag,
         if (lane == 1) send(answer + 2 * i + 1, (float)(sum - (double)high), tag);
     }
     __syncthreads();
+#pragma unroll 1
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
         word64 high, low;
         do high = look(answer + 2 * i);

@@ -14,6 +14,7 @@ __device__ inline void narrow::load_plane(int m, bool back) {
     size_t from = ((size_t)m * p.B + blockIdx.x) * count * WIDE;
     const float *r = p.r + from, *dv = p.dv + from;
     const float *g = dec(m).g, *k0 = slope0(m), *k1 = slope1(m);
+#pragma unroll 1
     for (int i = threadIdx.x; i < count * WIDE; i += NT) {
         int c = i % WIDE;
         float v = r[i];
@@ -26,6 +27,7 @@ __device__ inline void narrow::load_plane(int m, bool back) {
 __device__ inline void narrow::load_steps(int m, bool back) {
     size_t from = ((size_t)m * p.B + blockIdx.x) * p.n * WIDE;
     float *to = at(back ? p.l.dsteps : p.l.pools) + m * p.n * WIDE;
+#pragma unroll 1
     for (int i = threadIdx.x; i < p.n * WIDE; i += NT) {
         int c = i % WIDE;
         to[i] = back ? dec(m).g[c] * p.step_dv[from + i] - slope0(m)[c] * p.step_count[from + i] -
@@ -198,6 +200,7 @@ __device__ inline void narrow::conv(int m) {
     float *w = at(p.l.weights);
     if (p.first == phase_conv(p, m))
         for (int i = tid; i < p.Q; i += NT) at(p.l.start_q)[i] = p.q[(size_t)p.B * n * p.Q + i];
+#pragma unroll 1
     for (int i = tid; i < m * SQUARE / 4; i += NT) {
         int other = i / (SQUARE / 4), k = i % (SQUARE / 4) * 4;
         size_t from = (size_t)narrow_pair(m, other) * SQUARE + k;
@@ -208,6 +211,7 @@ __device__ inline void narrow::conv(int m) {
     async_wait<0>();
     __syncthreads();
     /* The norms go into the weights: g as a factor, e as what it adds wherever a lag is there. */
+#pragma unroll 1
     for (int i = tid; i < m * 3 * WIDE; i += NT) {
         int other = i / (3 * WIDE), lag = i / WIDE % 3, o = i % WIDE;
         float add = 0;
@@ -217,6 +221,7 @@ __device__ inline void narrow::conv(int m) {
         at(p.l.cst)[i] = add;
     }
     __syncthreads();
+#pragma unroll 1
     for (int i = tid; i < m * SQUARE; i += NT) {
         int other = i / SQUARE, k = i % SQUARE;
         w[other * 2 * SQUARE + k] *= dec(other).g[k / WIDE % WIDE];
@@ -233,6 +238,7 @@ __device__ inline void narrow::conv(int m) {
             pos()[i] = p.pos[row0() + i];
         }
     }
+#pragma unroll 1
     for (int i = tid; i < n * 6 * WIDE / 4; i += NT) {
         int row = i / (6 * WIDE / 4), k = i % (6 * WIDE / 4) * 4;
         store4(at(p.l.extra) + row * 6 * WIDE + k, four_of(p.q + (row0() + row) * p.Q + m * 6 * WIDE + k));
@@ -241,6 +247,7 @@ __device__ inline void narrow::conv(int m) {
     cells<false>(m);
     float *pools = at(p.l.pools) + m * n * WIDE;
     int *taken = (int *)at(p.l.taken) + m * n * WIDE;
+#pragma unroll 1
     for (int t = tid / WIDE; t < n; t += NT / WIDE) {
         const float *own = plane(m) + t * n * LD + c;
         float best = own[0], s1 = 0, s2 = 0;
@@ -271,6 +278,7 @@ __device__ inline void narrow::conv(int m) {
     receive_few(p.exchange, tag, doubles(p.l.total), doubles(p.l.red));
     norms outside = {p.dec.mean + m * WIDE, p.dec.inv + m * WIDE, p.dec.g + m * WIDE, p.dec.e + m * WIDE};
     make_norm(dec(m), outside, p.dec_at[m], p.conv_out, WIDE);
+#pragma unroll 1
     for (int i = tid; i < n * WIDE; i += NT) pools[i] = dec(m).g[c] * pools[i] + dec(m).e[c];
     __syncthreads();
 }
@@ -286,10 +294,12 @@ __device__ inline void narrow::head() {
         load_set(p.D);
         for (int m = 0; m < N; m++) load_plane(m, false);
     }
+#pragma unroll 1
     for (int i = tid; i < N * WIDE; i += NT) {
         int m = i / WIDE, c = i % WIDE;
         w[i] = c < p.conv_out ? __ldg(hx + 2 * p.D + 2 * p.conv_out * m + c) * dec(m).g[c] : 0.0f;
     }
+#pragma unroll 1
     for (int i = warp; i < n; i += NT / 32) {
         float sum = 0;
         for (int c = lane; c < p.D; c += 32) sum += __ldg(hx + c) * at(p.l.x)[i * p.lx + c];
@@ -297,6 +307,7 @@ __device__ inline void narrow::head() {
         if (!lane) of_x[i] = sum;
     }
     __syncthreads();
+#pragma unroll 1
     for (int q = tid; q < count; q += NT) {
         float sum = of_x[q % p.by_n];
 #pragma unroll 1
@@ -311,6 +322,7 @@ __device__ inline void narrow::head() {
     __syncthreads();
     double loss = 0;
     float each = (float)(1 / p.places);
+#pragma unroll 1
     for (int t = warp; t < n; t += NT / 32) {
         /* n is at most 32 here: one item a lane. */
         bool free = lane < n && pos()[lane] >= t;
@@ -329,6 +341,7 @@ __device__ inline void narrow::head() {
     for (int s = 16; s; s /= 2) loss += __shfl_xor_sync(0xffffffff, loss, s);
     if (!lane) losses[warp] = loss;
     __syncthreads();
+#pragma unroll 1
     for (int i = tid; i < n; i += NT) {
         float sum = 0;
 #pragma unroll 4
@@ -356,6 +369,7 @@ __device__ inline void narrow::head() {
         for (int z = 0; z < slices; z++) sum += red[z * width + tid];
         part[tid] = sum;
     }
+#pragma unroll 1
     for (int c = tid; c < p.ldx; c += NT) {
         sum = 0;
         if (c < p.D)
@@ -371,6 +385,7 @@ __device__ inline void narrow::head() {
 __device__ inline void narrow::conv_back(int m) {
     const int n = p.n, count = n * n, later = p.N - 1 - m, tid = threadIdx.x, c = tid % WIDE;
     float *w = at(p.l.weights), *dv = at(p.l.extra), *steps = at(p.l.steps);
+#pragma unroll 1
     for (int i = tid; i < later * SQUARE / 4; i += NT) {
         int other = i / (SQUARE / 4), k = i % (SQUARE / 4) * 4;
         size_t from = (size_t)narrow_pair(m + 1 + other, m) * SQUARE + k;
@@ -394,6 +409,7 @@ __device__ inline void narrow::conv_back(int m) {
     }
     __syncthreads();
     cells<true>(m);
+#pragma unroll 1
     for (int t = tid / WIDE; t < n; t += NT / WIDE) {
         const float *own = dv + t * n * LD + c, *r = plane(m) + t * n * LD + c;
         float sum = 0, sum_r = 0, positive = 0, many = 0, all = 0;
@@ -446,6 +462,7 @@ __device__ inline void narrow::conv_back(int m) {
             load_steps(other, false);
         }
     float g = norm.g[c], k0 = slope0(m)[c], k1 = slope1(m)[c];
+#pragma unroll 1
     for (int i = tid; i < n * WIDE; i += NT)
         dsteps[i] = g * steps[i] - k0 * steps[n * WIDE + i] - k1 * steps[2 * n * WIDE + i];
     for (int i = tid / WIDE; i < count; i += NT / WIDE) {
@@ -490,9 +507,11 @@ __device__ inline void narrow::conv_back(int m) {
             store4(red + (slice * m * 3 + from * 3 + lag) * WIDE * WIDE + (e4 + i) * WIDE + c4,
                    make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]));
     __syncthreads();
+#pragma unroll 1
     for (int i = tid; i < m * SQUARE; i += NT) {
         int o = i % WIDE, k = i / WIDE % WIDE, back = i / (WIDE * WIDE) % 3, other = i / SQUARE;
         float add = 0;
+#pragma unroll 4
         for (int z = 0; z < slices; z++) add += red[z * m * SQUARE + i];
         conv_part[i] = dec(other).g[k] * add + dec(other).e[k] * at(p.l.cst)[back * WIDE + o];
     }

@@ -9,11 +9,13 @@ __device__ inline void narrow::take_set() {
     const int n = p.n, d = p.d, lx = p.lx, tid = threadIdx.x;
     size_t from = p.starts[p.index[blockIdx.x]], row = row0();
     float *x = at(p.l.x);
+#pragma unroll 1
     for (int i = tid; i < n; i += NT) {
         int item = p.order_all[from + i];
         order()[i] = p.order[row + i] = item;
         pos()[item] = p.pos[row + item] = i;
     }
+#pragma unroll 1
     for (int i = tid; i < (n + 1) * lx; i += NT) {
         int item = i / p.by_lx, c = i - item * lx;
         float v = 0;
@@ -33,10 +35,12 @@ __device__ inline void narrow::load_set(int columns) {
     const int n = p.n, lx = p.lx, tid = threadIdx.x;
     size_t row = row0();
     float *x = at(p.l.x);
+#pragma unroll 1
     for (int i = tid; i < n; i += NT) {
         order()[i] = p.order[row + i];
         pos()[i] = p.pos[row + i];
     }
+#pragma unroll 1
     for (int i = tid; i < (n + 1) * lx; i += NT) {
         int item = i / p.by_lx, c = i - item * lx;
         float v = 0;
@@ -53,6 +57,7 @@ __device__ inline void narrow::pooled_features(int k) {
     const int n = p.n, tid = threadIdx.x;
     const float *best = at(p.l.added);
     norms norm = norm2(k);
+#pragma unroll 1
     for (int i = tid; i < n * WIDE; i += NT) {
         int item = i / WIDE, o = i % WIDE;
         if (o >= p.out) continue;
@@ -86,6 +91,7 @@ __device__ inline void narrow::encoder_rows(int k) {
                 store4(e.ac + (row0() + row) * 2 * H + c, v);
             });
     if (group < groups)
+#pragma unroll 1
         for (int i0 = group; i0 < n; i0 += ROWS * groups) {
             float a[ROWS], s0 = 0, s1 = 0;
 #pragma unroll
@@ -226,6 +232,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
     else
         pairs_of<2, 8>(k);
     __syncthreads();
+#pragma unroll 1
     for (int i = tid / WIDE; i < n; i += NT / WIDE) {
         float best = 0, s0 = 0, s1 = 0;
         int arg = -1;
@@ -262,6 +269,7 @@ __device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
     const int n = p.n, o = threadIdx.x % WIDE;
     norms norm = norm2(k);
     float *gd = at(p.l.added);
+#pragma unroll 1
     for (int i = threadIdx.x / WIDE; i < n; i += NT / WIDE) {
         size_t to = (row0() + i) * WIDE + o;
         float dz = 0;
@@ -306,7 +314,9 @@ __device__ inline void narrow::tally(const float *ac, float *totals) const {
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
     int group = tid / p.by_h, h = tid - group * H, groups = NT / p.by_h;
     if (group >= groups) return;
+#pragma unroll 1
     for (int side = 0; side < 2; side++)
+#pragma unroll 1
         for (int i0 = group; i0 < n; i0 += ROWS * groups) {
             float own[ROWS], total[ROWS] = {}, count[ROWS] = {};
 #pragma unroll
@@ -366,11 +376,13 @@ __device__ inline void narrow::encoder_back(int k) {
     int quad = tid % 4 * 4;
     float4 k0 = load4(at(p.l.slopes) + quad), k1 = load4(at(p.l.slopes) + WIDE + quad);
     const float *gd = load ? p.gd + row0() * WIDE : at(p.l.added);
+#pragma unroll 1
     for (int i = tid; i < n * (H / 2); i += NT) {
         int row = i / p.by_half, c = (i - row * (H / 2)) * 4;
         async_copy(ac + row * lda + c, e.ac + (row0() + row) * 2 * H + c);
     }
     async_commit();
+#pragma unroll 1
     for (int i = tid; i < slices * n * H / 4; i += NT) store4(dc + i * 4, make_float4(0, 0, 0, 0));
 #pragma unroll 2
     for (int i = tid; i < n * n * 4; i += NT) {
@@ -430,8 +442,10 @@ __device__ inline void narrow::encoder_back(int k) {
             *(float2 *)(dac + i * lda + h) = make_float2(da0, da1);
         }
     __syncthreads();
+#pragma unroll 1
     for (int i = tid; i < n * H; i += NT) {
         float add = 0;
+#pragma unroll 4
         for (int z = 0; z < slices; z++) add += dc[z * n * H + i];
         int row = i / p.by_h;
         dac[row * lda + H + i - row * H] = add;
@@ -452,9 +466,11 @@ __device__ inline void narrow::encoder_back(int k) {
 #pragma unroll
             for (int o = 0; o < WIDE; o++) dc[(slice * H + h + c) * LG + o] = g[c][o];
     __syncthreads();
+#pragma unroll 1
     for (int i = tid; i < H * WIDE; i += NT) {
         int at_h = i / WIDE, o = i % WIDE;
         float add = 0;
+#pragma unroll 4
         for (int z = 0; z < slices; z++) add += dc[(z * H + at_h) * LG + o];
         dc[at_h * LG + o] = add; /* no other thread reads it before the barrier */
         e.g[(size_t)blockIdx.x * H * WIDE + i] = add;
@@ -500,6 +516,7 @@ __device__ inline void narrow::encoder_back(int k) {
             at(p.l.dx)[i] = c < p.D ? p.dx[(row0() + row) * p.ldx + c] : 0.0f;
         }
     }
+#pragma unroll 1
     for (int i = tid; i < n * 2 * H; i += NT) {
         int row = i / p.by_2h, c = i - row * 2 * H, ch = c < H ? c : c - H;
         float v = dac[row * lda + c] - c0[ch] * dc[n * 2 * H + i] - c1[ch] * dc[i];
