@@ -1,0 +1,339 @@
+/* The decoder's way back to its inputs and weights on the GPU; the algebra is that of kernels/cpu_decoder.c.
+ *
+ * decoder_dq: sums of dpre over the cells that saw x'_i or y'_t.
+ *
+ * decoder_inputs: dq times the weights, the gradient of x'.
+ *
+ * conv_weights: sum of v dpre, and of pools dstep, for every pair of blocks, in parts (beside the main line).
+ */
+#include "decoder.cuh"
+
+/* ---- the way back to the rows ---- */
+
+/* One set and one block: what x'_i and y'_t got through each lag. The start vector's part goes to start_part.
+ * dpre [n, n, C] goes through shared memory where it fits. */
+__global__ void __launch_bounds__(1024)
+    decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part, int fits) {
+    wait_turn();
+    extern __shared__ float4 memory[];
+    float *shared = (float *)memory;
+    int set = blockIdx.x, m = blockIdx.y, n = p.n, C = p.C;
+    const int *pos = p.pos + set * n, *order = p.order + set * n;
+    size_t at = (size_t)m * p.plane + (size_t)set * n * n * C, row0 = (size_t)set * n;
+    const float *dv = p.dv + at, *r = p.r + at;
+    if (fits) {
+        struct loaded {
+            float4 d, r;
+        };
+        staged<4>(
+            n * n * (C / 4),
+            [&](int i) {
+                return loaded{four_of(dv + i * 4), four_of(r + i * 4)};
+            },
+            [&](int i, const loaded &x) {
+                int c = m * C + i % (C / 4) * 4;
+                float4 g = four_of(p.norm.g + c), k0 = four_of(p.k0 + c), k1 = four_of(p.k1 + c);
+                store4(shared + i * 4, make_float4(x.r.x > 0 ? g.x * x.d.x - k0.x - k1.x * x.r.x : 0.0f,
+                                                   x.r.y > 0 ? g.y * x.d.y - k0.y - k1.y * x.r.y : 0.0f,
+                                                   x.r.z > 0 ? g.z * x.d.z - k0.z - k1.z * x.r.z : 0.0f,
+                                                   x.r.w > 0 ? g.w * x.d.w - k0.w - k1.w * x.r.w : 0.0f));
+            });
+        __syncthreads();
+    }
+    for (int i = threadIdx.x; i < 2 * n * C; i += blockDim.x) {
+        int c = i % C, which = i / C % n;
+        bool item = i < n * C; /* else a step */
+        float g = get(p.norm.g + m * C + c), k0 = get(p.k0 + m * C + c), k1 = get(p.k1 + m * C + c);
+        float sum[3] = {0, 0, 0};
+        int placed = item ? __ldg(pos + which) : 0;
+        size_t cell = (size_t)which * (item ? C : n * C) + c, next = item ? (size_t)n * C : C;
+#pragma unroll 4
+        for (int k = 0; k < n; k++) {
+            float d;
+            if (fits)
+                d = shared[cell + k * next];
+            else {
+                float v = get(r + cell + k * next);
+                d = v > 0 ? g * get(dv + cell + k * next) - k0 - k1 * v : 0.0f;
+            }
+            int t = item ? k : which, last = item ? placed : __ldg(pos + k);
+#pragma unroll
+            for (int l = 0; l < 3; l++)
+                if (t >= l && t - l <= last) sum[l] += d;
+        }
+        if (item) {
+            for (int l = 0; l < 3; l++) dq[(row0 + which) * p.Q + (m * 6 + l) * C + c] = sum[l];
+            continue;
+        }
+        int t = which;
+        for (int l = 0; l < 3; l++) {
+            int col = (m * 6 + 3 + l) * C + c;
+            float *start = start_part + ((size_t)set * p.N + m) * 3 * C + l * C + c;
+            /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's y'.
+             */
+            if (t > l) dq[(row0 + order[t - l - 1]) * p.Q + col] = sum[l];
+            if (t == l) *start = sum[l];
+            if (t + l >= n && t) dq[(row0 + order[t - 1]) * p.Q + col] = 0;
+            if (t + l >= n && !t) *start = 0;
+            if (t == n - 1) dq[(row0 + order[n - 1]) * p.Q + col] = 0;
+        }
+    }
+}
+
+struct dx_args {
+    const float *dq, *rows;
+    int Q, D, R;
+    float *dx;
+    int ldx;
+    const float *item_d, *head;
+    pool_backward pool;
+};
+
+template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_inputs(dx_args p) {
+    wait_turn();
+    __shared__ T s;
+    int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
+    float acc[T::TM][T::TN];
+    product<true, false>(
+        s, 0, p.Q, [&](int m, int k) { return get(p.dq + (size_t)min(m0 + m, p.R - 1) * p.Q + k); },
+        as_loaded(), [&](int c, int k) { return get(p.rows + (size_t)k * p.D + min(n0 + c, p.D - 1)); },
+        as_loaded(), acc);
+    gradient_epilogue(s, acc, m0, n0, p.R, p.D, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
+}
+
+/* Row R of dq: what the start vector got as y' in all sets; it is no x'. */
+__global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C, int N, float *dq) {
+    __shared__ float sums[8][33];
+    int lane = threadIdx.x & 31, slice = threadIdx.x >> 5, i = blockIdx.x * 32 + lane, width = 3 * N * C;
+    float sum = 0;
+    if (i < width)
+#pragma unroll 8
+        for (int b = slice; b < B; b += 8) sum += part[(size_t)b * width + i];
+    sums[slice][lane] = sum;
+    __syncthreads();
+    if (slice || i >= width) return;
+    for (int z = 1; z < 8; z++) sum += sums[z][lane];
+    int m = i / (3 * C), rest = i % (3 * C);
+    dq[m * 6 * C + rest] = 0;
+    dq[m * 6 * C + 3 * C + rest] = sum;
+}
+
+/* Gradient of the start vector: one feature a block. */
+__global__ void __launch_bounds__(128)
+    start_gradient(const float *dq, const float *rows, int Q, int D, float *grad) {
+    __shared__ float sums[128];
+    float sum = 0;
+    for (int k = threadIdx.x; k < Q; k += 128) sum += dq[k] * rows[(size_t)k * D + blockIdx.x];
+    sums[threadIdx.x] = sum;
+    for (int half = 64; half; half /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    }
+    if (!threadIdx.x) grad[blockIdx.x] = sums[0];
+}
+
+/* ---- weights of the cells ---- */
+
+enum { WEIGHT_ROWS = 320 }; /* rows of a plane in shared memory, about */
+
+struct conv_weights_args {
+    conv_args c;
+    int items; /* of a step: n, or 1 for the pools */
+    int ic, steps, tiles;
+    float *part; /* [splits, pairs, 3, C, C] */
+};
+
+/* part = sum over cells of v_b(t - l, i) dpre_m(t, i), CB x CB channels a block, 4 x 4 and all lags a thread.
+ */
+template <int CB, bool POOL>
+__global__ void __launch_bounds__(256) conv_weights(const __grid_constant__ conv_weights_args a) {
+    extern __shared__ float4 memory[];
+    constexpr int Q = CB / 4, EACH = Q * Q, SL = 256 / EACH, ldp = CB + 4;
+    const conv_args &p = a.c;
+    const int C = p.C, n = p.n, tid = threadIdx.x;
+    int pair = blockIdx.y, m = 1;
+    while (m * (m + 1) / 2 <= pair) m++;
+    int b = pair - m * (m - 1) / 2, e0 = (int)blockIdx.z % (C / CB) * CB,
+        c0 = (int)blockIdx.z / (C / CB) * CB;
+    float *vs = (float *)memory, *ds = vs + ((a.steps + 2) * a.ic + 1) * ldp;
+    const int zero = (a.steps + 2) * a.ic * ldp;
+    for (int i = tid; i < ldp; i += 256) vs[zero + i] = 0;
+    int slice = tid / EACH, e = tid % EACH / Q * 4, c = tid % Q * 4;
+    float acc[3][4][4] = {};
+    for (int tile_at = blockIdx.x; tile_at < a.tiles; tile_at += gridDim.x) {
+        int s0 = tile_at * a.steps, steps = min(a.steps, p.R - s0);
+        for (int i0 = 0; i0 < a.items; i0 += a.ic) {
+            int ic = min(a.ic, a.items - i0);
+            __syncthreads();
+            struct loaded {
+                float4 v, d, x, y; /* of the earlier block; of this one: dv and r, or the sums of a step */
+            };
+            staged<2>((steps + 2) * ic * Q,
+                      [&](int i) {
+                          int k = i % Q * 4, row = i / Q, step = s0 - 2 + row / ic, item = i0 + row % ic;
+                          size_t early = max(step, 0), here = max(step, s0);
+                          loaded x;
+                          if (POOL) {
+                              size_t from = ((size_t)m * p.R + here) * C + c0 + k;
+                              x.v = four_of(p.praw + ((size_t)b * p.R + early) * C + e0 + k);
+                              x.d = four_of(p.step_dv + from);
+                              x.x = four_of(p.step_count + from);
+                              x.y = four_of(p.step_r + from);
+                          } else {
+                              size_t from = (size_t)m * p.plane + (here * n + item) * C + c0 + k;
+                              x.v = four_of(p.r + (size_t)b * p.plane + (early * n + item) * C + e0 + k);
+                              x.d = four_of(p.dv + from);
+                              x.x = four_of(p.r + from);
+                          }
+                          return x;
+                      },
+                      [&](int i, const loaded &x) {
+                          int k = i % Q * 4, row = i / Q, ch = m * C + c0 + k;
+                          float4 g = four_of(p.norm.g + b * C + e0 + k),
+                                 e = four_of(p.norm.e + b * C + e0 + k);
+                          store4(vs + row * ldp + k, make_float4(g.x * x.v.x + e.x, g.y * x.v.y + e.y,
+                                                                 g.z * x.v.z + e.z, g.w * x.v.w + e.w));
+                          if (row < 2 * ic) return;
+                          g = four_of(p.norm.g + ch);
+                          float4 k0 = four_of(p.k0 + ch), k1 = four_of(p.k1 + ch), d = x.d, r = x.x;
+                          if (POOL)
+                              d = make_float4(g.x * d.x - k0.x * r.x - k1.x * x.y.x,
+                                              g.y * d.y - k0.y * r.y - k1.y * x.y.y,
+                                              g.z * d.z - k0.z * r.z - k1.z * x.y.z,
+                                              g.w * d.w - k0.w * r.w - k1.w * x.y.w);
+                          else
+                              d = make_float4(r.x > 0 ? g.x * d.x - k0.x - k1.x * r.x : 0.0f,
+                                              r.y > 0 ? g.y * d.y - k0.y - k1.y * r.y : 0.0f,
+                                              r.z > 0 ? g.z * d.z - k0.z - k1.z * r.z : 0.0f,
+                                              r.w > 0 ? g.w * d.w - k0.w - k1.w * r.w : 0.0f);
+                          store4(ds + (row - 2 * ic) * ldp + k, d);
+                      });
+            __syncthreads();
+            int cells = steps * ic, sl = slice / ic, item = slice % ic, t = (s0 + sl) % n;
+            for (int q = slice; q < cells; q += SL) {
+                float4 d = load4(ds + q * ldp + c);
+#pragma unroll
+                for (int l = 0; l < 3; l++) {
+                    float4 v = load4(vs + (t >= l ? (q + (2 - l) * ic) * ldp : zero) + e);
+                    float ve[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        acc[l][i][0] += ve[i] * d.x;
+                        acc[l][i][1] += ve[i] * d.y;
+                        acc[l][i][2] += ve[i] * d.z;
+                        acc[l][i][3] += ve[i] * d.w;
+                    }
+                }
+                for (item += SL; item >= ic; item -= ic) t = t + 1 < n ? t + 1 : 0;
+            }
+        }
+    }
+    /* Add up the slices: each thread's 48 numbers, then place by place. */
+    __syncthreads();
+    float *red = (float *)memory; /* [SL][3][CB][CB] */
+#pragma unroll
+    for (int l = 0; l < 3; l++)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            store4(red + ((slice * 3 + l) * CB + e + i) * CB + c,
+                   make_float4(acc[l][i][0], acc[l][i][1], acc[l][i][2], acc[l][i][3]));
+    __syncthreads();
+    float *part = a.part + ((size_t)blockIdx.x * gridDim.y + pair) * 3 * C * C;
+    for (int i = tid; i < 3 * CB * CB; i += 256) {
+        float add = 0;
+        for (int z = 0; z < SL; z++) add += red[z * 3 * CB * CB + i];
+        part[((size_t)(i / (CB * CB)) * C + e0 + i / CB % CB) * C + c0 + i % CB] = add;
+    }
+}
+
+template <bool POOL> static int conv_weights_launch(gpu *s, cudaStream_t where, float *part) {
+    conv_weights_args a = {};
+    a.c = gpu_conv_args(s, -1, true);
+    int CB = s->C % 32 ? 16 : 32, z = (s->C / CB) * (s->C / CB), count = pairs(s->N);
+    a.items = POOL ? 1 : s->base.n;
+    a.ic = a.items < WEIGHT_ROWS / 4 ? a.items : WEIGHT_ROWS / 4;
+    a.steps = WEIGHT_ROWS / a.ic - 2;
+    if (a.steps > a.c.R) a.steps = a.c.R;
+    a.tiles = up(a.c.R, a.steps);
+    int splits = up(2 * s->multiprocessors, count * z);
+    if (splits > a.tiles) splits = a.tiles;
+    if (splits > CONV_SPLITS) splits = CONV_SPLITS;
+    a.part = part;
+    size_t floats = ((size_t)(2 * a.steps + 2) * a.ic + 1) * (CB + 4), red = 256 * 48;
+    size_t shared = (floats > red ? floats : red) * sizeof(float);
+    dim3 grid(splits, count, z);
+    if (CB == 16)
+        LAUNCH(s, where, grid, 256, shared, (conv_weights<16, POOL>), a);
+    else
+        LAUNCH(s, where, grid, 256, shared, (conv_weights<32, POOL>), a);
+    return splits;
+}
+
+void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
+    const shape *sh = s->base.sh;
+    LAUNCH(s, where, up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, s->base.B, s->C, s->N, last);
+    LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->rows, s->Q, sh->D, s->grad + sh->start);
+}
+
+template <bool TF32> static void decoder_inputs_launch(gpu *s, const dx_args &p) {
+    typedef tile<64, 64, 8, 4, 2, TF32> large;
+    typedef tile<16, 64, 4, 4, 4, TF32> small;
+    int x = up(p.R, 64), y = up(p.D, 64);
+    if ((long)x * y >= s->multiprocessors)
+        CHAIN(s, dim3(x, y), large::THREADS, 0, decoder_inputs<large>, p);
+    else
+        CHAIN(s, dim3(up(p.R, 16), y), small::THREADS, 0, decoder_inputs<small>, p);
+}
+
+void gpu_decoder_rows_backward(gpu *s) {
+    const shape *sh = s->base.sh;
+    int n = s->base.n, B = s->base.B, R = B * n;
+    gpu_join(s, 0); /* the sums of h, which the encoder's way back needs */
+    if (s->N > 1) {
+        gpu_fork(s, 1);
+        s->conv_splits = conv_weights_launch<false>(s, s->side[1], s->conv_part);
+        gpu_fork(s, 2);
+        s->pool_splits = conv_weights_launch<true>(s, s->side[2], s->pool_part);
+        s->conv_from = s->conv_part;
+        s->pool_from = s->pool_part;
+    }
+    if (s->N) {
+        conv_args p = gpu_conv_args(s, -1, true);
+        int threads = up(2 * n * s->C, 32) * 32;
+        size_t shared = (size_t)n * n * s->C * sizeof(float);
+        int fits = shared <= 100000;
+        CHAIN(s, dim3(B, s->N), threads < 1024 ? threads : 1024, fits ? shared : 0, decoder_dq, p, s->dq,
+              s->start_part, fits);
+        gpu_fork(s, 2);
+        float *last = s->dq + (size_t)R * s->Q;
+        gpu_start_gradient(s, s->side[2], last);
+        s->rows_splits = gpu_rows_weights(s, s->side[2], s->dq, s->Q, R + 1, sh->D, 0, s->rows_part);
+    }
+    dx_args p = {s->dq,
+                 s->rows,
+                 s->Q,
+                 sh->D,
+                 R,
+                 s->dx,
+                 s->D,
+                 s->item_d,
+                 s->theta + sh->head_weight,
+                 gpu_pool_backward(s, s->M - 1)};
+    if (s->base.tf32)
+        decoder_inputs_launch<true>(s, p);
+    else
+        decoder_inputs_launch<false>(s, p);
+}
+
+template <bool POOL> static bool weights_limits(gpu *s) {
+    int most = (int)s->shared;
+    cudaFuncAttribute what = cudaFuncAttributeMaxDynamicSharedMemorySize;
+    return gpu_ok(s, cudaFuncSetAttribute(conv_weights<16, POOL>, what, most), "shared memory") &&
+           gpu_ok(s, cudaFuncSetAttribute(conv_weights<32, POOL>, what, most), "shared memory");
+}
+
+bool gpu_decoder_back_limits(gpu *s) {
+    return gpu_ok(s, cudaFuncSetAttribute(decoder_dq, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000),
+                  "shared memory") &&
+           weights_limits<false>(s) && weights_limits<true>(s);
+}

@@ -1,0 +1,377 @@
+/* An encoder block's way back on the GPU; the algebra is that of kernels/cpu_encoder.c.
+ *
+ * pair_backward: du from u, then in one pass over the pairs G = sum h du and sum_o w du where h > 0; the last
+ * block adds up what norm1's way back needs: sum du, and sum_o w G.
+ *
+ * encoder_inputs: dac = sum - c0*count - c1*total as it is loaded, times W1: the gradient of the features,
+ * and the way back through the pool of the block before. */
+#include "launch.cuh"
+
+/* ---- pairs, backward ---- */
+
+enum { CHANNELS = 16 };
+
+struct back_args {
+    back_plan plan;
+    int n, B, H, O, hidden, out;
+    const float *ac, *u, *gd;
+    const int *arg;
+    int mean;
+    const float *k0, *k1; /* [O] */
+    const float *theta;
+    size_t weight, bias;
+    float *grad;
+    norms norm1;
+    float *sum;  /* [R, 2H] */
+    float *g;    /* [tiles, H, O] */
+    float *part; /* [tiles, H + O] */
+    unsigned *counter;
+    norm_backward back;
+};
+
+/* Shared memory: dc [slices][n][KB], a and c [S*n][KB], du [S*rows*n][16] and in its place parts of G; at the
+ * end, in place of all, sums over the tiles. */
+bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
+    for (p->S = B >= 256 ? 4 : B >= 200 ? 2 : 1;; p->S /= 2)
+        for (p->slices = n < 8 ? 4 : 8; p->slices >= 2 && p->slices >= p->S; p->slices /= 2)
+            for (int KB = 512 / p->slices; KB >= 16; KB /= 2) {
+                p->KB = KB < s->H ? KB : s->H;
+                p->sub = p->slices / p->S;
+                long row = (long)p->S * n * CHANNELS, rows = 16384 / row; /* 64 KB of du at a time */
+                p->rows = rows < 1 ? 1 : rows > n ? n : (int)rows;
+                long du = row * p->rows, gs = (long)p->slices * p->KB * (CHANNELS + 1);
+                long floats = (du > gs ? du : gs) + (long)(p->slices + 2 * p->S) * n * p->KB;
+                long sums = 4L * (s->H + s->O);
+                p->threads = p->slices * p->KB / 2;
+                p->shared = (size_t)(floats > sums ? floats : sums) * sizeof(float);
+                p->tiles = up(B, p->S);
+                if (p->shared <= s->shared) return true;
+                if (p->S == 1 && p->slices == 2 && KB == 16) return false;
+            }
+}
+
+__global__ void __launch_bounds__(256, 2) pair_backward_kernel(back_args p) {
+    wait_turn();
+    extern __shared__ float4 memory[];
+    const int n = p.n, H = p.H, O = p.O, S = p.plan.S, sub = p.plan.sub, KB = p.plan.KB,
+              slices = p.plan.slices, T = blockDim.x, tid = threadIdx.x, RS = p.plan.rows;
+    const size_t ld = 2 * (size_t)H;
+    float *dc = (float *)memory, *as = dc + slices * n * KB, *cs = as + S * n * KB, *du = cs + S * n * KB,
+          *gs = du;
+    int set0 = blockIdx.x * S, sets = min(S, p.B - set0), kbase = blockIdx.y * KB;
+    int half = KB / 2, slice = tid / half, kl = tid % half * 2, k = kbase + kl;
+    int set = slice / sub, first = slice % sub;
+    bool live = k < H && set < sets;
+    size_t row0 = (size_t)(set0 + set) * n;
+    __shared__ double gb[256 / 4][CHANNELS];
+    double t_sum = 0; /* of w G, for channel kbase + tid */
+    for (int i = tid; i < sets * n * (KB / 4); i += T) {
+        int r = i / (KB / 4), c = i % (KB / 4) * 4;
+        const float *from = p.ac + ((size_t)set0 * n + r) * ld + kbase + c;
+        if (kbase + c < H) {
+            async_copy(as + r * KB + c, from);
+            async_copy(cs + r * KB + c, from + H);
+        }
+    }
+    async_commit();
+    for (int i = tid; i < slices * n * KB; i += T) dc[i] = 0;
+    for (int o0 = 0; o0 < O; o0 += CHANNELS) {
+        float w[2][CHANNELS], g[2][CHANNELS];
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            bool there = live && k + c < p.hidden;
+            float scale = there ? p.norm1.g[k + c] : 0.0f;
+#pragma unroll
+            for (int o = 0; o < CHANNELS; o++) {
+                w[c][o] = there && o0 + o < p.out
+                              ? scale * __ldg(p.theta + p.weight + (size_t)(o0 + o) * p.hidden + k + c)
+                              : 0.0f;
+                g[c][o] = 0;
+            }
+        }
+        double gb_own[4] = {};
+        for (int i0 = 0; i0 < n; i0 += RS) {
+            int rs = min(RS, n - i0), quad = (tid & 3) * 4;
+            float4 k0 = get((const float4 *)(p.k0 + o0 + quad)), k1 = get((const float4 *)(p.k1 + o0 + quad));
+            __syncthreads();
+            struct loaded {
+                float4 u, d;
+                int4 arg;
+            };
+            auto place = [&](int i, int &j, int &ri, int &b) {
+                int cell = i >> 2, row = cell / n;
+                j = cell - row * n;
+                b = row / rs;
+                ri = row - b * rs;
+            };
+            staged<2>(
+                sets * rs * n * 4,
+                [&](int i) {
+                    int j, ri, b;
+                    place(i, j, ri, b);
+                    size_t row = (size_t)(set0 + b) * n + i0 + ri, at = row * O + o0 + quad;
+                    return loaded{four_of(p.u + (row * n + j) * O + o0 + quad), four_of(p.gd + at),
+                                  *(const int4 *)(p.arg + at)};
+                },
+                [&](int i, const loaded &v) {
+                    int j, ri, b;
+                    place(i, j, ri, b);
+                    float4 d = v.d;
+                    bool other = i0 + ri != j;
+                    if (p.mean ? !other : v.arg.x != j) d.x = 0;
+                    if (p.mean ? !other : v.arg.y != j) d.y = 0;
+                    if (p.mean ? !other : v.arg.z != j) d.z = 0;
+                    if (p.mean ? !other : v.arg.w != j) d.w = 0;
+                    d.x = v.u.x > 0 ? d.x - k0.x - k1.x * v.u.x : 0.0f;
+                    d.y = v.u.y > 0 ? d.y - k0.y - k1.y * v.u.y : 0.0f;
+                    d.z = v.u.z > 0 ? d.z - k0.z - k1.z * v.u.z : 0.0f;
+                    d.w = v.u.w > 0 ? d.w - k0.w - k1.w * v.u.w : 0.0f;
+                    store4(du + (size_t)((b * RS + ri) * n + j) * CHANNELS + quad, d);
+                    gb_own[0] += (double)d.x;
+                    gb_own[1] += (double)d.y;
+                    gb_own[2] += (double)d.z;
+                    gb_own[3] += (double)d.w;
+                });
+            async_wait<0>();
+            __syncthreads();
+            if (live)
+                for (int i = first; i < rs; i += sub) {
+                    float2 a = *(const float2 *)(as + (set * n + i0 + i) * KB + kl);
+                    const float *c_own = cs + set * n * KB + kl,
+                                *d = du + (size_t)(set * RS + i) * n * CHANNELS;
+                    float *dcs = dc + slice * n * KB + kl, da0 = 0, da1 = 0;
+#pragma unroll 1
+                    for (int j = 0; j < n; j++) {
+                        float2 c = *(const float2 *)(c_own + j * KB);
+                        float h0 = relu(a.x + c.x), h1 = relu(a.y + c.y), p0 = 0, p1 = 0;
+#pragma unroll
+                        for (int q = 0; q < CHANNELS; q += 4) {
+                            float4 v = load4(d + j * CHANNELS + q);
+                            p0 = fmaf(w[0][q + 3], v.w,
+                                      fmaf(w[0][q + 2], v.z, fmaf(w[0][q + 1], v.y, fmaf(w[0][q], v.x, p0))));
+                            p1 = fmaf(w[1][q + 3], v.w,
+                                      fmaf(w[1][q + 2], v.z, fmaf(w[1][q + 1], v.y, fmaf(w[1][q], v.x, p1))));
+                            g[0][q] += h0 * v.x;
+                            g[0][q + 1] += h0 * v.y;
+                            g[0][q + 2] += h0 * v.z;
+                            g[0][q + 3] += h0 * v.w;
+                            g[1][q] += h1 * v.x;
+                            g[1][q + 1] += h1 * v.y;
+                            g[1][q + 2] += h1 * v.z;
+                            g[1][q + 3] += h1 * v.w;
+                        }
+                        p0 = h0 > 0 ? p0 : 0.0f;
+                        p1 = h1 > 0 ? p1 : 0.0f;
+                        da0 += p0;
+                        da1 += p1;
+                        float2 *to = (float2 *)(dcs + j * KB), old = *to;
+                        *to = make_float2(old.x + p0, old.y + p1);
+                    }
+                    float2 *to = (float2 *)(p.sum + (row0 + i0 + i) * ld + k);
+                    if (o0) {
+                        da0 += to->x;
+                        da1 += to->y;
+                    }
+                    *to = make_float2(da0, da1);
+                }
+        }
+        __syncthreads();
+        if (blockIdx.y == 0) {
+#pragma unroll
+            for (int q = 0; q < 4; q++) gb[tid >> 2][(tid & 3) * 4 + q] = gb_own[q];
+        }
+        int lg = CHANNELS + 1;
+        if (slice < slices)
+#pragma unroll
+            for (int c = 0; c < 2; c++)
+#pragma unroll
+                for (int o = 0; o < CHANNELS; o++) gs[(slice * KB + kl + c) * lg + o] = live ? g[c][o] : 0.0f;
+        __syncthreads();
+        if (blockIdx.y == 0)
+            for (int o = tid; o < CHANNELS; o += T) {
+                double add = 0;
+                for (int i = 0; i < T / 4; i++) add += gb[i][o];
+                p.part[(size_t)blockIdx.x * (H + O) + H + o0 + o] = (float)add;
+            }
+        for (int i = tid; i < KB * CHANNELS; i += T) {
+            int kk = i / CHANNELS, o = i % CHANNELS;
+            float add = 0;
+            for (int z = 0; z < slices; z++) add += gs[(z * KB + kk) * lg + o];
+            gs[kk * lg + o] = add;
+            if (kbase + kk < H) p.g[((size_t)blockIdx.x * H + kbase + kk) * O + o0 + o] = add;
+        }
+        __syncthreads();
+        for (int kk = tid; kk < KB; kk += T) {
+            if (kbase + kk >= p.hidden) continue;
+            for (int o = 0; o < CHANNELS && o0 + o < p.out; o++)
+                t_sum += (double)__ldg(p.theta + p.weight + (size_t)(o0 + o) * p.hidden + kbase + kk) *
+                         (double)gs[kk * lg + o];
+        }
+    }
+    __syncthreads();
+    if (tid < KB && kbase + tid < H) p.part[(size_t)blockIdx.x * (H + O) + kbase + tid] = (float)t_sum;
+    for (int i = tid; i < sets * n * KB; i += T) {
+        int kk = i % KB, j = i / KB % n, b = i / KB / n;
+        float add = 0;
+        for (int z = 0; z < sub; z++) add += dc[((b * sub + z) * n + j) * KB + kk];
+        if (kbase + kk < H) p.sum[((size_t)(set0 + b) * n + j) * ld + H + kbase + kk] = add;
+    }
+    if (!last_block(p.counter, gridDim.x * gridDim.y)) return;
+    double *total = (double *)memory, *b_total = total + H;
+    column_totals(p.part, (int)gridDim.x, H + O, total, total + H + O,
+                  (int)(p.plan.shared / sizeof(double)) - H - O);
+    for (int o = tid; o < p.out; o += T) p.grad[p.bias + o] = (float)b_total[o];
+    for (int h = tid; h < p.hidden; h += T) {
+        double dy = 0;
+#pragma unroll 16
+        for (int o = 0; o < p.out; o++)
+            dy += (double)__ldg(p.theta + p.weight + (size_t)o * p.hidden + h) * b_total[o];
+        norm_back(p.back, h, dy, (total[h] - (double)p.norm1.mean[h] * dy) * (double)p.norm1.inv[h]);
+    }
+}
+
+/* ---- rows, backward ---- */
+
+struct inputs_args {
+    const float *sum, *count, *total, *c0, *c1, *theta;
+    size_t weight;
+    float *dac;
+    int H, hidden, in, R;
+    float *dx;
+    int ldx;
+    pool_backward pool;
+};
+
+struct raw_sums {
+    float sum, count, total, c0, c1;
+};
+
+__device__ static inline raw_sums sums_load(const inputs_args &p, int row, int k) {
+    size_t at = (size_t)row * 2 * p.H + k;
+    int h = k < p.H ? k : k - p.H;
+    return {get(p.sum + at), get(p.count + at), get(p.total + at), get(p.c0 + h), get(p.c1 + h)};
+}
+
+__device__ static inline float sums_value(raw_sums x) {
+    return x.sum - x.c0 * x.count - x.c1 * x.total;
+}
+
+template <class T> __global__ void __launch_bounds__(T::THREADS) encoder_inputs(inputs_args p) {
+    wait_turn();
+    __shared__ T s;
+    int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
+    bool write = blockIdx.y == 0;
+    float acc[T::TM][T::TN];
+    product<true, false>(
+        s, 0, 2 * p.H, [&](int m, int k) { return sums_load(p, min(m0 + m, p.R - 1), k); },
+        [&](int, int, raw_sums x) { return sums_value(x); },
+        [&](int c, int k) {
+            int side = k >= p.H, h = min(k - side * p.H, p.hidden - 1);
+            return __ldg(p.theta + p.weight + ((size_t)h * 2 + side) * p.in + min(n0 + c, p.in - 1));
+        },
+        [&](int, int k, float v) { return (k < p.H ? k : k - p.H) < p.hidden ? v : 0.0f; }, acc,
+        [&](int m, int k, float d) {
+            if (write && m0 + m < p.R) p.dac[(size_t)(m0 + m) * 2 * p.H + k] = d;
+        });
+    gradient_epilogue(s, acc, m0, n0, p.R, p.in, p.dx, p.ldx, true, nullptr, nullptr, p.pool);
+}
+
+/* The first block's input needs no gradient unless words' vectors are trained. */
+__global__ void encoder_correct(inputs_args p) {
+    wait_turn();
+    int k = blockIdx.y * blockDim.x + threadIdx.x;
+    if (k < 2 * p.H) p.dac[(size_t)blockIdx.x * 2 * p.H + k] = sums_value(sums_load(p, blockIdx.x, k));
+}
+
+/* ---- launches ---- */
+
+pool_backward gpu_pool_backward(gpu *s, int block) {
+    pool_backward p = {};
+    if (block < 0) return p;
+    const shape *sh = s->base.sh;
+    encoder_block *e = &s->enc[block];
+    p.first = sh->enc[block].in;
+    p.width = sh->s.encoder_out;
+    p.O = s->O;
+    p.n = s->base.n;
+    p.mean = sh->s.pool == ONET_POOL_MEAN;
+    p.x = s->x;
+    p.ldx = s->D;
+    p.best = e->best;
+    p.norm = e->norm2;
+    p.gd = s->gd;
+    p.part = s->part;
+    p.counter = s->counters;
+    p.back = norms_second_back(s, block);
+    return p;
+}
+
+void gpu_encoder_pairs_backward(gpu *s, int block) {
+    const shape *sh = s->base.sh;
+    const encoder_at *at = &sh->enc[block];
+    encoder_block *e = &s->enc[block];
+    int n = s->base.n, B = s->base.B;
+    back_args p = {};
+    if (!back_plan_make(s, B, n, &p.plan)) return;
+    p.n = n;
+    p.B = B;
+    p.H = s->H;
+    p.O = s->O;
+    p.hidden = sh->s.hidden;
+    p.out = sh->s.encoder_out;
+    p.ac = e->ac;
+    p.u = e->u;
+    p.gd = s->gd;
+    p.arg = e->arg;
+    p.mean = sh->s.pool == ONET_POOL_MEAN;
+    p.k0 = e->k0;
+    p.k1 = e->k1;
+    p.theta = s->theta;
+    p.weight = at->weight2;
+    p.bias = at->bias2;
+    p.grad = s->grad;
+    p.norm1 = e->norm1;
+    p.sum = e->sum;
+    p.g = e->g;
+    p.part = s->part_f;
+    p.counter = s->counters;
+    p.back = norms_first_back(s, block);
+    CHAIN(s, dim3(p.plan.tiles, up(s->H, p.plan.KB)), p.plan.threads, p.plan.shared, pair_backward_kernel, p);
+    gpu_fork(s, 1);
+    gpu_sum_rows(s, s->side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);
+}
+
+template <bool TF32> static void encoder_inputs_launch(gpu *s, const inputs_args &in) {
+    typedef tile<64, 64, 8, 4, 2, TF32> large;
+    typedef tile<16, 64, 4, 4, 4, TF32> small;
+    int x = up(in.R, 64), y = up(in.in, 64);
+    if ((long)x * y >= s->multiprocessors / 2)
+        CHAIN(s, dim3(x, y), large::THREADS, 0, encoder_inputs<large>, in);
+    else
+        CHAIN(s, dim3(up(in.R, 16), y), small::THREADS, 0, encoder_inputs<small>, in);
+}
+
+void gpu_encoder_rows_backward(gpu *s, int block) {
+    const shape *sh = s->base.sh;
+    const encoder_at *at = &sh->enc[block];
+    encoder_block *e = &s->enc[block];
+    int R = s->base.B * s->base.n;
+    inputs_args in = {e->sum,   e->count,    e->total, e->c0, e->c1,
+                      s->theta, at->weight1, e->dac,   s->H,  sh->s.hidden,
+                      at->in,   R,           s->dx,    s->D,  gpu_pool_backward(s, block - 1)};
+    if (block == 0 && !s->train_vectors) {
+        CHAIN(s, dim3(R, up(2 * s->H, 256)), 256, 0, encoder_correct, in);
+    } else if (s->base.tf32)
+        encoder_inputs_launch<true>(s, in);
+    else
+        encoder_inputs_launch<false>(s, in);
+    gpu_fork(s, 2);
+    e->splits = gpu_rows_weights(s, s->side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
+}
+
+bool gpu_encoder_back_limits(gpu *s) {
+    return gpu_ok(s,
+                  cudaFuncSetAttribute(pair_backward_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       (int)s->shared),
+                  "shared memory");
+}
