@@ -871,7 +871,7 @@ int main(int argc, char **argv) {
         together(&(test_case){"TSP", tsp, 20, 10}, 406, 0, size, 0);
         together(&(test_case){"words", words, 20, 5}, 407, 40, size, 0);
     }
-    rounded(&(test_case){"wide", wide, 3, 5}, 400);
+    rounded(few ? &(test_case){"odd mean", odd_mean, 2, 3} : &(test_case){"wide", wide, 3, 5}, 400);
     if (!few) rounded(&(test_case){"words", words, 64, 5}, 401);
     if (!few) rounded(&(test_case){"wide", wide, 40, 9}, 402);
     if (few) {
