@@ -99,10 +99,12 @@ static void finish(curve *c, curve_what what) {
     double a_epoch = c->step[c->count - 1] / c->epoch[c->count - 1];
     for (size_t i = 1; i < c->count; i++) /* the start of the last epoch says it exactly */
         if (c->epoch[i] > c->epoch[i - 1]) a_epoch = c->step[i - 1] / (c->epoch[i] - 1);
-    size_t stride = (c->count + MOST_POINTS - 1) / MOST_POINTS, kept = 0;
+    size_t kept = 0, stride = what == CURVE_VALID ? 1 : (c->count + MOST_POINTS - 1) / MOST_POINTS;
     for (size_t i = 0; i < c->count; i++) {
-        if ((c->count - 1 - i) % stride) continue;
-        c->step[kept] = what == CURVE_VALID ? c->epoch[i] : c->step[i] / a_epoch;
+        /* Validation is after each epoch; the rows between repeat what it said. */
+        bool ends = fabs(c->step[i] - c->epoch[i] * a_epoch) < 0.5;
+        if (what == CURVE_VALID ? !ends : (c->count - 1 - i) % stride > 0) continue;
+        c->step[kept] = c->step[i] / a_epoch;
         c->y[kept++] = what == CURVE_VALID ? 100 * c->y[i] : c->y[i];
     }
     c->count = kept;
