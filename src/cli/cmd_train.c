@@ -58,18 +58,17 @@ static onet_status check_place(const char *path, onet_error *err) {
 
 /* What the training reads must not be what it writes: the model, or one of the files beside it. */
 static onet_status check_kept(const char *name, const char *read, const char *model, onet_error *err) {
-    static const char own[] = ".safetensors";
-    static const char *const beside[] = {".best.safetensors", ".checkpoint.safetensors", ".log.csv"};
+    static const char *const beside[] = {TRAIN_BEST, TRAIN_CHECKPOINT, TRAIN_LOG};
     struct stat from, to;
     if (!read || !strcmp(read, "-") || stat(read, &from)) return ONET_OK;
-    size_t length = strlen(model), stem = length, cut = sizeof own - 1;
-    if (length > cut && !strcmp(model + length - cut, own)) stem -= cut;
     for (int i = 0; i < 4; i++) {
-        char path[PATH_MAX];
-        snprintf(path, sizeof path, "%.*s%s", (int)(i ? stem : length), model, i ? beside[i - 1] : "");
-        if (!stat(path, &to) && from.st_dev == to.st_dev && from.st_ino == to.st_ino)
-            return fail(err, ONET_USAGE, "%s %s would be overwritten by %s; name another model", name, read,
-                        path);
+        char *path = i ? train_beside(model, beside[i - 1]) : strdup(model);
+        if (!path) return fail_memory(err, "the names of the files");
+        bool same = !stat(path, &to) && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+        if (same)
+            fail(err, ONET_USAGE, "%s %s would be overwritten by %s; name another model", name, read, path);
+        free(path);
+        if (same) return ONET_USAGE;
     }
     return ONET_OK;
 }

@@ -1,54 +1,32 @@
 /* The training loop: batches in, model out; checkpoints, log, validation and progress on the way. */
-#include <errno.h>
+#include "train/train.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/rng.h"
 #include "data/sets.h"
 #include "kernels/net.h"
 #include "train/batches.h"
+#include "train/first.h"
 #include "train/forget.h"
+#include "train/log.h"
+#include "train/options.h"
 #include "train/shard.h"
 #include "train/sizes.h"
 #include "train/state.h"
-#include "train/train.h"
+#include "train/validate.h"
 
 enum {
     AVERAGE_EVERY = 16, /* steps between two looks of the running average at the weights */
     LOG_ROWS = 1000,    /* rows of the log, about, beside those of the epochs' ends */
-    MEASURED = 4096,    /* sets, about, that the norms' statistics are measured on */
-    VALID_BLOCK = 256   /* validation sets between two looks at the clock */
+    MEASURED = 4096     /* sets, about, that the norms' statistics are measured on */
 };
-
-void onet_train_defaults(onet_train_options *o) {
-    memset(o, 0, sizeof *o);
-    onet_settings_preset(&o->settings, "default", NULL);
-    /* For data of a user's own, thousands of sets rather than millions: many steps, large ones at first, and
-     * the average of the last weights (tests/long/learn.c is what they were chosen on). */
-    o->batch = 32;
-    o->epochs = 20;
-    o->learning_rate = 5e-3;
-    o->schedule = ONET_COSINE;
-    o->warmup = 0.02;
-    o->weight_decay = 0.1;
-    o->clip = 1;
-    o->average = 0.999;
-    o->beta1 = 0.9;
-    o->beta2 = 0.999;
-    o->epsilon = 1e-8;
-    o->seed = 1;
-    o->standardise = 1;
-    o->statistics = ONET_STATISTICS_SIZED;
-    o->checkpoint_seconds = 60;
-    o->valid_limit = 2000;
-}
 
 typedef struct run {
     const world *w; /* NULL: this process trains alone */
@@ -69,89 +47,12 @@ typedef struct run {
     int validates;       /* process 0 has sets to validate with */
     char settings[1024]; /* names the run */
     char *checkpoint, *best, *log_path;
-    FILE *log;
+    train_log log;
+    int stop; /* the caller wants it to end */
     double started, last_progress, last_checkpoint, seconds_before;
     uint64_t examples;   /* in this run */
     uint64_t saved_step; /* of the checkpoint on disk; UINT64_MAX when there is none */
 } run;
-
-static onet_status check_options(const onet_train_options *o, onet_error *err) {
-    if (o->batch < 1) return fail(err, ONET_USAGE, "the batch is %d sets: at least 1 is needed", o->batch);
-    if (o->epochs < 1) return fail(err, ONET_USAGE, "%d epochs: at least 1 is needed", o->epochs);
-    if (!(o->learning_rate > 0) || !isfinite(o->learning_rate))
-        return fail(err, ONET_USAGE, "the learning rate must be a positive number");
-    if (!(o->warmup >= 0 && o->warmup <= 1))
-        return fail(err, ONET_USAGE, "warm-up is a share of the steps, 0 to 1");
-    if (!(o->beta1 >= 0 && o->beta1 < 1 && o->beta2 >= 0 && o->beta2 < 1))
-        return fail(err, ONET_USAGE, "Adam's betas are at least 0 and less than 1");
-    if (!(o->epsilon > 0)) return fail(err, ONET_USAGE, "Adam's epsilon must be positive");
-    if (!(o->weight_decay >= 0) || !(o->clip >= 0) || !(o->average >= 0 && o->average < 1))
-        return fail(err, ONET_USAGE,
-                    "weight decay and clipping must not be negative; average is from 0 to 1");
-    if (!(o->checkpoint_seconds >= 0))
-        return fail(err, ONET_USAGE, "the checkpoint interval must not be negative");
-    if (!(o->forget >= 0 && o->forget < 1))
-        return fail(err, ONET_USAGE, "the share of forgotten words is at least 0 and less than 1");
-    return ONET_OK;
-}
-
-static onet_status check_sets(const onet_sets *train, const onet_sets *valid, onet_error *err) {
-    if (!train->count || !train->order)
-        return fail(err, ONET_BAD, "training needs sets with their right order: these have %s",
-                    train->count ? "no order" : "no set");
-    if (valid && (!valid->order || valid->width != train->width))
-        return fail(err, ONET_BAD,
-                    "the validation sets need an order, and items of width %d as the training sets have",
-                    train->width);
-    if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
-        return fail(err, ONET_BAD, "the validation sets must be of words of the training sets' vocabulary");
-    return ONET_OK;
-}
-
-/* Mean and 1/deviation of each feature over all items. Item by item, as they lie in memory. */
-static onet_status standardise(onet_model *model, const onet_sets *sets, onet_error *err) {
-    size_t d = (size_t)sets->width, items = sets->start[sets->count];
-    double *mean = calloc(2 * d, sizeof *mean), *square = mean + d;
-    if (!mean) return fail_memory(err, "the features' statistics");
-    for (size_t i = 0; i < items; i++) {
-        const float *x = sets_item(sets, i);
-        for (size_t c = 0; c < d; c++) mean[c] += (double)x[c];
-    }
-    for (size_t c = 0; c < d; c++) mean[c] /= (double)items;
-    for (size_t i = 0; i < items; i++) {
-        const float *x = sets_item(sets, i);
-        for (size_t c = 0; c < d; c++) square[c] += ((double)x[c] - mean[c]) * ((double)x[c] - mean[c]);
-    }
-    for (size_t c = 0; c < d; c++) {
-        double deviation = sqrt(square[c] / (double)items);
-        model->mean[c] = (float)mean[c];
-        model->scale[c] = deviation > 1e-12 * (1 + fabs(mean[c])) ? (float)(1 / deviation) : 1;
-    }
-    free(mean);
-    return ONET_OK;
-}
-
-/* Uniform in +-1/sqrt(fan-in) for weights, biases and the start vector; norms 1 and 0. */
-static void initialise(const shape *sh, uint64_t seed, float *theta) {
-    double bound = 1;
-    for (int k = 0; k < sh->tensors; k++) {
-        const tensor *t = &sh->tensor[k];
-        float *to = theta + t->offset;
-        rng r;
-        rng_seed(&r, seed, UINT64_C(0x696e697400000000) + (uint64_t)k);
-        if (strstr(t->name, "norm")) {
-            int one = strstr(t->name, ".weight") || strstr(t->name, "running_var");
-            for (size_t i = 0; i < t->size; i++) to[i] = one ? 1 : 0;
-            continue;
-        }
-        /* A bias has the fan-in of the weight before it. */
-        if (t->dims > 1)
-            bound = 1 / sqrt((double)t->shape[1] * (t->dims > 2 ? t->shape[2] : 1));
-        else if (!strcmp(t->name, "decoder.start"))
-            bound = 1 / sqrt((double)t->shape[0]);
-        for (size_t i = 0; i < t->size; i++) to[i] = (float)((2 * rng_uniform(&r) - 1) * bound);
-    }
-}
 
 static double rate_at(const run *r, uint64_t step) {
     double done = (double)step / (double)r->steps, warm = r->o.warmup, rate = r->o.learning_rate;
@@ -160,10 +61,7 @@ static double rate_at(const run *r, uint64_t step) {
     return rate * 0.5 * (1 + cos(3.14159265358979323846 * (done - warm) / (1 - warm + 1e-12)));
 }
 
-/* ---- files beside the model ---- */
-
-/* "m.safetensors" and ".best.safetensors" give "m.best.safetensors". */
-static char *beside(const char *model_path, const char *ending) {
+char *train_beside(const char *model_path, const char *ending) {
     static const char own[] = ".safetensors";
     size_t length = strlen(model_path), cut = sizeof own - 1;
     if (length > cut && !strcmp(model_path + length - cut, own)) length -= cut;
@@ -174,49 +72,8 @@ static char *beside(const char *model_path, const char *ending) {
     return path;
 }
 
-/* The end of the last whole row among the first `most` bytes: after a crash the disk may lack some of them.
- */
-static off_t whole_rows(FILE *log, uint64_t most) {
-    off_t end = 0, at = 0;
-    for (int c; (uint64_t)at < most && (c = getc(log)) != EOF;) {
-        at++;
-        if (c == '\n') end = at;
-    }
-    return end;
-}
-
-static onet_status open_log(run *r, onet_error *err) {
-    r->log = fopen(r->log_path, r->s.log_bytes ? "r+" : "w");
-    if (!r->log && r->s.log_bytes) { /* the log was removed: begin a new one */
-        r->s.log_bytes = 0;
-        r->log = fopen(r->log_path, "w");
-    }
-    if (!r->log)
-        return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r->log_path,
-                    strerror(errno));
-    /* Rows written after the checkpoint are made anew. */
-    off_t end = r->s.log_bytes ? whole_rows(r->log, r->s.log_bytes) : 0;
-    if (ftruncate(fileno(r->log), end) || fseeko(r->log, end, SEEK_SET))
-        return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r->log_path,
-                    strerror(errno));
-    if (!end)
-        fprintf(r->log, "step,epoch,loss,learning_rate,valid_exact,examples_per_second,seconds,kernels\n");
-    return ONET_OK;
-}
-
 static double mean_loss(const run *r) {
     return r->s.loss_weight > 0 ? r->s.loss / r->s.loss_weight : NAN;
-}
-
-static void log_row(run *r) {
-    if (!r->log) return;
-    double seconds = clock_seconds() - r->started;
-    uint64_t epoch = (r->s.step + r->plan->count - 1) / r->plan->count;
-    fprintf(r->log, "%" PRIu64 ",%" PRIu64 ",%.6f,%.6g,", r->s.step, epoch, mean_loss(r),
-            rate_at(r, r->s.step ? r->s.step - 1 : 0));
-    if (!isnan(r->s.valid_exact)) fprintf(r->log, "%.6f", r->s.valid_exact);
-    fprintf(r->log, ",%.1f,%.2f,%s\n", seconds > 0 ? (double)r->examples / seconds : 0,
-            r->seconds_before + seconds, net_kernels(r->net));
 }
 
 /* Copies the parameters and their averages from where they are computed. */
@@ -244,12 +101,7 @@ static onet_status save_checkpoint(run *r, onet_error *err) {
                         ": try a lower learning rate or --clip 1",
                         r->s.step);
     if (!r->checkpoint) return ONET_OK;
-    if (r->log) {
-        if (fflush(r->log))
-            return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r->log_path,
-                        strerror(errno));
-        r->s.log_bytes = (uint64_t)ftell(r->log);
-    }
+    if ((status = log_flush(&r->log, &r->s.log_bytes, err))) return status;
     r->s.seconds = r->seconds_before + clock_seconds() - r->started;
     status = checkpoint_write(&r->s, r->settings, r->checkpoint, err);
     if (!status) r->saved_step = r->s.step;
@@ -351,81 +203,54 @@ static onet_status record_progress(run *r, onet_error *err) {
 
 /* ---- progress and validation ---- */
 
-static int report(run *r, int always) {
-    double t = clock_seconds();
-    if (!r->o.progress || (!always && t - r->last_progress < 0.1)) return 0;
-    r->last_progress = t;
-    double seconds = t - r->started, rate = seconds > 0 ? (double)r->examples / seconds : 0;
+static onet_progress progress(const run *r) {
+    double seconds = clock_seconds() - r->started, rate = seconds > 0 ? (double)r->examples / seconds : 0;
     uint64_t epoch = r->s.step / r->plan->count + 1;
     double left = (double)(r->steps - r->s.step) * ((double)r->plan->used / (double)r->plan->count);
-    onet_progress p = {.epoch = epoch > (uint64_t)r->o.epochs ? r->o.epochs : (int)epoch,
-                       .epochs = r->o.epochs,
-                       .step = r->s.step,
-                       .steps = r->steps,
-                       .loss = mean_loss(r),
-                       .learning_rate = rate_at(r, r->s.step),
-                       .valid_exact = r->s.valid_exact,
-                       .examples_per_second = rate,
-                       .seconds = r->seconds_before + seconds,
-                       .seconds_left = rate > 0 ? left / rate : NAN};
-    return r->o.progress(r->o.context, &p);
+    return (onet_progress){.epoch = epoch > (uint64_t)r->o.epochs ? r->o.epochs : (int)epoch,
+                           .epochs = r->o.epochs,
+                           .step = r->s.step,
+                           .steps = r->steps,
+                           .loss = mean_loss(r),
+                           .learning_rate = rate_at(r, r->s.step),
+                           .valid_exact = r->s.valid_exact,
+                           .examples_per_second = rate,
+                           .seconds = r->seconds_before + seconds,
+                           .seconds_left = rate > 0 ? left / rate : NAN};
 }
 
-/* A view of `count` sets from `first` on. start is rebased into `at`, [VALID_BLOCK + 1]. */
-static onet_sets view(const onet_sets *s, size_t first, size_t count, size_t *at) {
-    size_t base = s->start[first];
-    for (size_t i = 0; i <= count; i++) at[i] = s->start[first + i] - base;
-    onet_sets v = *s;
-    v.count = count;
-    v.start = at;
-    if (s->items) v.items = s->items + base * (size_t)s->width;
-    if (s->word) v.word = s->word + base;
-    v.order = s->order + base;
-    return v;
+static void report(run *r, int always) {
+    double t = clock_seconds();
+    if (!r->o.progress || (!always && t - r->last_progress < 0.1)) return;
+    r->last_progress = t;
+    onet_progress now = progress(r);
+    if (r->o.progress(r->o.context, &now)) r->stop = 1;
 }
 
-/* Share of validation sets that a greedy search puts in exactly the right order. */
-static onet_status validate(run *r, int *stop, onet_error *err) {
+static void look(void *context) {
+    report(context, 0);
+}
+
+/* The log tells of the step that was done, progress of the one that comes. */
+static void log_step(run *r) {
+    onet_progress now = progress(r);
+    now.epoch = (int)((r->s.step + r->plan->count - 1) / r->plan->count);
+    now.learning_rate = rate_at(r, r->s.step ? r->s.step - 1 : 0);
+    log_row(&r->log, &now, net_kernels(r->net));
+}
+
+/* Fills the model and, where there are sets for it, sees how good it is; the best so far is kept. */
+static onet_status validate(run *r, onet_error *err) {
     if (!r->validates && r->s.step < r->steps) return ONET_OK;
     onet_status status = fill_model(r, err);
     if (status || !r->valid) return status;
-    size_t count = r->valid->count, right = 0, largest = 0;
+    size_t count = r->valid->count;
     if (r->o.valid_limit > 0 && count > (size_t)r->o.valid_limit) count = (size_t)r->o.valid_limit;
-    for (size_t s = 0; s < count; s += VALID_BLOCK) {
-        size_t end = s + VALID_BLOCK < count ? s + VALID_BLOCK : count;
-        if (r->valid->start[end] - r->valid->start[s] > largest)
-            largest = r->valid->start[end] - r->valid->start[s];
-    }
-    onet_orderer *orderer = NULL;
-    int32_t *order = array_new(largest, sizeof *order);
-    onet_answer *answer = array_new(VALID_BLOCK, sizeof *answer);
-    size_t *at = array_new(VALID_BLOCK + 1, sizeof *at);
-    if (!order || !answer || !at) status = fail_memory(err, "the validation");
-    if (!status)
-        status = onet_orderer_new(
-            &orderer, r->model,
-            &(onet_order_options){.decode = ONET_GREEDY, .threads = r->o.threads, .kernels = r->o.kernels},
-            err);
-    for (size_t s = 0; s < count && !status; s += VALID_BLOCK) {
-        size_t here = s + VALID_BLOCK < count ? VALID_BLOCK : count - s;
-        onet_sets block = view(r->valid, s, here, at);
-        for (size_t i = 0; i < here; i++) answer[i] = (onet_answer){.order = order + at[i]};
-        status = onet_orderer_run(orderer, &block, answer, err);
-        onet_report rep;
-        if (!status) status = onet_measure_sets(&rep, &block, answer, NULL, 0, err);
-        if (!status) right += (size_t)llround(rep.exact.mean * (double)here);
-        if (!status && report(r, 0)) *stop = 1;
-    }
-    onet_orderer_free(orderer);
-    free(order);
-    free(answer);
-    free(at);
-    if (status) return status;
-    r->s.valid_exact = (double)right / (double)count;
-    if (r->s.valid_exact > r->s.best_exact) {
-        r->s.best_exact = r->s.valid_exact;
-        if (r->best && !(status = record_progress(r, err))) status = onet_model_save(r->model, r->best, err);
-    }
+    onet_order_options how = {.decode = ONET_GREEDY, .threads = r->o.threads, .kernels = r->o.kernels};
+    status = validate_exact(&r->s.valid_exact, r->model, r->valid, count, &how, look, r, err);
+    if (status || r->s.valid_exact <= r->s.best_exact) return status;
+    r->s.best_exact = r->s.valid_exact;
+    if (r->best && !(status = record_progress(r, err))) status = onet_model_save(r->model, r->best, err);
     return status;
 }
 
@@ -486,12 +311,12 @@ static onet_status one_step(run *r, onet_error *err) {
 }
 
 /* What is due between two steps: log, validation, progress, checkpoint. */
-static onet_status after_step(run *r, uint64_t log_every, int *stop, onet_error *err) {
+static onet_status after_step(run *r, uint64_t log_every, onet_error *err) {
     onet_status status = ONET_OK;
     int ends = r->s.step % r->plan->count == 0 || r->s.step == r->steps; /* of an epoch, or of all */
-    if (ends) status = validate(r, stop, err);
-    if (ends || r->s.step % log_every == 0) log_row(r);
-    if (report(r, ends)) *stop = 1;
+    if (ends) status = validate(r, err);
+    if (ends || r->s.step % log_every == 0) log_step(r);
+    report(r, ends);
     if (!status && r->o.checkpoint_seconds > 0 &&
         clock_seconds() - r->last_checkpoint >= r->o.checkpoint_seconds)
         status = save_checkpoint(r, err);
@@ -499,22 +324,22 @@ static onet_status after_step(run *r, uint64_t log_every, int *stop, onet_error 
 }
 
 /* All processes stop, fail or go on together. */
-static onet_status together(run *r, onet_status status, int *stop, onet_error *err) {
+static onet_status together(run *r, onet_status status, onet_error *err) {
     if (!r->w) return status;
-    status = world_agree(r->w, !status && *stop ? ONET_INTERRUPTED : status, err);
-    *stop = status == ONET_INTERRUPTED;
-    return *stop ? ONET_OK : status;
+    status = world_agree(r->w, !status && r->stop ? ONET_INTERRUPTED : status, err);
+    r->stop = status == ONET_INTERRUPTED;
+    return r->stop ? ONET_OK : status;
 }
 
 static onet_status loop(run *r, onet_error *err) {
     uint64_t log_every = r->steps / LOG_ROWS + 1;
     r->started = r->last_checkpoint = clock_seconds();
-    int stop = report(r, 1);
-    onet_status status = together(r, ONET_OK, &stop, err);
-    while (r->s.step < r->steps && !stop && !status) {
+    report(r, 1);
+    onet_status status = together(r, ONET_OK, err);
+    while (r->s.step < r->steps && !r->stop && !status) {
         status = one_step(r, err);
-        if (!status) status = after_step(r, log_every, &stop, err);
-        status = together(r, status, &stop, err);
+        if (!status) status = after_step(r, log_every, err);
+        status = together(r, status, err);
     }
     if (status) return status;
     status = world_agree(r->w, save_checkpoint(r, err), err);
@@ -580,7 +405,7 @@ static onet_status make_state(run *r, onet_error *err) {
     int vectors = r->own->word && r->o.train_vectors;
     size_t vector_numbers = vectors ? (size_t)r->own->words->count * (size_t)r->own->width : 0;
     if ((status = state_new(&r->s, sh->total, vector_numbers, r->o.average > 0, err))) return status;
-    initialise(sh, r->o.seed, r->s.theta);
+    first_parameters(sh, r->o.seed, r->s.theta);
     if (vectors) memcpy(r->s.vec, r->own->words->vectors, vector_numbers * sizeof(float));
     name_run(r);
     r->saved_step = UINT64_MAX;
@@ -592,9 +417,9 @@ static onet_status make_state(run *r, onet_error *err) {
 
 static onet_status find_files(run *r, onet_error *err) {
     if (!r->o.model_path) return ONET_OK;
-    r->checkpoint = beside(r->o.model_path, ".checkpoint.safetensors");
-    r->best = beside(r->o.model_path, ".best.safetensors");
-    r->log_path = beside(r->o.model_path, ".log.csv");
+    r->checkpoint = train_beside(r->o.model_path, TRAIN_CHECKPOINT);
+    r->best = train_beside(r->o.model_path, TRAIN_BEST);
+    r->log_path = train_beside(r->o.model_path, TRAIN_LOG);
     if (!r->checkpoint || !r->best || !r->log_path) return fail_memory(err, "the names of the files");
     int found = 0;
     onet_status status = ONET_OK;
@@ -672,7 +497,7 @@ static onet_status open_net(run *r, onet_error *err) {
 static onet_status prepare(run *r, onet_error *err) {
     const world *w = r->w;
     int first = !w || !w->rank;
-    onet_status status = world_agree(w, first ? check_sets(r->train, r->valid, err) : ONET_OK, err);
+    onet_status status = world_agree(w, first ? train_check_sets(r->train, r->valid, err) : ONET_OK, err);
     if (status) return status;
     if (w) {
         if ((status = shard_make(&r->shard, w, r->train, err))) return status;
@@ -681,7 +506,7 @@ static onet_status prepare(run *r, onet_error *err) {
     } else
         r->own = r->train;
     if ((status = world_agree(w, make_state(r, err), err))) return status;
-    if (first && r->o.standardise) status = standardise(r->model, r->train, err);
+    if (first && r->o.standardise) status = first_scale(r->model, r->train, err);
     if (first && !status) status = find_files(r, err);
     status = world_agree(w, status, err);
     if (status) return status;
@@ -694,7 +519,7 @@ static onet_status prepare(run *r, onet_error *err) {
     r->seconds_before = r->s.seconds;
     if ((status = world_agree(w, open_net(r, err), err))) return status;
     /* When all else is ready: a run that cannot start leaves the log of the one before. */
-    return world_agree(w, r->log_path ? open_log(r, err) : ONET_OK, err);
+    return world_agree(w, r->log_path ? log_open(&r->log, r->log_path, r->s.log_bytes, err) : ONET_OK, err);
 }
 
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
@@ -705,7 +530,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     *model = NULL;
     if (w && !r.o.threads) r.o.threads = w->processors;
     r.o.device = world_device(w, r.o.device, device);
-    onet_status status = check_options(options, err);
+    onet_status status = train_check_options(options, err);
     if (!status) status = prepare(&r, err);
     if (!status) status = loop(&r, err);
     if (!status) {
@@ -714,9 +539,9 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
         if (!status && r.checkpoint) status = onet_model_save(r.model, options->model_path, err);
         status = world_agree(w, status, err);
     }
-    if (r.log && fclose(r.log) && !status)
-        status = fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", r.log_path,
-                      strerror(errno));
+    onet_error late;
+    onet_status closed = log_close(&r.log, status ? &late : err); /* the first failure is the one to tell */
+    if (!status) status = closed;
     if (r.net) r.net->ops->close(r.net);
     batches_free(r.plan);
     forget_free(r.forget);

@@ -10,4 +10,11 @@
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
                            const onet_train_options *options, onet_error *err);
 
+/* What stands beside a model: m.safetensors has m.best.safetensors. */
+#define TRAIN_BEST       ".best.safetensors"
+#define TRAIN_CHECKPOINT ".checkpoint.safetensors"
+#define TRAIN_LOG        ".log.csv"
+/* The name of one of them, allocated; NULL: out of memory. */
+char *train_beside(const char *model_path, const char *ending);
+
 #endif

@@ -1,0 +1,53 @@
+#include "train/first.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "data/sets.h"
+
+/* Item by item, as they lie in memory. */
+onet_status first_scale(onet_model *model, const onet_sets *sets, onet_error *err) {
+    size_t d = (size_t)sets->width, items = sets->start[sets->count];
+    double *mean = calloc(2 * d, sizeof *mean), *square = mean + d;
+    if (!mean) return fail_memory(err, "the features' statistics");
+    for (size_t i = 0; i < items; i++) {
+        const float *x = sets_item(sets, i);
+        for (size_t c = 0; c < d; c++) mean[c] += (double)x[c];
+    }
+    for (size_t c = 0; c < d; c++) mean[c] /= (double)items;
+    for (size_t i = 0; i < items; i++) {
+        const float *x = sets_item(sets, i);
+        for (size_t c = 0; c < d; c++) square[c] += ((double)x[c] - mean[c]) * ((double)x[c] - mean[c]);
+    }
+    for (size_t c = 0; c < d; c++) {
+        double deviation = sqrt(square[c] / (double)items);
+        model->mean[c] = (float)mean[c];
+        model->scale[c] = deviation > 1e-12 * (1 + fabs(mean[c])) ? (float)(1 / deviation) : 1;
+    }
+    free(mean);
+    return ONET_OK;
+}
+
+void first_parameters(const shape *sh, uint64_t seed, float *theta) {
+    double bound = 1;
+    for (int k = 0; k < sh->tensors; k++) {
+        const tensor *t = &sh->tensor[k];
+        float *to = theta + t->offset;
+        rng r;
+        rng_seed(&r, seed, UINT64_C(0x696e697400000000) + (uint64_t)k);
+        if (strstr(t->name, "norm")) {
+            int one = strstr(t->name, ".weight") || strstr(t->name, "running_var");
+            for (size_t i = 0; i < t->size; i++) to[i] = one ? 1 : 0;
+            continue;
+        }
+        /* A bias has the fan-in of the weight before it. */
+        if (t->dims > 1)
+            bound = 1 / sqrt((double)t->shape[1] * (t->dims > 2 ? t->shape[2] : 1));
+        else if (!strcmp(t->name, "decoder.start"))
+            bound = 1 / sqrt((double)t->shape[0]);
+        for (size_t i = 0; i < t->size; i++) to[i] = (float)((2 * rng_uniform(&r) - 1) * bound);
+    }
+}

@@ -1,0 +1,57 @@
+#include "train/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static onet_status cannot_write(const train_log *log, onet_error *err) {
+    return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", log->path,
+                strerror(errno));
+}
+
+/* The end of the last whole row among the first `most` bytes: after a crash the disk may lack some of them.
+ */
+static off_t whole_rows(FILE *file, uint64_t most) {
+    off_t end = 0, at = 0;
+    for (int c; (uint64_t)at < most && (c = getc(file)) != EOF;) {
+        at++;
+        if (c == '\n') end = at;
+    }
+    return end;
+}
+
+onet_status log_open(train_log *log, const char *path, uint64_t bytes, onet_error *err) {
+    *log = (train_log){path, bytes ? fopen(path, "r+") : NULL};
+    off_t end = log->file ? whole_rows(log->file, bytes) : 0;
+    if (!log->file) log->file = fopen(path, "w"); /* a log that was removed begins anew too */
+    /* Rows written after the checkpoint are made anew. */
+    if (!log->file || ftruncate(fileno(log->file), end) || fseeko(log->file, end, SEEK_SET))
+        return cannot_write(log, err);
+    if (!end)
+        fprintf(log->file, "step,epoch,loss,learning_rate,valid_exact,examples_per_second,seconds,kernels\n");
+    return ONET_OK;
+}
+
+void log_row(const train_log *log, const onet_progress *now, const char *kernels) {
+    if (!log->file) return;
+    fprintf(log->file, "%" PRIu64 ",%d,%.6f,%.6g,", now->step, now->epoch, now->loss, now->learning_rate);
+    if (!isnan(now->valid_exact)) fprintf(log->file, "%.6f", now->valid_exact);
+    fprintf(log->file, ",%.1f,%.2f,%s\n", now->examples_per_second, now->seconds, kernels);
+}
+
+onet_status log_flush(const train_log *log, uint64_t *bytes, onet_error *err) {
+    if (!log->file) return ONET_OK;
+    if (fflush(log->file)) return cannot_write(log, err);
+    *bytes = (uint64_t)ftello(log->file);
+    return ONET_OK;
+}
+
+onet_status log_close(train_log *log, onet_error *err) {
+    FILE *file = log->file;
+    log->file = NULL;
+    return file && fclose(file) ? cannot_write(log, err) : ONET_OK;
+}

@@ -1,0 +1,63 @@
+#include "train/options.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "words/words.h"
+
+void onet_train_defaults(onet_train_options *o) {
+    memset(o, 0, sizeof *o);
+    onet_settings_preset(&o->settings, "default", NULL);
+    /* For data of a user's own, thousands of sets rather than millions: many steps, large ones at first, and
+     * the average of the last weights (tests/long/learn.c is what they were chosen on). */
+    o->batch = 32;
+    o->epochs = 20;
+    o->learning_rate = 5e-3;
+    o->schedule = ONET_COSINE;
+    o->warmup = 0.02;
+    o->weight_decay = 0.1;
+    o->clip = 1;
+    o->average = 0.999;
+    o->beta1 = 0.9;
+    o->beta2 = 0.999;
+    o->epsilon = 1e-8;
+    o->seed = 1;
+    o->standardise = 1;
+    o->statistics = ONET_STATISTICS_SIZED;
+    o->checkpoint_seconds = 60;
+    o->valid_limit = 2000;
+}
+
+onet_status train_check_options(const onet_train_options *o, onet_error *err) {
+    if (o->batch < 1) return fail(err, ONET_USAGE, "the batch is %d sets: at least 1 is needed", o->batch);
+    if (o->epochs < 1) return fail(err, ONET_USAGE, "%d epochs: at least 1 is needed", o->epochs);
+    if (!(o->learning_rate > 0) || !isfinite(o->learning_rate))
+        return fail(err, ONET_USAGE, "the learning rate must be a positive number");
+    if (!(o->warmup >= 0 && o->warmup <= 1))
+        return fail(err, ONET_USAGE, "warm-up is a share of the steps, 0 to 1");
+    if (!(o->beta1 >= 0 && o->beta1 < 1 && o->beta2 >= 0 && o->beta2 < 1))
+        return fail(err, ONET_USAGE, "Adam's betas are at least 0 and less than 1");
+    if (!(o->epsilon > 0)) return fail(err, ONET_USAGE, "Adam's epsilon must be positive");
+    if (!(o->weight_decay >= 0) || !(o->clip >= 0) || !(o->average >= 0 && o->average < 1))
+        return fail(err, ONET_USAGE,
+                    "weight decay and clipping must not be negative; average is from 0 to 1");
+    if (!(o->checkpoint_seconds >= 0))
+        return fail(err, ONET_USAGE, "the checkpoint interval must not be negative");
+    if (!(o->forget >= 0 && o->forget < 1))
+        return fail(err, ONET_USAGE, "the share of forgotten words is at least 0 and less than 1");
+    return ONET_OK;
+}
+
+onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, onet_error *err) {
+    if (!train->count || !train->order)
+        return fail(err, ONET_BAD, "training needs sets with their right order: these have %s",
+                    train->count ? "no order" : "no set");
+    if (valid && (!valid->order || valid->width != train->width))
+        return fail(err, ONET_BAD,
+                    "the validation sets need an order, and items of width %d as the training sets have",
+                    train->width);
+    if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
+        return fail(err, ONET_BAD, "the validation sets must be of words of the training sets' vocabulary");
+    return ONET_OK;
+}

@@ -1,0 +1,11 @@
+/* What a training is asked for: is it possible? (onet_train_defaults stands there too.) */
+#ifndef TRAIN_OPTIONS_H
+#define TRAIN_OPTIONS_H
+
+#include "ordernet.h"
+
+onet_status train_check_options(const onet_train_options *options, onet_error *err);
+/* valid may be NULL. */
+onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, onet_error *err);
+
+#endif
