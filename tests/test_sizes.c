@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "alloc_count.h"
 #include "data/sets.h"
 #include "decode/frozen.h"
 #include "model/generated.h"
@@ -117,6 +118,33 @@ static void draws_no_line_from_one_place(void **state) {
     }
 }
 
+/* Thousands of sets of one size and one of another: a line through both would be that one set's. */
+static void draws_no_line_through_one_odd_set(void **state) {
+    (void)state;
+    onet_model *m = some_model(0);
+    size_t count = m->sh.total - m->sh.trained;
+    float *statistics = calloc(count, sizeof *statistics);
+    sizes s;
+    assert_true(sizes_new(&s, &m->sh));
+    for (size_t i = 0; i < count; i++) statistics[i] = 0.5f;
+    for (int b = 0; b < 128; b++) sizes_add(&s, 32, 10, statistics);
+    memset(statistics, 0, count * sizeof *statistics);
+    sizes_add(&s, 1, 3, statistics);
+    sizes_fit(&s, m);
+    assert_false(m->sized);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(m->slope[i] == 0);
+        assert_true(fabsf(m->theta[m->sh.trained + i] - 0.5f) < 1e-3f);
+    }
+    /* As many of the other size make one. */
+    for (int b = 0; b < 32; b++) sizes_add(&s, 32, 3, statistics);
+    sizes_fit(&s, m);
+    assert_true(m->sized);
+    sizes_free(&s);
+    free(statistics);
+    onet_model_free(m);
+}
+
 /* ---- ordering ---- */
 
 /* Sets of 1 to 150 items in one call, more sizes than a freezer holds: each scored as by a model whose
@@ -166,6 +194,71 @@ static void orders_by_size(void **state) {
     onet_sets_free(sets);
     onet_model_free(sized);
     onet_model_free(fixed);
+}
+
+/* Memory that runs out while a size is made ready: a status, and the orderer serves again afterwards. */
+static void memory_runs_out_between_sizes(void **state) {
+    (void)state;
+    if (!alloc_works()) skip();
+    onet_error err;
+    onet_model *m = some_model(1);
+    const int first[] = {4}, more[] = {4, 7, 2, 9};
+    enum { MORE = 4 };
+    onet_sets *one = sets_of(first, 1), *all = sets_of(more, MORE);
+    const onet_order_options o = {.threads = 1, .device = "cpu"};
+    double meant[MORE], got[MORE];
+    onet_orderer *r;
+    assert_int_equal(onet_orderer_new(&r, m, &o, &err), ONET_OK);
+    assert_int_equal(onet_orderer_score(r, all, meant, &err), ONET_OK);
+    onet_orderer_free(r);
+    int points = 0;
+    for (int reached = 1; reached; points++) {
+        assert_int_equal(onet_orderer_new(&r, m, &o, &err), ONET_OK);
+        assert_int_equal(onet_orderer_score(r, one, got, &err), ONET_OK);
+        alloc_fail((size_t)points, 0);
+        onet_status status = onet_orderer_score(r, all, got, &err);
+        reached = alloc_failed();
+        alloc_fail(SIZE_MAX, 0);
+        assert_int_equal(status, reached ? ONET_MEMORY : ONET_OK);
+        assert_int_equal(onet_orderer_score(r, all, got, &err), ONET_OK);
+        assert_memory_equal(got, meant, sizeof meant);
+        onet_orderer_free(r);
+    }
+    assert_true(points > 3 * (2 + 5 * 2)); /* for each new size the net itself, and some for each block */
+    onet_sets_free(one);
+    onet_sets_free(all);
+    onet_model_free(m);
+}
+
+/* Slopes as large as a number can be: statistics stay numbers, and an answer is an order or a status. */
+static void the_steepest_slopes_are_survived(void **state) {
+    (void)state;
+    enum { N = 9 };
+    onet_error err;
+    onet_model *m = some_model(1);
+    size_t count = m->sh.total - m->sh.trained;
+    float *statistics = calloc(count, sizeof *statistics), items[N * 2];
+    int32_t order[N], y[N];
+    generated_batch(3, 0, 1, N, 2, items, y);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (size_t i = 0; i < count; i++) m->slope[i] = (float)sign * 3e38f;
+        for (int n = 1; n <= N; n++) {
+            model_statistics(m, n, statistics);
+            for (size_t i = 0; i < count; i++) assert_true(isfinite(statistics[i]));
+            onet_status status = onet_order(m, items, n, order, NULL, &err);
+            if (status) {
+                assert_int_equal(status, ONET_BAD);
+                continue;
+            }
+            int seen[N] = {0};
+            for (int t = 0; t < n; t++) {
+                assert_in_range(order[t], 0, n - 1);
+                assert_false(seen[order[t]]++);
+            }
+        }
+    }
+    free(statistics);
+    onet_model_free(m);
 }
 
 static void keeps_what_is_ready(void **state) {
@@ -264,6 +357,70 @@ static void measuring_changes_nothing(void **state) {
     onet_sets_free(sets);
 }
 
+/* However large the batch, the sizes that the line needs are among those that are measured. */
+static void large_batches_measure_several_sizes(void **state) {
+    (void)state;
+    enum { EACH = 5000, SIZES = 3 };
+    onet_error err;
+    int *n = calloc(EACH * SIZES, sizeof *n);
+    for (int i = 0; i < EACH * SIZES; i++) n[i] = 2 + i % SIZES;
+    onet_sets *sets = sets_of(n, EACH * SIZES);
+    onet_train_options o;
+    onet_train_defaults(&o);
+    o.settings = small;
+    o.batch = EACH;
+    o.epochs = 1;
+    o.device = "cpu";
+    onet_model *m;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_OK);
+    assert_true(m->sized);
+    onet_model_free(m);
+    onet_sets_free(sets);
+    free(n);
+}
+
+static void same_model(const onet_model *a, const onet_model *b) {
+    char x[65], y[65];
+    model_checksum(a, x);
+    model_checksum(b, y);
+    assert_string_equal(x, y);
+}
+
+/* The statistics are no part of the training: a checkpoint goes on, or is made a model, with either. */
+static void resumes_with_other_statistics(void **state) {
+    (void)state;
+    enum { COUNT = 200 };
+    char folder[] = "/tmp/ordernet-sizes-XXXXXX", path[64], command[64];
+    onet_error err;
+    int n[COUNT];
+    for (int i = 0; i < COUNT; i++) n[i] = 2 + i % 7;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/m.safetensors", folder);
+    onet_sets *sets = sets_of(n, COUNT);
+    onet_train_options o;
+    onet_train_defaults(&o);
+    o.settings = small;
+    o.epochs = 2;
+    o.device = "cpu";
+    o.resume = 1;
+    onet_model *alone[2], *resumed;
+    for (int k = 0; k < 2; k++) {
+        o.statistics = k ? ONET_STATISTICS_SIZED : ONET_STATISTICS_RUNNING;
+        assert_int_equal(onet_train(&alone[k], sets, NULL, &o, &err), ONET_OK);
+    }
+    o.model_path = path;
+    for (int k = 1; k >= 0; k--) {
+        o.statistics = k ? ONET_STATISTICS_SIZED : ONET_STATISTICS_RUNNING;
+        assert_int_equal(onet_train(&resumed, sets, NULL, &o, &err), ONET_OK);
+        same_model(resumed, alone[k]);
+        onet_model_free(resumed);
+    }
+    for (int k = 0; k < 2; k++) onet_model_free(alone[k]);
+    onet_sets_free(sets);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 /* ---- the file ---- */
 
 static void file_keeps_it(void **state) {
@@ -313,10 +470,15 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_line),
         cmocka_unit_test(draws_no_line_from_one_place),
+        cmocka_unit_test(draws_no_line_through_one_odd_set),
         cmocka_unit_test(orders_by_size),
+        cmocka_unit_test(memory_runs_out_between_sizes),
+        cmocka_unit_test(the_steepest_slopes_are_survived),
         cmocka_unit_test(keeps_what_is_ready),
         cmocka_unit_test(measures_what_the_norms_see),
         cmocka_unit_test(measuring_changes_nothing),
+        cmocka_unit_test(large_batches_measure_several_sizes),
+        cmocka_unit_test(resumes_with_other_statistics),
         cmocka_unit_test(file_keeps_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,6 +225,10 @@ static void trains_the_same(void **state) {
                 size_t total = alone->sh.total;
                 assert_true(difference(alone->theta, t.model[k]->theta, total) < 1e-4);
                 assert_memory_equal(t.model[0]->theta, t.model[k]->theta, total * sizeof(float));
+                size_t statistics = total - alone->sh.trained;
+                assert_true(alone->sized && t.model[k]->sized);
+                assert_true(difference(alone->slope, t.model[k]->slope, statistics) < 1e-3);
+                assert_memory_equal(t.model[0]->slope, t.model[k]->slope, statistics * sizeof(float));
                 if (as_words) {
                     assert_true(difference(alone->words->vectors, t.model[k]->words->vectors, 40) < 1e-4);
                     assert_true(difference(sets->words->vectors, t.model[k]->words->vectors, 40) > 1e-3);
@@ -235,6 +239,22 @@ static void trains_the_same(void **state) {
             for (int k = size - 1; k >= 0; k--) onet_model_free(t.model[k]);
         }
         onet_model_free(alone);
+        onet_sets_free(sets);
+    }
+}
+
+/* Fewer sets than processes: those without any take part in every sum all the same. */
+static void trains_with_fewer_sets_than_processes(void **state) {
+    (void)state;
+    for (int as_words = 0; as_words < 2; as_words++) {
+        onet_sets *sets = make_sets(2, as_words, 4);
+        training t = training_of(sets);
+        in_processes(MOST, train, &t);
+        for (int k = 0; k < MOST; k++) {
+            if (t.status[k]) fail_msg("process %d: %s", k, t.err[k].text);
+            assert_memory_equal(t.model[0]->theta, t.model[k]->theta, t.model[0]->sh.total * sizeof(float));
+        }
+        for (int k = 0; k < MOST; k++) onet_model_free(t.model[k]);
         onet_sets_free(sets);
     }
 }
@@ -381,6 +401,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees),
         cmocka_unit_test(trains_the_same),
+        cmocka_unit_test(trains_with_fewer_sets_than_processes),
         cmocka_unit_test(fails_together),
         cmocka_unit_test(orders_the_same),
     };

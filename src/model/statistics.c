@@ -1,4 +1,5 @@
 /* The norms' statistics for sets of one size. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +11,14 @@ tensor model_slope_tensor(const tensor *statistic) {
     return t;
 }
 
-/* A mean moves with 1/n in a straight line, the logarithm of a variance (with the norms' epsilon) does. */
+/* A line that is carried on far enough leaves what a float can hold; its end stands for all beyond. */
+static float held(double x, double low) {
+    return (float)fmin(fmax(x, low), (double)FLT_MAX);
+}
+
+/* A mean moves with 1/n in a straight line, and so does the logarithm of a variance (with the norms'
+ * epsilon).
+ */
 void model_statistics(const onet_model *m, int n, float *to) {
     const shape *sh = &m->sh;
     memcpy(to, m->theta + sh->trained, (sh->total - sh->trained) * sizeof *to);
@@ -23,9 +31,9 @@ void model_statistics(const onet_model *m, int n, float *to) {
         for (size_t i = t->offset - sh->trained, end = i + t->size; i < end; i++) {
             double by = away * (double)m->slope[i], x = (double)to[i];
             if (!variance)
-                to[i] = (float)(x + by);
+                to[i] = held(x + by, -(double)FLT_MAX);
             else
-                to[i] = (float)fmax((x + NORM_EPSILON) * exp(by) - NORM_EPSILON, 0);
+                to[i] = held((x + NORM_EPSILON) * exp(by) - NORM_EPSILON, 0);
         }
     }
 }

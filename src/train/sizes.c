@@ -36,11 +36,16 @@ void sizes_add(sizes *s, int sets, int n, const float *statistics) {
     }
 }
 
+/* One size stands for nearly all cells where 1/n spreads by less than this share of its mean: the line would
+ * hang on the few others, however little they tell. */
+#define LEAST_SPREAD 0.05
+
 void sizes_fit(const sizes *s, onet_model *model) {
     if (s->weight <= 0) return;
     const shape *sh = s->sh;
     double middle = s->x / s->weight, spread = s->xx - s->x * middle;
-    model->sized = s->largest >= 2 * s->smallest;
+    double least = LEAST_SPREAD * middle * LEAST_SPREAD * middle * s->weight;
+    model->sized = s->largest >= 2 * s->smallest && spread > least;
     model->inverse_size = (float)middle;
     for (int k = 0; k < sh->tensors; k++) {
         const tensor *t = &sh->tensor[k];

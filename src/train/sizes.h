@@ -17,7 +17,8 @@ bool sizes_new(sizes *s, const shape *sh);
 void sizes_free(sizes *s);
 /* The statistics of a batch of `sets` sets of n items: [sh->total - sh->trained]. */
 void sizes_add(sizes *s, int sets, int n, const float *statistics);
-/* Gives the model what was found. From sizes that lie too close together no line is drawn. */
+/* Gives the model what was found. From sizes that lie too close together, or of which one has nearly all
+ * cells, no line is drawn. */
 void sizes_fit(const sizes *s, onet_model *model);
 
 #endif

@@ -25,7 +25,9 @@
 enum {
     AVERAGE_EVERY = 16, /* steps between two looks of the running average at the weights */
     LOG_ROWS = 1000,    /* rows of the log, about, beside those of the epochs' ends */
-    MEASURED = 4096     /* sets, about, that the norms' statistics are measured on */
+    /* What the norms' statistics are measured on: sets, about, and batches at least, each of one size. */
+    MEASURED = 4096,
+    MEASURED_BATCHES = 16
 };
 
 typedef struct run {
@@ -130,16 +132,17 @@ static onet_status forget_words(run *r, uint64_t epoch, onet_error *err) {
                              err);
 }
 
-/* What the norms see of a batch with the model's parameters, beginning with statistics of 0. */
+/* What the norms see of a batch with the model's parameters, beginning with statistics of 0. It goes through
+ * to the end whatever fails: the other processes wait for this one's sums. */
 static onet_status measure_batch(run *r, const batch *b, float *theta, sizes *found, onet_error *err) {
     const shape *sh = &r->model->sh;
     size_t count = sh->total - sh->trained;
     memset(theta + sh->trained, 0, count * sizeof *theta);
     onet_status status = r->net->ops->put(r->net, NET_THETA, theta, err);
-    if (status) return status;
     take_batch(r, b);
     step_forward(r->net);
-    if ((status = r->net->ops->get(r->net, NET_THETA, theta, err))) return status;
+    onet_status got = r->net->ops->get(r->net, NET_THETA, theta, err);
+    if (status || got) return status ? status : got;
     for (size_t i = 0; i < count; i++) theta[sh->trained + i] /= (float)NORM_MOMENTUM;
     sizes_add(found, b->count, (int)sets_size(r->train, r->plan->index[b->first]), theta + sh->trained);
     return ONET_OK;
@@ -151,6 +154,8 @@ static onet_status measure(run *r, onet_error *err) {
     const block_ops *ops = r->net->ops;
     const shape *sh = &r->model->sh;
     uint64_t most = (MEASURED + (uint64_t)r->plan->largest - 1) / (uint64_t)r->plan->largest;
+    if (most < MEASURED_BATCHES) most = MEASURED_BATCHES;
+    if (most > r->plan->count) most = r->plan->count;
     const uint64_t epoch = UINT32_MAX; /* none that is trained on */
     batches_shuffle(r->plan, r->o.seed, epoch);
     r->planned = 0;
@@ -161,8 +166,10 @@ static onet_status measure(run *r, onet_error *err) {
     if (!status) status = forget_words(r, epoch, err);
     if (!status && r->s.vec) status = ops->put(r->net, NET_VECTORS, r->model->words->vectors, err);
     status = world_agree(r->w, status, err);
-    for (uint64_t b = 0; b < most && b < r->plan->count && !status; b++)
-        status = measure_batch(r, &r->plan->batch[b], theta, &found, err);
+    for (uint64_t b = 0, end = status ? 0 : most; b < end; b++) {
+        onet_status here = measure_batch(r, &r->plan->batch[b], theta, &found, err);
+        if (!status) status = here;
+    }
     if (!status) sizes_fit(&found, r->model);
     if (!status) status = ops->put(r->net, NET_THETA, r->s.theta, err);
     if (!status && r->s.vec) status = ops->put(r->net, NET_VECTORS, r->s.vec, err);
@@ -176,7 +183,7 @@ static onet_status measure(run *r, onet_error *err) {
 static onet_status fill_model(run *r, onet_error *err) {
     onet_model *model = r->model;
     if (r->filled == r->s.step + 1) return ONET_OK;
-    onet_status status = fetch(r, err);
+    onet_status status = world_agree(r->w, fetch(r, err), err);
     if (status) return status;
     memcpy(model->theta, r->s.average && r->s.step >= AVERAGE_EVERY ? r->s.average : r->s.theta,
            r->s.params * sizeof(float));
