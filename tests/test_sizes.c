@@ -77,12 +77,12 @@ static void finds_the_line(void **state) {
     }
     sizes_fit(&s, m);
     assert_true(m->sized);
-    const int at[] = {1, 2, 7, 20, 50, 1000};
+    const int at[] = {5, 7, 20, 50, 1000, 4, 1};
     for (size_t a = 0; a < sizeof at / sizeof *at; a++) {
         model_statistics(m, at[a], statistics);
         for (int k = 0; k < sh->tensors; k++)
             for (size_t i = 0; !sh->tensor[k].trained && i < sh->tensor[k].size; i++) {
-                double meant = on_line(&sh->tensor[k], i, at[a]);
+                double meant = on_line(&sh->tensor[k], i, at[a] < 5 ? 5 : at[a]); /* it ends at 5 */
                 float found = statistics[sh->tensor[k].offset - sh->trained + i];
                 if (fabs((double)found - meant) > 1e-5 * (1 + fabs(meant)))
                     fail_msg("%s[%zu] at n = %d: %g, should be %g", sh->tensor[k].name, i, at[a], found,
@@ -442,12 +442,23 @@ static void file_keeps_it(void **state) {
     assert_string_not_equal(before, after);
     onet_model_free(again);
 
+    /* Where the line ends, when it does. */
+    m->smallest_size = 3;
+    assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+    assert_int_equal(onet_model_load(&again, path, &err), ONET_OK);
+    assert_true(again->smallest_size == 3);
+    onet_model_free(again);
+
     /* Not a number, or out of range: neither written nor read. */
     m->slope[2] = NAN;
     assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
     m->slope[2] = 0;
     m->inverse_size = 2;
     assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
+    m->inverse_size = 0.5f;
+    m->smallest_size = INFINITY;
+    assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
+    m->smallest_size = 0;
     assert_int_equal(onet_model_load(&again, path, &err), ONET_OK);
     onet_model_free(again);
 

@@ -23,12 +23,14 @@ static const char *shape_text(const tensor *t, char text[64]) {
 static tensor *file_tensors(const onet_model *m, int *count) {
     const shape *sh = &m->sh;
     int width = sh->s.width, k = 0;
-    tensor *list = calloc(2 * (size_t)sh->tensors + 5, sizeof *list);
+    tensor *list = calloc(2 * (size_t)sh->tensors + 6, sizeof *list);
     if (!list) return NULL;
     for (int i = 0; i < sh->tensors; i++) list[k++] = sh->tensor[i];
     for (int i = 0; m->sized && i < sh->tensors; i++)
         if (!sh->tensor[i].trained) list[k++] = model_slope_tensor(&sh->tensor[i]);
     if (m->sized) list[k++] = (tensor){.name = "norm.inverse_size", .dims = 1, .shape = {1}};
+    if (m->sized && m->smallest_size > 0)
+        list[k++] = (tensor){.name = "norm.smallest_size", .dims = 1, .shape = {1}};
     list[k++] = (tensor){.name = "input.mean", .dims = 1, .shape = {width}};
     list[k++] = (tensor){.name = "input.scale", .dims = 1, .shape = {width}};
     if (m->words) {

@@ -13,9 +13,10 @@ struct onet_model {
     shape sh;
     float *theta; /* [sh.total], laid out by sh */
     /* The norms' statistics for sets of n items (docs/model.md): theta has them at 1/n = inverse_size, slope
-     * [sh.total - sh.trained] how they change with 1/n. Not sized: the same for all n. */
+     * [sh.total - sh.trained] how they change with 1/n. Sets of fewer than smallest_size items have those of
+     * that size. Not sized: the same for all n. */
     bool sized;
-    float *slope, inverse_size;
+    float *slope, inverse_size, smallest_size;
     float *mean, *scale;  /* [width]: the net sees (x - mean) * scale; 0 and 1 when standardisation is off */
     onet_words *words;    /* NULL when items are numbers; owned by the model */
     record_entry *record; /* [records]: the training record, in the order in which it was set */

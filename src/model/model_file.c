@@ -76,6 +76,7 @@ void model_checksum(const onet_model *m, char hex[65]) {
     if (m->sized) {
         sha256_add(&sum, m->slope, (m->sh.total - m->sh.trained) * sizeof *m->slope);
         sha256_add(&sum, &m->inverse_size, sizeof m->inverse_size);
+        if (m->smallest_size > 0) sha256_add(&sum, &m->smallest_size, sizeof m->smallest_size);
     }
     if (m->words) sum_words(&sum, m->words);
     sha256_hex(&sum, hex);
@@ -143,13 +144,18 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
                             name, t->name, x, i);
         }
     }
+    if (m->sized &&
+        !(m->inverse_size > 0 && m->inverse_size <= 1 && m->smallest_size >= 0 && isfinite(m->smallest_size)))
+        return fail(err, bad,
+                    "%s: norm.inverse_size is %g and norm.smallest_size %g, which cannot be; train the model "
+                    "again or use an earlier one",
+                    name, m->inverse_size, m->smallest_size);
     for (size_t i = 0; m->sized && i < sh->total - sh->trained; i++)
-        if (!isfinite(m->slope[i]) || !(m->inverse_size > 0 && m->inverse_size <= 1))
-            return fail(
-                err, bad,
-                "%s: a slope of the norms' statistics is not a finite number, or norm.inverse_size is "
-                "not from 0 to 1; train the model again or use an earlier one",
-                name);
+        if (!isfinite(m->slope[i]))
+            return fail(err, bad,
+                        "%s: a slope of the norms' statistics is not a finite number; train the model again "
+                        "or use an earlier one",
+                        name);
     for (int i = 0; i < sh->s.width; i++)
         if (!isfinite(m->mean[i]) || !isfinite(m->scale[i]))
             return fail(err, bad,
@@ -166,7 +172,7 @@ onet_status onet_model_save(const onet_model *m, const char *path, onet_error *e
     words_tensors w = {0};
     onet_status status = check_numbers(m, path, ONET_FAILED, err);
     if (status) return status;
-    st_tensor *list = array_new(2 * (size_t)sh->tensors + 5, sizeof *list);
+    st_tensor *list = array_new(2 * (size_t)sh->tensors + 6, sizeof *list);
     tensor *slopes = array_new((size_t)sh->tensors, sizeof *slopes); /* their names */
     if (!list || !slopes) {
         free(list);
@@ -183,6 +189,12 @@ onet_status onet_model_save(const onet_model *m, const char *path, onet_error *e
     if (m->sized)
         list[count++] = (st_tensor){
             .name = "norm.inverse_size", .type = ST_F32, .dims = 1, .shape = {one}, .data = &m->inverse_size};
+    if (m->sized && m->smallest_size > 0)
+        list[count++] = (st_tensor){.name = "norm.smallest_size",
+                                    .type = ST_F32,
+                                    .dims = 1,
+                                    .shape = {one},
+                                    .data = &m->smallest_size};
     list[count++] =
         (st_tensor){.name = "input.mean", .type = ST_F32, .dims = 1, .shape = {width}, .data = m->mean};
     list[count++] =
@@ -258,6 +270,9 @@ static onet_status check_tensors(const safetensors *file, const shape *sh, onet_
     }
     if (sized && (status = safetensors_expect(file, "norm.inverse_size", ST_F32, 1, &one, &found, err)))
         return status;
+    if (sized && safetensors_find(file, "norm.smallest_size") &&
+        (status = safetensors_expect(file, "norm.smallest_size", ST_F32, 1, &one, &found, err)))
+        return status;
     if ((status = safetensors_expect(file, "input.mean", ST_F32, 1, &width, &found, err))) return status;
     return safetensors_expect(file, "input.scale", ST_F32, 1, &width, &found, err);
 }
@@ -281,7 +296,8 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
         const tensor *t = &sh->tensor[k];
         status = safetensors_load(file, safetensors_find(file, t->name), m->theta + t->offset, err);
     }
-    const st_tensor *inverse_size = safetensors_find(file, "norm.inverse_size");
+    const st_tensor *inverse_size = safetensors_find(file, "norm.inverse_size"),
+                    *smallest_size = safetensors_find(file, "norm.smallest_size");
     m->sized = inverse_size != NULL;
     for (int k = 0; m->sized && k < sh->tensors && !status; k++) {
         if (sh->tensor[k].trained) continue;
@@ -290,6 +306,8 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
                                   m->slope + (slope.offset - sh->trained), err);
     }
     if (m->sized && !status) status = safetensors_load(file, inverse_size, &m->inverse_size, err);
+    if (m->sized && smallest_size && !status)
+        status = safetensors_load(file, smallest_size, &m->smallest_size, err);
     if (status || (status = safetensors_load(file, safetensors_find(file, "input.mean"), m->mean, err)) ||
         (status = safetensors_load(file, safetensors_find(file, "input.scale"), m->scale, err)))
         return status;

@@ -23,7 +23,8 @@ void model_statistics(const onet_model *m, int n, float *to) {
     const shape *sh = &m->sh;
     memcpy(to, m->theta + sh->trained, (sh->total - sh->trained) * sizeof *to);
     if (!m->sized) return;
-    double away = 1.0 / n - (double)m->inverse_size;
+    /* Downwards 1/n soon leaves what was seen far behind: the line ends at the smallest size. */
+    double away = 1 / fmax(n, (double)m->smallest_size) - (double)m->inverse_size;
     for (int k = 0; k < sh->tensors; k++) {
         const tensor *t = &sh->tensor[k];
         if (t->trained) continue;

@@ -47,6 +47,7 @@ void sizes_fit(const sizes *s, onet_model *model) {
     double least = LEAST_SPREAD * middle * LEAST_SPREAD * middle * s->weight;
     model->sized = s->largest >= 2 * s->smallest && spread > least;
     model->inverse_size = (float)middle;
+    model->smallest_size = (float)s->smallest;
     for (int k = 0; k < sh->tensors; k++) {
         const tensor *t = &sh->tensor[k];
         if (t->trained) continue;

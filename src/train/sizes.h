@@ -1,6 +1,6 @@
 /* How the norms' statistics go with the size of a set: a straight line in 1/n through those of many batches,
  * each of one size, for every mean and for the logarithm of every variance. Batches weigh as many cells as
- * they have. It is carried on to sizes that were never seen. */
+ * they have. It is carried on to sizes larger than those that were seen. */
 #ifndef TRAIN_SIZES_H
 #define TRAIN_SIZES_H
 
