@@ -1,7 +1,6 @@
 /* Pointer Network text, plain text, and how a file tells its format. */
 #include "data_help.h"
 
-#include "data/pointer.h"
 #include "data/text.h"
 
 static void reads_pointer_text(void **state) {

@@ -6,8 +6,6 @@
 
 #include <cmocka.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "data/sets.h"

@@ -1,7 +1,6 @@
 /* ordernet order: sets in, answers out, as they come. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "cli/commands.h"

@@ -1,5 +1,4 @@
 /* ordernet tsp evaluate: the net's tours against the best known ones and against other heuristics. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,4 @@
 /* ordernet tsp solve: a tour for every instance of a file. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* ordernet words prepare: sets of words from text and word vectors. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/file.h"

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "data/sets.h"
-#include "model/shape.h"
 
 /* ---- The header -------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "data/csv.h"
 #include "data/jsonl.h"

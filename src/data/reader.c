@@ -9,10 +9,10 @@
 #include "data/jsonl.h"
 #include "data/npz.h"
 #include "data/pointer.h"
+#include "data/sets.h"
 #include "data/sets_binary.h"
 #include "data/sets_io.h"
 #include "data/text.h"
-#include "model/shape.h"
 
 /* A set of a million items fits; a file without line ends is found out before it fills the memory. */
 #define LINE_LIMIT ((size_t)256 << 20)

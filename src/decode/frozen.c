@@ -1,7 +1,6 @@
 #include "decode/frozen.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -92,13 +91,14 @@ bool freezer_new(freezer *z, const onet_model *model, const kernels *k) {
     return true;
 }
 
-void freezer_clear(freezer *z) {
+/* Forgets all sizes. */
+static void clear(freezer *z) {
     for (int i = 0; i < z->count; i++) frozen_free(z->size[i]);
     z->count = 0;
 }
 
 void freezer_free(freezer *z) {
-    freezer_clear(z);
+    clear(z);
     weights_free(&z->w);
     free(z->start_q);
     *z = (freezer){0};
@@ -114,7 +114,7 @@ const frozen *freezer_find(const freezer *z, int n) {
 const frozen *freezer_get(freezer *z, int n) {
     const frozen *found = freezer_find(z, n);
     if (found) return found;
-    if (z->count == FROZEN_SIZES) freezer_clear(z);
+    if (z->count == FROZEN_SIZES) clear(z);
     frozen *f = frozen_new(z, z->model->sized ? n : 0);
     if (f) z->size[z->count++] = f;
     return f;

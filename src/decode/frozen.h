@@ -36,8 +36,6 @@ typedef struct freezer {
 
 bool freezer_new(freezer *z, const onet_model *model, const kernels *k);
 void freezer_free(freezer *z);
-/* Forgets all sizes. */
-void freezer_clear(freezer *z);
 /* The model for sets of n items; NULL: it is not there yet. */
 const frozen *freezer_find(const freezer *z, int n);
 /* The same, made when it is not there; a full freezer is cleared first. NULL: out of memory. */

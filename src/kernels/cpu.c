@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "words/words.h"
 
 enum { SLICE = 4096 }; /* parameters a task of the optimiser */
 

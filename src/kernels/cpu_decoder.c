@@ -4,7 +4,6 @@
  *   x', y'   products of n rows a set, for all blocks and lags at once (q), added where item i is unplaced
  *   p        depends on the step alone: products of n rows a set
  *   v        the only part with n*n rows; the earlier norms are folded into its weights */
-#include <math.h>
 #include <string.h>
 
 #include "kernels/cpu.h"

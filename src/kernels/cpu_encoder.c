@@ -8,7 +8,6 @@
  *
  * Backward, with du the gradient at u before its ReLU and G = sum h du: the reductions that norm1 needs
  * follow from G and W2, without another pass over the cells. */
-#include <math.h>
 #include <string.h>
 
 #include "kernels/cpu.h"

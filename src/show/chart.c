@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/error.h"
 #include "show/canvas.h"
 
 static const double WIDTH = 720, HEIGHT = 400, PLOT_LEFT = 62, PLOT_TOP = 46, PLOT_RIGHT = 200,

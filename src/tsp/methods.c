@@ -1,6 +1,5 @@
 #include "tsp/methods.h"
 
-#include "base/error.h"
 #include <string.h>
 
 static const char *const names[TSP_METHODS] = {"exact",   "held-karp", "christofides", "farthest",

@@ -1,6 +1,5 @@
 #include "tsp/stop.h"
 
-#include <stddef.h>
 
 static bool (*asks)(void);
 

@@ -1,6 +1,5 @@
 #include "words/fold.h"
 
-#include <stdint.h>
 #include <string.h>
 #include <utf8proc.h>
 

@@ -1,7 +1,6 @@
 #include "words/lines.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "words/kind.h"
 #include "words/lines.h"
 #include "words/maker.h"
 #include "words/vectors.h"

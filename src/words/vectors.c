@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/utf8.h"
-#include "model/shape.h"
+#include "data/sets.h"
 #include "words/maker.h"
 
 /* A part of a line, for a message. */

@@ -4,7 +4,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,6 @@
 #include "kernels/cpu.h"
 #include "model/generated.h"
 #include "paper_form.h"
-#include "words/words.h"
 
 const kernels *kernels_pick(const char *name) {
     return name && strcmp(name, "plain") ? NULL : &kernels_plain;
