@@ -87,14 +87,14 @@ static onet_status print_json(const onet_model *m, const char *path, const tenso
         json_object_set_new(record, m->record[i].key, json_string(m->record[i].value));
     for (const char *const *name = kernels_available(); *name; name++)
         json_array_append_new(names, json_string(*name));
-    json_t *all =
-        json_pack("{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i}, s:i, s:{s:I, s:I}, s:s, s:o, s:o, s:o}",
-                  "model", path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden",
-                  s->hidden, "encoder_out", s->encoder_out, "pool", s->pool == ONET_POOL_MAX ? "max" : "mean",
-                  "decoder_blocks", s->decoder_blocks, "decoder_out", s->decoder_out, "words",
-                  m->words ? m->words->count : 0, "parameters", "trained",
-                  (json_int_t)onet_model_parameters(m, 1), "total", (json_int_t)onet_model_parameters(m, 0),
-                  "checksum", checksum, "kernels", names, "record", record, "tensors", tensors);
+    json_t *all = json_pack(
+        "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i}, s:i, s:{s:I, s:I}, s:b, s:s, s:o, s:o, s:o}", "model",
+        path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden", s->hidden,
+        "encoder_out", s->encoder_out, "pool", s->pool == ONET_POOL_MAX ? "max" : "mean", "decoder_blocks",
+        s->decoder_blocks, "decoder_out", s->decoder_out, "words", m->words ? m->words->count : 0,
+        "parameters", "trained", (json_int_t)onet_model_parameters(m, 1), "total",
+        (json_int_t)onet_model_parameters(m, 0), "statistics_by_size", m->sized, "checksum", checksum,
+        "kernels", names, "record", record, "tensors", tensors);
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     if (!text) return fail_memory(err, "the report");
