@@ -172,7 +172,7 @@ ONET_API onet_status onet_orderer_score(onet_orderer *orderer, const onet_sets *
 typedef enum onet_schedule { ONET_CONSTANT = 0, ONET_COSINE = 1 } onet_schedule;
 
 /* Which statistics the batch norms have when a set is ordered: the running averages of training, or those
- * measured at its end for each size of set, carried on to sizes that were not seen. */
+ * measured at its end for each size of set, carried on to larger sizes than were seen. */
 typedef enum onet_statistics { ONET_STATISTICS_RUNNING = 0, ONET_STATISTICS_SIZED = 1 } onet_statistics;
 
 typedef struct onet_progress {

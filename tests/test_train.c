@@ -270,6 +270,10 @@ static void bad_options_are_refused(void **state) {
     assert_null(m);
     o = good, o.learning_rate = NAN;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.schedule = (onet_schedule)2;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.statistics = (onet_statistics)-1;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o = good, o.settings.hidden = 0;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o = good, o.settings.width = 3;

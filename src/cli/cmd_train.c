@@ -351,8 +351,7 @@ static const option options[] = {
      .choices = "running|sized",
      .field = AT(options.statistics),
      .help = "What the norms go by when sets are ordered: the running averages of training, or statistics "
-             "measured "
-             "at its end for each size of set, and carried on to sizes that were not seen."},
+             "measured at its end for each size of set, and carried on to larger sizes than were seen."},
     {.name = "average",
      NUMBER(0, 0.9999999),
      .field = AT(options.average),
