@@ -94,6 +94,7 @@ struct slot { /* pinned memory for what one step sends */
 };
 
 struct narrow_memory { /* of the kernel that runs a narrow net's whole step (narrow.cuh) */
+    int blocks;        /* that it may have, at most as many as there are multiprocessors */
     float *w1[MAX_BLOCKS], *w1_back[MAX_BLOCKS], *rows_t, *rows_b;
     exchange_args exchange;
     float *bias_part;               /* [blocks, N*C] */
@@ -307,6 +308,17 @@ static void launch_on(char failed[256], cudaStream_t where, cudaLaunchAttribute 
 #define LAUNCH(s, where, grid, block, shared, kernel, ...)                                                   \
     launch_on((s)->failed, where, nullptr, #kernel, grid, block, shared, kernel, __VA_ARGS__)
 
+/* May a kernel start while the one before it ends? Only what is built for GPUs of capability 9.0 or later can
+ * wait for it. */
+#ifndef __CUDA_ARCH_LIST__
+#define __CUDA_ARCH_LIST__ 900 /* no nvcc: tests/cuda/emulate */
+#endif
+static constexpr bool overlapping() {
+    for (int built_for : {__CUDA_ARCH_LIST__})
+        if (built_for < 900) return false;
+    return true;
+}
+
 /* Launches the next kernel of the main line. */
 template <class... P, class... A>
 static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared, void (*kernel)(P...),
@@ -316,7 +328,7 @@ static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared,
     attribute.val.programmaticStreamSerializationAllowed = 1;
     launch_on(s->failed, s->stream, s->chained ? &attribute : nullptr, name, grid, block, shared, kernel,
               args...);
-    s->chained = true;
+    s->chained = overlapping();
 }
 #define CHAIN(s, grid, block, shared, kernel, ...) chain(s, #kernel, grid, block, shared, kernel, __VA_ARGS__)
 
@@ -325,8 +337,10 @@ static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared,
 /* A kernel of the main line starts while the one before it ends: first it waits until that one's results are
  * there, then it lets the next one start. */
 __device__ static inline void wait_turn() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
     cudaTriggerProgrammaticLaunchCompletion();
+#endif
 }
 
 /* True in the one block that finishes last: all that the others wrote is then visible to it. */

@@ -6,9 +6,11 @@
 
 #include "gpu.cuh"
 
-/* Rounded to nearest, as the tensor cores want it. */
+/* Rounded to nearest, as the tensor cores want it. What is no number stays none: the GPU's own NaN, all ones,
+ * would go over into -0. */
 __device__ static inline unsigned tf32_of(float x) {
-    return (__float_as_uint(x) + 0x1000u) & 0xffffe000u;
+    unsigned bits = __float_as_uint(x);
+    return (bits + ((bits & 0x7f800000u) == 0x7f800000u ? 0 : 0x1000u)) & 0xffffe000u;
 }
 
 #ifdef __CUDACC__

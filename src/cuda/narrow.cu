@@ -67,6 +67,11 @@ static divider divider_of(int d) {
     return {d, (unsigned)(((1ull << 32) + (unsigned)d - 1) / (unsigned)d)};
 }
 
+static int larger(int a, int b) {
+    return a > b ? a : b;
+}
+
+/* Where a product adds up (narrow::product) there is room for all its results at least. */
 static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout *l) {
     int at = 0, n = p.n, cells = n * n, H = p.H;
     auto place = [&](int count) {
@@ -89,19 +94,18 @@ static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout 
     l->pools = place(p.N * n * WIDE);
     l->dsteps = place(p.N * n * WIDE);
     l->dx = l->pools; /* when both are done with */
-    if (at < l->dx + n * p.lx) at = l->dx + n * p.lx;
+    at = larger(at, l->dx + n * p.lx);
     l->steps = place(3 * n * WIDE);
     l->added = place(3 * n * WIDE);
     l->taken = place(p.N * n * WIDE);
     l->dlogit = place(cells);
-    l->small = place(n > WIDE ? n : WIDE);
+    l->small = place(larger(n, WIDE));
     l->places = place(2 * n);
     l->scratch = at;
     /* The decoder: */
     l->planes = place(p.N * cells * LD);
-    l->weights = place((p.N - 1) * 2 * SQUARE);
-    int extra = cells * LD, dq = n * (p.Q + 4), red = NT / 48 * SQUARE;
-    l->extra = place(extra > dq ? (extra > red ? extra : red) : (dq > red ? dq : red));
+    l->weights = place(larger((p.N - 1) * 2 * SQUARE, n * p.D4 - p.N * cells * LD));
+    l->extra = place(larger(cells * LD, larger(n * (p.Q + 4), NT / 48 * SQUARE)));
     int decoder = at;
     /* The encoder, in the same place: */
     at = l->scratch;
@@ -114,11 +118,12 @@ static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout 
     at = behind;
     l->du = place(cells * WIDE);
     l->dac = place(n * (2 * H + 4));
-    if (at < forward) at = forward;
+    at = larger(at, forward);
     int dc = slices * n * H, g = slices * H * (WIDE + 1), totals = 4 * n * H;
-    l->product_room = dc > g ? (dc > totals ? dc : totals) : (g > totals ? g : totals);
+    int results = larger((n + 1) * p.Q, n * p.D4);
+    l->product_room = larger(larger(dc, g), larger(totals, results));
     l->dc = l->product = place(l->product_room);
-    l->all = at > decoder ? at : decoder;
+    l->all = larger(at, decoder);
     return l->all * sizeof(float) <= room;
 }
 
@@ -126,7 +131,7 @@ static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout 
 static bool narrow_fill(const gpu *s, narrow_args *p) {
     const shape *sh = s->base.sh;
     int n = s->base.n, B = s->base.B, R = B * n;
-    if (!gpu_narrow_net(s) || n * n > NT || B < 1 || B > s->multiprocessors || s->base.sum) return false;
+    if (!gpu_narrow_net(s) || n * n > NT || B < 1 || B > s->narrow.blocks || s->base.sum) return false;
     *p = {};
     p->n = n;
     p->B = B;
@@ -386,9 +391,12 @@ static void narrow_tail(gpu *s, const narrow_args &p) {
 bool gpu_narrow(gpu *s, int parts) {
     narrow_args p;
     if (!parts || !narrow_fill(s, &p)) return false;
-    if (parts & FORWARD) narrow_begin(s);
-    narrow_launch(s, p, parts & FORWARD ? 0 : phase_head(p) + 1,
-                  parts & BACKWARD ? phase_encoder_back(p, 0) : phase_head(p));
+    int head = phase_head(p), last = phase_encoder_back(p, 0);
+    if (parts & FORWARD) {
+        narrow_begin(s);
+        narrow_launch(s, p, 0, parts & BACKWARD ? last : head);
+    } else /* the way back alone: each phase loads what it needs, but a kernel's first one only for itself */
+        for (int phase = head + 1; phase <= last; phase++) narrow_launch(s, p, phase, phase);
     if (parts & BACKWARD) narrow_tail(s, p);
     return true;
 }
@@ -435,9 +443,16 @@ bool gpu_narrow_operation(gpu *s, narrow_operation what, int block) {
     return true;
 }
 
+/* The blocks wait for each other, so no more are launched than surely are at work at once: one a
+ * multiprocessor, in a launch that starts all of them or none. */
 bool gpu_narrow_limits(gpu *s) {
-    return gpu_ok(s,
-                  cudaFuncSetAttribute(narrow_step, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       (int)(s->shared + 16384 - 1024)),
-                  "shared memory");
+    size_t most = s->shared + 16384 - 1024;
+    int together = 0, each = 0;
+    bool ok =
+        gpu_ok(s, cudaFuncSetAttribute(narrow_step, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most),
+               "shared memory") &&
+        gpu_ok(s, cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, s->device), "properties") &&
+        gpu_ok(s, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, narrow_step, NT, most), "properties");
+    s->narrow.blocks = together && each ? s->multiprocessors : 0;
+    return ok;
 }

@@ -207,10 +207,16 @@ cudaError_t emulated_do(std::function<void()> what) {
     return cudaSuccess;
 }
 
+static unsigned multiprocessors() {
+    const char *count = getenv("EMULATE_MULTIPROCESSORS");
+    return count ? (unsigned)atoi(count) : 4;
+}
+
 cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> kernel) {
     cudaLaunchConfig_t c = *config;
     bool together = false;
     for (int i = 0; i < c.numAttrs; i++) together |= c.attrs[i].id == cudaLaunchAttributeCooperative;
+    if (together && c.gridDim.x > multiprocessors()) return cudaErrorCooperativeLaunchTooLarge;
     return emulated_do([=]() { run_kernel(c, kernel, together); });
 }
 
@@ -231,8 +237,9 @@ cudaError_t cudaDeviceSynchronize() {
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr what, int) {
-    const char *count = getenv("EMULATE_MULTIPROCESSORS");
-    *value = what == cudaDevAttrMultiProcessorCount ? count ? atoi(count) : 4 : SHARED;
+    *value = what == cudaDevAttrMultiProcessorCount ? (int)multiprocessors()
+             : what == cudaDevAttrCooperativeLaunch ? 1
+                                                    : SHARED;
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int *low, int *high) {
