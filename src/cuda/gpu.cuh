@@ -28,6 +28,7 @@ extern "C" {
 
 enum {
     NORMS_EPSILON = 100000, /* epsilon = 1e-5, as in kernels/weights.h */
+    HEADER = 256,           /* bytes for Adam's numbers, before a step's indices */
     SLOTS = 16,             /* steps that the host may be ahead of the device */
     CHUNK = 1024,           /* parameters a block of the optimiser */
     SPLITS = 16,            /* parts of a weight gradient at most, */
@@ -82,7 +83,7 @@ struct chunk { /* of the parameters: all of one tensor */
 enum { GRAD_IN_PLACE, GRAD_WEIGHT1, GRAD_BIAS1, GRAD_WEIGHT2, GRAD_CONV, GRAD_HEAD, GRAD_ZERO };
 
 struct graph {
-    int B, n, all, update, parts;
+    int B, n, all, update, tf32, parts;
     cudaGraphExec_t exec;
 };
 /* Which parts of a step are waiting. */
@@ -197,6 +198,7 @@ static inline int pairs(int N) {
 /* Keeps the first error; what follows it is not launched. */
 bool gpu_note(char failed[256], cudaError_t e, const char *what);
 bool gpu_ok(gpu *s, cudaError_t e, const char *what);
+onet_status gpu_status(const gpu *s, onet_error *err); /* the sentence for it */
 /* Side stream `i` waits for all that the main one has been given, and the other way round. */
 void gpu_fork(gpu *s, int i);
 void gpu_join(gpu *s, int i);
