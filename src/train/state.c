@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zlib.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/safetensors.h"
@@ -65,10 +67,18 @@ static size_t blocks(const train_state *s, st_tensor *t) {
     return count;
 }
 
+/* CRC-32 of the blocks: a weight that a disk has altered must not be trained on. */
+static void sum_of(const st_tensor *t, size_t count, char text[16]) {
+    uLong sum = 0;
+    for (size_t i = 0; i < count; i++) sum = crc32_z(sum, t[i].data, t[i].shape[0] * sizeof(float));
+    snprintf(text, 16, "%08lx", sum);
+}
+
 onet_status checkpoint_write(const train_state *s, const char *settings, const char *path, onet_error *err) {
     st_tensor t[8];
-    char step[32], log[32], loss[40], weight[40], best[40], valid[40], seconds[40];
+    char sum[16], step[32], log[32], loss[40], weight[40], best[40], valid[40], seconds[40];
     size_t count = blocks(s, t);
+    sum_of(t, count, sum);
     snprintf(step, sizeof step, "%" PRIu64, s->step);
     snprintf(log, sizeof log, "%" PRIu64, s->log_bytes);
     snprintf(loss, sizeof loss, "%a", s->loss);
@@ -84,7 +94,8 @@ onet_status checkpoint_write(const train_state *s, const char *settings, const c
                        {"best_exact", best},
                        {"valid_exact", valid},
                        {"log_bytes", log},
-                       {"seconds", seconds}};
+                       {"seconds", seconds},
+                       {"crc32", sum}};
     return safetensors_write(path, t, count, pairs, sizeof pairs / sizeof *pairs, err);
 }
 
@@ -135,6 +146,15 @@ onet_status checkpoint_read(train_state *s, const char *settings, const char *pa
         status = safetensors_expect(file, want[i].name, ST_F32, 1, want[i].shape, &t, err);
         if (!status) status = safetensors_load(file, t, (void *)want[i].data, err);
     }
+    const char *meant = safetensors_metadata(file, "crc32");
+    char sum[16];
+    sum_of(want, count, sum);
+    if (!status && meant && strcmp(meant, sum))
+        status =
+            fail(err, ONET_BAD,
+                 "%s is corrupt: its numbers do not have the checksum that it was saved with; remove it, "
+                 "or train without --resume",
+                 path);
     safetensors_close(file);
     if (status) return status;
     s->step = (uint64_t)step;
