@@ -120,8 +120,8 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
     const net *t = &s->base;
     for (int i = 0; i < s->graph_count; i++) {
         const graph *g = &s->graphs[i];
-        if (g->B == t->B && g->n == t->n && g->all == t->all && g->update == t->update && g->tf32 == t->tf32 &&
-            g->parts == parts)
+        if (g->B == t->B && g->n == t->n && g->all == t->all && g->update == t->update &&
+            g->tf32 == t->tf32 && g->parts == parts)
             return g->exec;
     }
     enum { MOST = 512 };
