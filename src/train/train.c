@@ -301,7 +301,7 @@ static onet_status one_step(run *r, onet_error *err) {
                   r->o.clip, NULL);
     r->s.step++;
     r->examples += (uint64_t)b->count;
-    if (r->s.step % (uint64_t)r->net->loss_every == 0) {
+    if (r->s.step % (uint64_t)r->net->loss_every == 0 || r->s.step == r->steps) {
         double loss = ops->loss(r->net);
         if (!isfinite(loss)) {
             onet_status status = fetch(r, err); /* a device that failed says why */
