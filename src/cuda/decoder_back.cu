@@ -28,11 +28,11 @@ __global__ void __launch_bounds__(1024)
         staged<4>(
             n * n * (C / 4),
             [&](int i) {
-                return loaded{four_of(dv + i * 4), four_of(r + i * 4)};
+                return loaded{load4(dv + i * 4), load4(r + i * 4)};
             },
             [&](int i, const loaded &x) {
                 int c = m * C + i % (C / 4) * 4;
-                float4 g = four_of(p.norm.g + c), k0 = four_of(p.k0 + c), k1 = four_of(p.k1 + c);
+                float4 g = load4(p.norm.g + c), k0 = load4(p.k0 + c), k1 = load4(p.k1 + c);
                 store4(shared + i * 4, make_float4(x.r.x > 0 ? g.x * x.d.x - k0.x - k1.x * x.r.x : 0.0f,
                                                    x.r.y > 0 ? g.y * x.d.y - k0.y - k1.y * x.r.y : 0.0f,
                                                    x.r.z > 0 ? g.z * x.d.z - k0.z - k1.z * x.r.z : 0.0f,
@@ -175,27 +175,26 @@ __global__ void __launch_bounds__(256) conv_weights(const __grid_constant__ conv
                           loaded x;
                           if (POOL) {
                               size_t from = ((size_t)m * p.R + here) * C + c0 + k;
-                              x.v = four_of(p.praw + ((size_t)b * p.R + early) * C + e0 + k);
-                              x.d = four_of(p.step_dv + from);
-                              x.x = four_of(p.step_count + from);
-                              x.y = four_of(p.step_r + from);
+                              x.v = load4(p.praw + ((size_t)b * p.R + early) * C + e0 + k);
+                              x.d = load4(p.step_dv + from);
+                              x.x = load4(p.step_count + from);
+                              x.y = load4(p.step_r + from);
                           } else {
                               size_t from = (size_t)m * p.plane + (here * n + item) * C + c0 + k;
-                              x.v = four_of(p.r + (size_t)b * p.plane + (early * n + item) * C + e0 + k);
-                              x.d = four_of(p.dv + from);
-                              x.x = four_of(p.r + from);
+                              x.v = load4(p.r + (size_t)b * p.plane + (early * n + item) * C + e0 + k);
+                              x.d = load4(p.dv + from);
+                              x.x = load4(p.r + from);
                           }
                           return x;
                       },
                       [&](int i, const loaded &x) {
                           int k = i % Q * 4, row = i / Q, ch = m * C + c0 + k;
-                          float4 g = four_of(p.norm.g + b * C + e0 + k),
-                                 e = four_of(p.norm.e + b * C + e0 + k);
+                          float4 g = load4(p.norm.g + b * C + e0 + k), e = load4(p.norm.e + b * C + e0 + k);
                           store4(vs + row * ldp + k, make_float4(g.x * x.v.x + e.x, g.y * x.v.y + e.y,
                                                                  g.z * x.v.z + e.z, g.w * x.v.w + e.w));
                           if (row < 2 * ic) return;
-                          g = four_of(p.norm.g + ch);
-                          float4 k0 = four_of(p.k0 + ch), k1 = four_of(p.k1 + ch), d = x.d, r = x.x;
+                          g = load4(p.norm.g + ch);
+                          float4 k0 = load4(p.k0 + ch), k1 = load4(p.k1 + ch), d = x.d, r = x.x;
                           if (POOL)
                               d = make_float4(g.x * d.x - k0.x * r.x - k1.x * x.y.x,
                                               g.y * d.y - k0.y * r.y - k1.y * x.y.y,

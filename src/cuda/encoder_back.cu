@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(256, 2) pair_backward_kernel(back_args p) {
                     int j, ri, b;
                     place(i, j, ri, b);
                     size_t row = (size_t)(set0 + b) * n + i0 + ri, at = row * O + o0 + quad;
-                    return loaded{four_of(p.u + (row * n + j) * O + o0 + quad), four_of(p.gd + at),
+                    return loaded{load4(p.u + (row * n + j) * O + o0 + quad), load4(p.gd + at),
                                   *(const int4 *)(p.arg + at)};
                 },
                 [&](int i, const loaded &v) {
@@ -143,29 +143,11 @@ __global__ void __launch_bounds__(256, 2) pair_backward_kernel(back_args p) {
 #pragma unroll 1
                     for (int j = 0; j < n; j++) {
                         float2 c = *(const float2 *)(c_own + j * KB);
-                        float h0 = relu(a.x + c.x), h1 = relu(a.y + c.y), p0 = 0, p1 = 0;
-#pragma unroll
-                        for (int q = 0; q < CHANNELS; q += 4) {
-                            float4 v = load4(d + j * CHANNELS + q);
-                            p0 = fmaf(w[0][q + 3], v.w,
-                                      fmaf(w[0][q + 2], v.z, fmaf(w[0][q + 1], v.y, fmaf(w[0][q], v.x, p0))));
-                            p1 = fmaf(w[1][q + 3], v.w,
-                                      fmaf(w[1][q + 2], v.z, fmaf(w[1][q + 1], v.y, fmaf(w[1][q], v.x, p1))));
-                            g[0][q] += h0 * v.x;
-                            g[0][q + 1] += h0 * v.y;
-                            g[0][q + 2] += h0 * v.z;
-                            g[0][q + 3] += h0 * v.w;
-                            g[1][q] += h1 * v.x;
-                            g[1][q + 1] += h1 * v.y;
-                            g[1][q + 2] += h1 * v.z;
-                            g[1][q + 3] += h1 * v.w;
-                        }
-                        p0 = h0 > 0 ? p0 : 0.0f;
-                        p1 = h1 > 0 ? p1 : 0.0f;
-                        da0 += p0;
-                        da1 += p1;
+                        float2 back = pair_back(w, g, relu(a.x + c.x), relu(a.y + c.y), d + j * CHANNELS);
+                        da0 += back.x;
+                        da1 += back.y;
                         float2 *to = (float2 *)(dcs + j * KB), old = *to;
-                        *to = make_float2(old.x + p0, old.y + p1);
+                        *to = make_float2(old.x + back.x, old.y + back.y);
                     }
                     float2 *to = (float2 *)(p.sum + (row0 + i0 + i) * ld + k);
                     if (o0) {

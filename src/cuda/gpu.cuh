@@ -512,14 +512,35 @@ __device__ static inline float relu(float x) {
 template <class T> __device__ static inline T get(const T *p) {
     return *p;
 }
-__device__ static inline float4 four_of(const float *p) {
-    return *(const float4 *)p;
-}
 __device__ static inline float4 load4(const float *p) {
     return *(const float4 *)p;
 }
 __device__ static inline void store4(float *p, float4 v) {
     *(float4 *)p = v;
+}
+
+/* The way back of one pair through the second conv, for two hidden channels: their h, their weights w, and
+ * the pair's du [WIDTH]. Adds to the weights' gradient g, and gives back that of the two sums before the
+ * ReLU. */
+template <int WIDTH>
+__device__ static __forceinline__ float2 pair_back(const float (&w)[2][WIDTH], float (&g)[2][WIDTH], float h0,
+                                                   float h1, const float *du) {
+    float p0 = 0, p1 = 0;
+#pragma unroll
+    for (int q = 0; q < WIDTH; q += 4) {
+        float4 v = load4(du + q);
+        p0 = fmaf(w[0][q + 3], v.w, fmaf(w[0][q + 2], v.z, fmaf(w[0][q + 1], v.y, fmaf(w[0][q], v.x, p0))));
+        p1 = fmaf(w[1][q + 3], v.w, fmaf(w[1][q + 2], v.z, fmaf(w[1][q + 1], v.y, fmaf(w[1][q], v.x, p1))));
+        g[0][q] += h0 * v.x;
+        g[0][q + 1] += h0 * v.y;
+        g[0][q + 2] += h0 * v.z;
+        g[0][q + 3] += h0 * v.w;
+        g[1][q] += h1 * v.x;
+        g[1][q + 1] += h1 * v.y;
+        g[1][q + 2] += h1 * v.z;
+        g[1][q + 3] += h1 * v.w;
+    }
+    return make_float2(h0 > 0 ? p0 : 0.0f, h1 > 0 ? p1 : 0.0f);
 }
 
 #endif

@@ -241,7 +241,7 @@ __device__ inline void narrow::conv(int m) {
 #pragma unroll 1
     for (int i = tid; i < n * 6 * WIDE / 4; i += NT) {
         int row = i / (6 * WIDE / 4), k = i % (6 * WIDE / 4) * 4;
-        store4(at(p.l.extra) + row * 6 * WIDE + k, four_of(p.q + (row0() + row) * p.Q + m * 6 * WIDE + k));
+        store4(at(p.l.extra) + row * 6 * WIDE + k, load4(p.q + (row0() + row) * p.Q + m * 6 * WIDE + k));
     }
     __syncthreads();
     cells<false>(m);

@@ -221,7 +221,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
     if (load) {
         for (int i = tid; i < n * (H / 2); i += NT) {
             int row = i / p.by_half, c = (i - row * (H / 2)) * 4;
-            store4(at(p.l.ac) + row * lda + c, four_of(e.ac + (row0() + row) * 2 * H + c));
+            store4(at(p.l.ac) + row * lda + c, load4(e.ac + (row0() + row) * 2 * H + c));
         }
         __syncthreads();
     }
@@ -387,7 +387,7 @@ __device__ inline void narrow::encoder_back(int k) {
 #pragma unroll 2
     for (int i = tid; i < n * n * 4; i += NT) {
         int cell = i / 4, row = cell / p.by_n, j = cell - row * n;
-        float4 u = four_of(e.u + (row0() * n + cell) * WIDE + quad), d = load4(gd + row * WIDE + quad);
+        float4 u = load4(e.u + (row0() * n + cell) * WIDE + quad), d = load4(gd + row * WIDE + quad);
         int4 arg = *(const int4 *)(e.arg + (row0() + row) * WIDE + quad);
         bool other = row != j;
         if (p.mean ? !other : arg.x != j) d.x = 0;
@@ -415,29 +415,11 @@ __device__ inline void narrow::encoder_back(int k) {
 #pragma unroll 1
             for (int j = 0; j < n; j++) {
                 float2 c = *(const float2 *)(other + j * lda);
-                float h0 = relu(a.x + c.x), h1 = relu(a.y + c.y), p0 = 0, p1 = 0;
-#pragma unroll
-                for (int q = 0; q < WIDE; q += 4) {
-                    float4 v = load4(d + j * WIDE + q);
-                    p0 = fmaf(w[0][q + 3], v.w,
-                              fmaf(w[0][q + 2], v.z, fmaf(w[0][q + 1], v.y, fmaf(w[0][q], v.x, p0))));
-                    p1 = fmaf(w[1][q + 3], v.w,
-                              fmaf(w[1][q + 2], v.z, fmaf(w[1][q + 1], v.y, fmaf(w[1][q], v.x, p1))));
-                    g[0][q] += h0 * v.x;
-                    g[0][q + 1] += h0 * v.y;
-                    g[0][q + 2] += h0 * v.z;
-                    g[0][q + 3] += h0 * v.w;
-                    g[1][q] += h1 * v.x;
-                    g[1][q + 1] += h1 * v.y;
-                    g[1][q + 2] += h1 * v.z;
-                    g[1][q + 3] += h1 * v.w;
-                }
-                p0 = h0 > 0 ? p0 : 0.0f;
-                p1 = h1 > 0 ? p1 : 0.0f;
-                da0 += p0;
-                da1 += p1;
+                float2 back = pair_back(w, g, relu(a.x + c.x), relu(a.y + c.y), d + j * WIDE);
+                da0 += back.x;
+                da1 += back.y;
                 float2 *to = (float2 *)(dcs + j * H), old = *to;
-                *to = make_float2(old.x + p0, old.y + p1);
+                *to = make_float2(old.x + back.x, old.y + back.y);
             }
             *(float2 *)(dac + i * lda + h) = make_float2(da0, da1);
         }
