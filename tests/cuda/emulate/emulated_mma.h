@@ -11,8 +11,8 @@ static inline void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 8; k++) {
             int row = i / 2, column = 2 * t + i % 2;
-            float x = __uint_as_float(all[4 * g + k % 4].a[k / 4 * 2 + row]),
-                  y = __uint_as_float(all[4 * column + k % 4].b[k / 4]);
+            float x = __uint_as_float(all[4 * g + k % 4].a[k / 4 * 2 + row] & 0xffffe000u),
+                  y = __uint_as_float(all[4 * column + k % 4].b[k / 4] & 0xffffe000u);
             c[i] += x * y;
         }
 }
