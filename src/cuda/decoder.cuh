@@ -1,4 +1,4 @@
-/* What the kernels over the decoder's cells are told (decoder.cu), forward and on the way back. */
+/* What the kernels over the decoder's cells are told (conv.cu), forward and on the way back. */
 #ifndef CUDA_DECODER_CUH
 #define CUDA_DECODER_CUH
 
@@ -28,5 +28,8 @@ struct conv_args {
 
 /* For block m, or (m == -1) for all of them. */
 conv_args gpu_conv_args(gpu *s, int m, bool back);
+/* part [splits, pairs, 3, C, C]: gradients of the weights that see v, or pools; gives back how many parts. */
+int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part);
+bool gpu_conv_weights_limits(gpu *s);
 
 #endif
