@@ -11,7 +11,7 @@ struct pack_args {
     const float *theta;
     size_t weight[MAX_BLOCKS];
     int in[MAX_BLOCKS];
-    int N, C, out, D;
+    int N, C, out, D, ldx;
     float *rows, *conv, *conv_t, *pool, *pool_t;
 };
 
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(256) pack(const __grid_constant__ pack_args p)
         if (i < side_rows) {
             int x = i % D, col = i / D, c = col % C, l = col / C % 3, side = col / (3 * C) % 2,
                 m = col / (6 * C);
-            p.rows[i] =
+            p.rows[(size_t)col * p.ldx + x] =
                 c < p.out ? p.theta[p.weight[m] + ((size_t)c * p.in[m] + side * D + x) * 3 + 2 - l] : 0.0f;
             continue;
         }
@@ -56,6 +56,7 @@ void gpu_pack(gpu *s) {
     p.C = s->C;
     p.out = sh->s.decoder_out;
     p.D = sh->D;
+    p.ldx = s->D;
     p.rows = s->rows;
     p.conv = s->conv;
     p.conv_t = s->conv_t;
@@ -70,50 +71,47 @@ void gpu_pack(gpu *s) {
 
 struct q_args {
     features f;
-    const float *rows; /* [Q, D] */
+    const float *rows; /* [Q, D padded] */
     int D, Q;
     float *q;
 };
 
 template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_rows(q_args p) {
-    wait_turn();
-    __shared__ T s;
+    extern __shared__ float4 memory[];
+    T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN, R = p.f.rows + 1;
-    bool write = blockIdx.y == 0;
     float acc[T::TM][T::TN];
-    product<true, true>(
-        s, 0, p.D, [&](int m, int k) { return feature_load(p.f, min(m0 + m, R - 1), k); },
-        [&](int m, int k, raw_feature x) { return feature_value(p.f, m0 + m, k, x); },
-        [&](int c, int k) { return get(p.rows + (size_t)min(n0 + c, p.Q - 1) * p.D + k); }, as_loaded(), acc,
-        [&](int m, int k, float y) {
-            if (write && m0 + m < R) keep_feature(p.f, m0 + m, k, y);
-        });
+    features_product<4>(
+        s, p.f, p.D, m0, R - 1, blockIdx.y == 0 ? min(p.f.rows - m0, T::BM) : 0,
+        [&](int c) { return p.rows + (size_t)min(n0 + c, p.Q - 1) * p.f.ldx; }, acc);
 #pragma unroll
     for (int i = 0; i < T::TM; i++)
 #pragma unroll
-        for (int j = 0; j < T::TN; j += 4) {
+        for (int j = 0; j < T::TN; j += 2) {
             int m = m0 + T::row(i), c = n0 + T::column(j);
             if (m < R && c < p.Q)
-                store4(p.q + (size_t)m * p.Q + c,
-                       make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]));
+                *(float2 *)(p.q + (size_t)m * p.Q + c) = make_float2(acc[i][j], acc[i][j + 1]);
         }
 }
 
 /* Without a decoder the pooled features must still get their place in x. */
 __global__ void features_only(features f, int D) {
     wait_turn();
-    for (int c = threadIdx.x; c < D; c += blockDim.x)
-        keep_feature(f, blockIdx.x, c, feature_value(f, blockIdx.x, c, feature_load(f, blockIdx.x, c)));
+    for (int c = f.first + threadIdx.x; c < D; c += blockDim.x) {
+        int o = c - f.first;
+        f.x[(size_t)blockIdx.x * f.ldx + c] =
+            pooled_feature(f, f.best[(size_t)blockIdx.x * f.ldb + o], f.norm.g[o], f.norm.e[o]);
+    }
 }
 
 template <bool TF32> static void decoder_rows_launch(gpu *s, const q_args &p, int R) {
-    typedef tile<128, 64, 8, 4, 1, TF32> large;
-    typedef tile<64, 64, 8, 4, 1, TF32> small;
+    typedef tile<128, 64, 4, 2, 1, true, true, TF32> large;
+    typedef tile<64, 64, 2, 2, 1, true, true, TF32> small;
     int x = up(R, 128), y = up(p.Q, 64);
     if ((long)x * y >= 2 * s->multiprocessors)
-        CHAIN(s, dim3(x, y), large::THREADS, 0, decoder_rows<large>, p);
+        CHAIN(s, dim3(x, y), large::THREADS, sizeof(large), decoder_rows<large>, p);
     else
-        CHAIN(s, dim3(up(R, 64), y), small::THREADS, 0, decoder_rows<small>, p);
+        CHAIN(s, dim3(up(R, 64), y), small::THREADS, sizeof(small), decoder_rows<small>, p);
 }
 
 void gpu_decoder_rows_forward(gpu *s) {
@@ -122,7 +120,7 @@ void gpu_decoder_rows_forward(gpu *s) {
     int R = s->base.B * s->base.n + 1;
     gpu_join(s, 1); /* the packed weights */
     if (!s->N) {
-        CHAIN(s, R, 64, 0, features_only, f, sh->D);
+        CHAIN(s, f.rows, 64, 0, features_only, f, sh->D);
         return;
     }
     q_args p = {f, s->rows, sh->D, s->Q, s->q};

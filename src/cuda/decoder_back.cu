@@ -87,14 +87,21 @@ struct dx_args {
 };
 
 template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_inputs(dx_args p) {
-    wait_turn();
-    __shared__ T s;
+    extern __shared__ float4 memory[];
+    T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
     float acc[T::TM][T::TN];
-    product<true, false>(
-        s, 0, p.Q, [&](int m, int k) { return get(p.dq + (size_t)min(m0 + m, p.R - 1) * p.Q + k); },
-        as_loaded(), [&](int c, int k) { return get(p.rows + (size_t)k * p.D + min(n0 + c, p.D - 1)); },
-        as_loaded(), acc);
+    product(
+        s, (p.Q + T::BK - 1) / T::BK,
+        [&](int q, float *to) {
+            fetch_along<T::BM, 4>(s, to, q * T::BK, p.Q,
+                                  [&](int m) { return p.dq + (size_t)min(m0 + m, p.R - 1) * p.Q; });
+        },
+        [&](int q, float *to) {
+            fetch_across<T::BN, 4>(s, to, q * T::BK, p.Q, p.ldx - n0,
+                                   [&](int k) { return p.rows + (size_t)k * p.ldx + n0; });
+        },
+        acc);
     gradient_epilogue(s, acc, m0, n0, p.R, p.D, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
 }
 
@@ -132,17 +139,21 @@ __global__ void __launch_bounds__(128)
 void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
     const shape *sh = s->base.sh;
     LAUNCH(s, where, up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, s->base.B, s->C, s->N, last);
-    LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->rows, s->Q, sh->D, s->grad + sh->start);
+    LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->rows, s->Q, s->D, s->grad + sh->start);
 }
 
 template <bool TF32> static void decoder_inputs_launch(gpu *s, const dx_args &p) {
-    typedef tile<64, 64, 8, 4, 2, TF32> large;
-    typedef tile<16, 64, 4, 4, 4, TF32> small;
-    int x = up(p.R, 64), y = up(p.D, 64);
-    if ((long)x * y >= s->multiprocessors)
-        CHAIN(s, dim3(x, y), large::THREADS, 0, decoder_inputs<large>, p);
+    typedef inputs_tile<64, TF32> large;
+    typedef inputs_tile<32, TF32> middle;
+    typedef inputs_tile<16, TF32> small;
+    int y = up(p.D, 64), rows = inputs_rows(s, p.R, y);
+    dim3 grid(up(p.R, rows), y);
+    if (rows == 64)
+        CHAIN(s, grid, large::THREADS, sizeof(large), decoder_inputs<large>, p);
+    else if (rows == 32)
+        CHAIN(s, grid, middle::THREADS, sizeof(middle), decoder_inputs<middle>, p);
     else
-        CHAIN(s, dim3(up(p.R, 16), y), small::THREADS, 0, decoder_inputs<small>, p);
+        CHAIN(s, grid, small::THREADS, sizeof(small), decoder_inputs<small>, p);
 }
 
 void gpu_decoder_rows_backward(gpu *s) {

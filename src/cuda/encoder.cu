@@ -8,7 +8,7 @@
  * What follows is in pairs.cu. */
 #include "launch.cuh"
 
-template <bool TF32> using rows_tile = tile<64, 64, 8, 4, 1, TF32>;
+template <bool TF32> using rows_tile = tile<64, 64, 2, 2, 1, true, true, TF32>;
 
 struct rows_args {
     features f;
@@ -32,35 +32,34 @@ __device__ static void finish_group(const double *part, int tiles, unsigned *cou
 }
 
 template <bool STATS, class T> __global__ void __launch_bounds__(128) encoder_rows(rows_args p) {
-    wait_turn();
-    __shared__ T s;
-    __shared__ float out[64][68];
+    extern __shared__ float4 memory[];
+    T &s = *(T *)memory;
     int row0 = blockIdx.x * p.tile_rows, rows = min(p.tile_rows, p.R - row0), h0 = blockIdx.y * 32;
     bool write = blockIdx.y == 0;
-    float acc[8][4];
-    product<true, true>(
-        s, 0, p.in, [&](int m, int k) { return feature_load(p.f, min(row0 + m, p.R - 1), k); },
-        [&](int m, int k, raw_feature x) { return m < rows ? feature_value(p.f, row0 + m, k, x) : 0.0f; },
-        [&](int c, int k) {
+    float acc[T::TM][T::TN];
+    features_product<1>(
+        s, p.f, p.in, row0, p.R - 1, write ? rows : 0,
+        [&](int c) {
             int h = min(h0 + (c & 31), p.hidden - 1);
-            return __ldg(p.theta + p.weight + ((size_t)h * 2 + (c >> 5)) * p.in + k);
+            return p.theta + p.weight + ((size_t)h * 2 + (c >> 5)) * p.in;
         },
-        [&](int c, int, float v) { return h0 + (c & 31) < p.hidden ? v : 0.0f; }, acc,
-        [&](int m, int k, float y) {
-            if (write && m < rows) keep_feature(p.f, row0 + m, k, y);
-        });
+        acc);
+    float(*out)[68] = (float(*)[68])memory; /* the operands' place is free now */
+    static_assert(sizeof(T) >= 64 * sizeof *out, "room for results");
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        int m = T::row(i), c = T::column(0), h = h0 + (c & 31);
-        float4 v = make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]);
-        if (c < 32) {
-            if (h < p.hidden) v.x += p.theta[p.bias + h];
-            if (h + 1 < p.hidden) v.y += p.theta[p.bias + h + 1];
-            if (h + 2 < p.hidden) v.z += p.theta[p.bias + h + 2];
-            if (h + 3 < p.hidden) v.w += p.theta[p.bias + h + 3];
+    for (int j = 0; j < T::TN; j += 2) {
+        int c = T::column(j), h = h0 + (c & 31);
+        bool first = h < p.hidden, second = h + 1 < p.hidden;
+        float2 b = make_float2(c < 32 && first ? get(p.theta + p.bias + h) : 0.0f,
+                               c < 32 && second ? get(p.theta + p.bias + h + 1) : 0.0f);
+#pragma unroll
+        for (int i = 0; i < T::TM; i++) {
+            int m = T::row(i);
+            float2 v = make_float2(first ? acc[i][j] + b.x : 0.0f, second ? acc[i][j + 1] + b.y : 0.0f);
+            if (STATS) *(float2 *)&out[m][c] = v;
+            if (m < rows && h < p.H)
+                *(float2 *)(p.ac + (size_t)(row0 + m) * 2 * p.H + (c >> 5) * p.H + h) = v;
         }
-        if (STATS) store4(&out[m][c], v);
-        if (m < rows && h < p.H) store4(p.ac + (size_t)(row0 + m) * 2 * p.H + (c >> 5) * p.H + h, v);
     }
     if (!STATS) return;
     __syncthreads();
@@ -182,16 +181,16 @@ void gpu_encoder_rows(gpu *s, int block) {
     dim3 sums_grid(B, up(s->H, 32));
     if (n <= 64) {
         if (s->base.tf32)
-            CHAIN(s, grid, 128, 0, (encoder_rows<true, rows_tile<true>>), rows);
+            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<true, rows_tile<true>>), rows);
         else
-            CHAIN(s, grid, 128, 0, (encoder_rows<true, rows_tile<false>>), rows);
+            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<true, rows_tile<false>>), rows);
         gpu_fork(s, 0);
         LAUNCH(s, s->side[0], sums_grid, 128, 0, pair_sums<false>, sums);
     } else {
         if (s->base.tf32)
-            CHAIN(s, grid, 128, 0, (encoder_rows<false, rows_tile<true>>), rows);
+            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<false, rows_tile<true>>), rows);
         else
-            CHAIN(s, grid, 128, 0, (encoder_rows<false, rows_tile<false>>), rows);
+            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, rows_tile<false>>), rows);
         CHAIN(s, sums_grid, 128, 0, pair_sums<true>, sums);
     }
 }

@@ -2,8 +2,10 @@
  *
  * First comes pair_backward (pairs_back.cu).
  *
- * encoder_inputs: dac = sum - c0*count - c1*total as it is loaded, times W1: the gradient of the features,
- * and the way back through the pool of the block before. */
+ * encoder_correct: dac = sum - c0*count - c1*total.
+ *
+ * encoder_inputs: dac times W1: the gradient of the features, and the way back through the pool of the block
+ * before. */
 #include "launch.cuh"
 
 struct inputs_args {
@@ -16,45 +18,37 @@ struct inputs_args {
     pool_backward pool;
 };
 
-struct raw_sums {
-    float sum, count, total, c0, c1;
-};
-
-__device__ static inline raw_sums sums_load(const inputs_args &p, int row, int k) {
-    size_t at = (size_t)row * 2 * p.H + k;
-    int h = k < p.H ? k : k - p.H;
-    return {get(p.sum + at), get(p.count + at), get(p.total + at), get(p.c0 + h), get(p.c1 + h)};
-}
-
-__device__ static inline float sums_value(raw_sums x) {
-    return x.sum - x.c0 * x.count - x.c1 * x.total;
+__global__ void __launch_bounds__(256) encoder_correct(inputs_args p) {
+    wait_turn();
+    size_t at = ((size_t)blockIdx.x * 256 + threadIdx.x) * 4;
+    if (at >= (size_t)p.R * 2 * p.H) return;
+    int h = (int)(at % p.H);
+    float4 sum = load4(p.sum + at), count = load4(p.count + at), total = load4(p.total + at),
+           c0 = load4(p.c0 + h), c1 = load4(p.c1 + h);
+    store4(p.dac + at,
+           make_float4(sum.x - c0.x * count.x - c1.x * total.x, sum.y - c0.y * count.y - c1.y * total.y,
+                       sum.z - c0.z * count.z - c1.z * total.z, sum.w - c0.w * count.w - c1.w * total.w));
 }
 
 template <class T> __global__ void __launch_bounds__(T::THREADS) encoder_inputs(inputs_args p) {
-    wait_turn();
-    __shared__ T s;
+    extern __shared__ float4 memory[];
+    T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
-    bool write = blockIdx.y == 0;
     float acc[T::TM][T::TN];
-    product<true, false>(
-        s, 0, 2 * p.H, [&](int m, int k) { return sums_load(p, min(m0 + m, p.R - 1), k); },
-        [&](int, int, raw_sums x) { return sums_value(x); },
-        [&](int c, int k) {
-            int side = k >= p.H, h = min(k - side * p.H, p.hidden - 1);
-            return __ldg(p.theta + p.weight + ((size_t)h * 2 + side) * p.in + min(n0 + c, p.in - 1));
+    product(
+        s, (2 * p.H + T::BK - 1) / T::BK,
+        [&](int q, float *to) {
+            fetch_along<T::BM, 4>(s, to, q * T::BK, 2 * p.H,
+                                  [&](int m) { return p.dac + (size_t)min(m0 + m, p.R - 1) * 2 * p.H; });
         },
-        [&](int, int k, float v) { return (k < p.H ? k : k - p.H) < p.hidden ? v : 0.0f; }, acc,
-        [&](int m, int k, float d) {
-            if (write && m0 + m < p.R) p.dac[(size_t)(m0 + m) * 2 * p.H + k] = d;
-        });
+        [&](int q, float *to) {
+            fetch_across<T::BN, 1>(s, to, q * T::BK, 2 * p.H, p.in - n0, [&](int k) {
+                int side = k >= p.H, h = min(k - side * p.H, p.hidden - 1); /* dac is 0 beyond */
+                return p.theta + p.weight + ((size_t)h * 2 + side) * p.in + n0;
+            });
+        },
+        acc);
     gradient_epilogue(s, acc, m0, n0, p.R, p.in, p.dx, p.ldx, true, nullptr, nullptr, p.pool);
-}
-
-/* The first block's input needs no gradient unless words' vectors are trained. */
-__global__ void encoder_correct(inputs_args p) {
-    wait_turn();
-    int k = blockIdx.y * blockDim.x + threadIdx.x;
-    if (k < 2 * p.H) p.dac[(size_t)blockIdx.x * 2 * p.H + k] = sums_value(sums_load(p, blockIdx.x, k));
 }
 
 /* ---- launches ---- */
@@ -81,13 +75,17 @@ pool_backward gpu_pool_backward(gpu *s, int block) {
 }
 
 template <bool TF32> static void encoder_inputs_launch(gpu *s, const inputs_args &in) {
-    typedef tile<64, 64, 8, 4, 2, TF32> large;
-    typedef tile<16, 64, 4, 4, 4, TF32> small;
-    int x = up(in.R, 64), y = up(in.in, 64);
-    if ((long)x * y >= s->multiprocessors / 2)
-        CHAIN(s, dim3(x, y), large::THREADS, 0, encoder_inputs<large>, in);
+    typedef inputs_tile<64, TF32> large;
+    typedef inputs_tile<32, TF32> middle;
+    typedef inputs_tile<16, TF32> small;
+    int y = up(in.in, 64), rows = inputs_rows(s, in.R, y);
+    dim3 grid(up(in.R, rows), y);
+    if (rows == 64)
+        CHAIN(s, grid, large::THREADS, sizeof(large), encoder_inputs<large>, in);
+    else if (rows == 32)
+        CHAIN(s, grid, middle::THREADS, sizeof(middle), encoder_inputs<middle>, in);
     else
-        CHAIN(s, dim3(up(in.R, 16), y), small::THREADS, 0, encoder_inputs<small>, in);
+        CHAIN(s, grid, small::THREADS, sizeof(small), encoder_inputs<small>, in);
 }
 
 void gpu_encoder_rows_backward(gpu *s, int block) {
@@ -98,12 +96,12 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
     inputs_args in = {e->sum,   e->count,    e->total, e->c0, e->c1,
                       s->theta, at->weight1, e->dac,   s->H,  sh->s.hidden,
                       at->in,   R,           s->dx,    s->D,  gpu_pool_backward(s, block - 1)};
-    if (block == 0 && !s->train_vectors) {
-        CHAIN(s, dim3(R, up(2 * s->H, 256)), 256, 0, encoder_correct, in);
-    } else if (s->base.tf32)
+    CHAIN(s, (int)(((size_t)R * 2 * s->H + 1023) / 1024), 256, 0, encoder_correct, in);
+    gpu_fork(s, 2);
+    e->splits = gpu_rows_weights(s, s->side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
+    if (block == 0 && !s->train_vectors) return; /* its input needs no gradient */
+    if (s->base.tf32)
         encoder_inputs_launch<true>(s, in);
     else
         encoder_inputs_launch<false>(s, in);
-    gpu_fork(s, 2);
-    e->splits = gpu_rows_weights(s, s->side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
 }

@@ -1,210 +1,149 @@
-/* A tile of a float32 matrix product: operands come from functors (so that a gradient or a pooled feature can
- * be made as it is loaded), results stay in registers for the caller's epilogue.
+/* A tile of a matrix product on the tensor cores, results in registers for the caller's epilogue. Float32 in
+ * three steps of TF32 (mma.cuh), or TF32 alone.
  *
- * BM x BN results a block, TM x TN a thread, 16 of K at a time, the next 16 under way in registers while
- * these are multiplied. A thread's rows and columns come in groups of four, spread over the tile, so that
- * shared memory is read 16 bytes at a time without bank conflicts. With G > 1, G groups of threads share K
- * among them and the first adds up: short and wide products are then done in less time. */
+ * BM x BN results a block, by DOWN x ACROSS warps; G such groups of warps share K among them, and the first
+ * adds up: short and wide products then take less time. K is worked through in chunks of 32, which travel to
+ * shared memory on their own, two chunks ahead. An operand lies there as it lies in memory: along K, or
+ * across it (KA, KB: neighbours in memory are neighbours in k); rows are 4 or 8 numbers apart beyond a
+ * multiple of 32, so that a warp reads without bank conflicts. */
 #ifndef CUDA_GEMM_CUH
 #define CUDA_GEMM_CUH
 
-#include <type_traits>
-
 #include "mma.cuh"
 
-template <int BM_, int BN_, int TM_, int TN_, int G_ = 1, bool TF32_ = false> struct tile {
-    static constexpr int BM = BM_, BN = BN_, TM = TM_, TN = TN_, G = G_, BK = 16;
-    static constexpr bool TF32 = TF32_; /* on the tensor cores, in one pass with rounded factors */
-    static constexpr int GROUP = (BM / TM) * (BN / TN), THREADS = GROUP * G;
+template <int BM_, int BN_, int DOWN_, int ACROSS_, int G_, bool KA_, bool KB_, bool TF32_ = false>
+struct tile {
+    static constexpr int BM = BM_, BN = BN_, DOWN = DOWN_, ACROSS = ACROSS_, G = G_, BK = 32, STAGES = 3;
+    static constexpr bool KA = KA_, KB = KB_, TF32 = TF32_;
+    static constexpr int GROUP = 32 * DOWN * ACROSS, THREADS = GROUP * G;
+    static constexpr int MT = BM / DOWN / 16, NT = BN / ACROSS / 8, TM = 2 * MT, TN = 2 * NT;
+    static constexpr int LDA = KA ? BK + 4 : BM + 8, LDB = KB ? BK + 4 : BN + 8;
     union {
         struct {
-            float A[G][2][BK][BM + 4];
-            float B[G][2][BK][BN + 4];
+            float A[STAGES][(KA ? BM : BK) * LDA];
+            float B[STAGES][(KB ? BN : BK) * LDB];
         };
-        float4 others[G > 1 ? (G - 1) * GROUP *TM *TN / 4 : 1];
+        float others[G > 1 ? (G - 1) * GROUP *TM *TN : 1];
     };
 
+    /* Where a thread's results belong: columns j and j + 1 (j even) are neighbours. */
     __device__ static int lane() { return (int)threadIdx.x % GROUP; }
-    __device__ static int row(int i) { return i / 4 * (BM / (TM / 4)) + lane() / (BN / TN) * 4 + i % 4; }
-    __device__ static int column(int j) { return j / 4 * (BN / (TN / 4)) + lane() % (BN / TN) * 4 + j % 4; }
+    __device__ static int row(int i) {
+        return lane() / 32 / ACROSS * (BM / DOWN) + i / 2 * 16 + i % 2 * 8 + lane() % 32 / 4;
+    }
+    __device__ static int column(int j) {
+        return lane() / 32 % ACROSS * (BN / ACROSS) + j / 2 * 8 + lane() % 4 * 2 + j % 2;
+    }
+    /* Which of the BM / TM threads that have a column. */
+    __device__ static int slice() { return lane() / 32 / ACROSS * 8 + lane() % 32 / 4; }
     /* Do the results stand in this thread? */
     __device__ static bool owner() { return G == 1 || threadIdx.x < GROUP; }
 };
 
-/* The part of a tile's product that a warp of its group has on the tensor cores: MT times four pieces of 16
- * x 8. */
-template <class T> struct pieces {
-    static constexpr int ACROSS = T::BN / 32, DOWN = T::GROUP / 32 / ACROSS, MT = T::BM / DOWN / 16;
-    static constexpr int HALF = T::BM / (T::TM / 4); /* rows that a thread's first four rows are among */
-    float c[MT][4][4];
-
-    __device__ static int g() { return (int)threadIdx.x % 32 / 4; }
-    __device__ static int t() { return (int)threadIdx.x % 4; }
-    __device__ static int row(int m) { return T::lane() / 32 / ACROSS * (T::BM / DOWN) + m * 16; }
-    __device__ static int column(int n) { return T::lane() / 32 % ACROSS * 32 + n * 8; }
-
-    /* 16 of K. */
-    __device__ void add(const float (*A)[T::BM + 4], const float (*B)[T::BN + 4]) {
-#pragma unroll
-        for (int k = 0; k < T::BK; k += 8) {
-            unsigned b[4][2];
-#pragma unroll
-            for (int n = 0; n < 4; n++) {
-                b[n][0] = tf32_of(B[k + t()][column(n) + g()]);
-                b[n][1] = tf32_of(B[k + t() + 4][column(n) + g()]);
-            }
-#pragma unroll
-            for (int m = 0; m < MT; m++) {
-                const float *near = &A[k + t()][row(m) + g()], *far = &A[k + t() + 4][row(m) + g()];
-                unsigned a[4] = {tf32_of(near[0]), tf32_of(near[8]), tf32_of(far[0]), tf32_of(far[8])};
-#pragma unroll
-                for (int n = 0; n < 4; n++) mma(c[m][n], a, b[n]);
-            }
-        }
+/* A chunk of an operand along K, from `k` on: from(row) is where its row begins. E numbers at a time; what
+ * stands at `end` and beyond counts as 0. */
+template <int ROWS, int E, class T, class F>
+__device__ static inline void fetch_along(T &, float *to, int k, int end, F from) {
+    constexpr int EACH = T::BK / E;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < ROWS * EACH; i += T::THREADS) {
+        int m = i / EACH, kk = i % EACH * E, there = end - k - kk;
+        async_copy<E>(to + m * (T::BK + 4) + kk, from(m) + (there > 0 ? k + kk : 0), there);
     }
+}
 
-    /* To where the epilogues expect the results, through shared memory, HALF rows at a time. */
-    __device__ void spread(T &s, int group, float (&acc)[T::TM][T::TN]) const {
-        static_assert(sizeof(T) >= sizeof(float) * T::G * HALF * T::BN, "room for results");
-        float *stage = (float *)&s + group * HALF * T::BN;
-#pragma unroll
-        for (int half = 0; half < T::TM / 4; half++) {
-#pragma unroll
-            for (int m = 0; m < MT; m++) {
-                int r = row(m) - half * HALF;
-                if (r < 0 || r >= HALF) continue;
-#pragma unroll
-                for (int n = 0; n < 4; n++) {
-                    float *to = stage + (r + g()) * T::BN + column(n) + 2 * t();
-                    *(float2 *)to = make_float2(c[m][n][0], c[m][n][1]);
-                    *(float2 *)(to + 8 * T::BN) = make_float2(c[m][n][2], c[m][n][3]);
-                }
-            }
-            __syncthreads();
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-#pragma unroll
-                for (int j = 0; j < T::TN; j += 4)
-                    *(float4 *)&acc[half * 4 + i][j] =
-                        load4(stage + (T::row(half * 4 + i) - half * HALF) * T::BN + T::column(j));
-            __syncthreads();
-        }
+/* A chunk of an operand across K: from(k) is where the tile's columns begin, `count` of which are there. */
+template <int COLUMNS, int E, class T, class F>
+__device__ static inline void fetch_across(T &, float *to, int k, int end, int count, F from) {
+    constexpr int EACH = COLUMNS / E;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < T::BK * EACH; i += T::THREADS) {
+        int kk = i / EACH, m = i % EACH * E, there = k + kk < end ? count - m : 0;
+        async_copy<E>(to + kk * (COLUMNS + 8) + m, there > 0 ? from(k + kk) + m : from(k), there);
     }
-};
-struct no_pieces {};
+}
 
 struct as_loaded {
-    __device__ float operator()(int, int, float v) const { return v; }
-};
-struct no_keep {
-    __device__ void operator()(int, int, float) const {}
+    __device__ float operator()(int, float v) const { return v; }
 };
 
-/* acc = sum over k0 <= k < k1 of a(row in tile, k) * b(column in tile, k). Each operand is loaded by one
- * functor, as it stands in memory and without a branch, and made into a number by another once all loads of a
- * round are under way: fa(row, k) and va(row, k, loaded), fb(column, k) and vb(column, k, loaded). Rows,
- * columns and k may be asked for beyond the end: fa and fb must stay within memory, va and vb give what is to
- * count there. KA, KB: neighbours in memory are neighbours in k (else in the row or column). keep(row, k,
- * value) sees each number of a once. */
-template <bool KA, bool KB, class T, class FA, class VA, class FB, class VB, class KEEP = no_keep>
-__device__ static inline void product(T &s, int k0, int k1, FA fa, VA va, FB fb, VB vb,
-                                      float (&acc)[T::TM][T::TN], KEEP keep = KEEP()) {
-    constexpr int BK = T::BK, LA = T::BM * BK / T::GROUP, LB = T::BN * BK / T::GROUP;
-    static_assert(LA * T::GROUP == T::BM * BK && LB * T::GROUP == T::BN * BK, "tile");
-    decltype(fa(0, 0)) ra[LA];
-    decltype(fb(0, 0)) rb[LB];
-    int tid = T::lane(), g = T::G > 1 ? (int)threadIdx.x / T::GROUP : 0, end = k1 - 1;
-    int rounds = (k1 - k0 + BK * T::G - 1) / (BK * T::G);
-    if (T::G > 1) {
-        k0 += g * rounds * BK;
-        k1 = min(k1, k0 + rounds * BK);
+/* acc = sum over the chunks of a b. fetch_a(chunk, to) and fetch_b(chunk, to) send for a chunk of an operand;
+ * vb(column in tile, number) gives what counts of b. This is where a kernel waits for the one before it:
+ * fetch_b must ask for nothing that that one writes. */
+template <class T, class FA, class FB, class VB = as_loaded>
+__device__ static inline void product(T &s, int chunks, FA fetch_a, FB fetch_b, float (&acc)[T::TM][T::TN],
+                                      VB vb = VB()) {
+    constexpr int STAGES = T::STAGES, LDA = T::LDA, LDB = T::LDB;
+    const int group = T::G > 1 ? (int)threadIdx.x / T::GROUP : 0, g = (int)threadIdx.x % 32 / 4,
+              t = (int)threadIdx.x % 4, row0 = T::row(0) - g, column0 = T::column(0) - 2 * t;
+    float c[T::MT][T::NT][4] = {};
+#pragma unroll
+    for (int q = 0; q < STAGES - 1; q++)
+        if (q < chunks) fetch_b(q, s.B[q]);
+    wait_turn();
+#pragma unroll
+    for (int q = 0; q < STAGES - 1; q++) {
+        if (q < chunks) fetch_a(q, s.A[q]);
+        async_commit();
     }
-    auto fetch = [&](int k) {
-#pragma unroll
-        for (int r = 0; r < LA; r++) {
-            int i = tid + r * T::GROUP, kk = k + (KA ? i % BK : i / T::BM), m = KA ? i / BK : i % T::BM;
-            ra[r] = fa(m, min(kk, end));
+    for (int q = 0; q < chunks; q++) {
+        async_wait<STAGES - 2>();
+        __syncthreads();
+        int next = q + STAGES - 1;
+        if (next < chunks) {
+            fetch_b(next, s.B[next % STAGES]);
+            fetch_a(next, s.A[next % STAGES]);
         }
+        async_commit();
+        const float *A = s.A[q % STAGES], *B = s.B[q % STAGES];
 #pragma unroll
-        for (int r = 0; r < LB; r++) {
-            int i = tid + r * T::GROUP, kk = k + (KB ? i % BK : i / T::BN), m = KB ? i / BK : i % T::BN;
-            rb[r] = fb(m, min(kk, end));
-        }
-    };
-    auto put = [&](int stage, int k) {
+        for (int step = 0; step < T::BK / 8; step += T::G) {
+            int k = (step + group) * 8 + t;
+            factor<2, T::TF32> b[T::NT];
 #pragma unroll
-        for (int r = 0; r < LA; r++) {
-            int i = tid + r * T::GROUP, kk = KA ? i % BK : i / T::BM, m = KA ? i / BK : i % T::BM;
-            float v = k + kk < k1 ? va(m, k + kk, ra[r]) : 0.0f;
-            s.A[g][stage][kk][m] = v;
-            if (k + kk < k1) keep(m, k + kk, v);
-        }
+            for (int n = 0; n < T::NT; n++) {
+                int x = column0 + n * 8 + g;
+                const float *from = T::KB ? B + x * LDB + k : B + k * LDB + x;
+                b[n].set(0, vb(x, from[0]));
+                b[n].set(1, vb(x, from[T::KB ? 4 : 4 * LDB]));
+            }
 #pragma unroll
-        for (int r = 0; r < LB; r++) {
-            int i = tid + r * T::GROUP, kk = KB ? i % BK : i / T::BN, m = KB ? i / BK : i % T::BN;
-            s.B[g][stage][kk][m] = k + kk < k1 ? vb(m, k + kk, rb[r]) : 0.0f;
+            for (int m = 0; m < T::MT; m++) {
+                int y = row0 + m * 16 + g;
+                const float *from = T::KA ? A + y * LDA + k : A + k * LDA + y;
+                constexpr int down = T::KA ? 8 * LDA : 8, along = T::KA ? 4 : 4 * LDA;
+                factor<4, T::TF32> a;
+                a.set(0, from[0]);
+                a.set(1, from[down]);
+                a.set(2, from[along]);
+                a.set(3, from[down + along]);
+                mma(c[m], a, b);
+            }
         }
-    };
+    }
+    async_wait<0>();
+    __syncthreads();
 #pragma unroll
     for (int i = 0; i < T::TM; i++)
 #pragma unroll
-        for (int j = 0; j < T::TN; j++) acc[i][j] = 0;
-    if (rounds <= 0) return;
-    std::conditional_t<T::TF32, pieces<T>, no_pieces> part = {};
-    fetch(k0);
-    put(0, k0);
-    __syncthreads();
-    for (int round = 0; round < rounds; round++) {
-        int stage = round & 1, next = k0 + (round + 1) * BK;
-        bool more = round + 1 < rounds;
-        if (more) fetch(next);
-        if constexpr (T::TF32)
-            part.add(s.A[g][stage], s.B[g][stage]);
-        else
-#pragma unroll
-            for (int kk = 0; kk < BK; kk++) {
-                float a[T::TM], b[T::TN];
-#pragma unroll
-                for (int i = 0; i < T::TM; i += 4) *(float4 *)&a[i] = load4(&s.A[g][stage][kk][T::row(i)]);
-#pragma unroll
-                for (int j = 0; j < T::TN; j += 4) *(float4 *)&b[j] = load4(&s.B[g][stage][kk][T::column(j)]);
-#pragma unroll
-                for (int i = 0; i < T::TM; i++)
-#pragma unroll
-                    for (int j = 0; j < T::TN; j++) acc[i][j] += a[i] * b[j];
-            }
-        if (more) put(stage ^ 1, next);
-        __syncthreads();
-    }
-    if constexpr (T::TF32) part.spread(s, g, acc);
+        for (int j = 0; j < T::TN; j++) acc[i][j] = c[i / 2][j / 2][i % 2 * 2 + j % 2];
     if (T::G == 1) return;
-    constexpr int EACH = T::TM * T::TN / 4;
-    if (g)
+    constexpr int EACH = T::TM * T::TN;
+    if (group)
 #pragma unroll
         for (int e = 0; e < EACH; e++)
-            s.others[((g - 1) * EACH + e) * T::GROUP + tid] = *(float4 *)&acc[e * 4 / T::TN][e * 4 % T::TN];
+            s.others[((group - 1) * EACH + e) * T::GROUP + T::lane()] = acc[e / T::TN][e % T::TN];
     __syncthreads();
-    if (!g)
+    if (!group)
         for (int z = 0; z < T::G - 1; z++)
 #pragma unroll
-            for (int e = 0; e < EACH; e++) {
-                float4 v = s.others[(z * EACH + e) * T::GROUP + tid];
-                float *to = &acc[e * 4 / T::TN][e * 4 % T::TN];
-                to[0] += v.x;
-                to[1] += v.y;
-                to[2] += v.z;
-                to[3] += v.w;
-            }
+            for (int e = 0; e < EACH; e++)
+                acc[e / T::TN][e % T::TN] += s.others[(z * EACH + e) * T::GROUP + T::lane()];
+    __syncthreads();
 }
 
-/* The same where what is loaded is the number itself. */
-template <bool KA, bool KB, class T, class FA, class FB>
-__device__ static inline void product(T &s, int k0, int k1, FA fa, FB fb, float (&acc)[T::TM][T::TN]) {
-    product<KA, KB>(s, k0, k1, fa, as_loaded(), fb, as_loaded(), acc);
-}
-
-/* The features of a row as an encoder block (or the decoder) sees them. The last `width` of them are the pool
- * of the block before, normed here as they are loaded. */
+/* The features of a row as an encoder block (or the decoder) sees them. The last of them, from column `first`
+ * on, are the pool of the block before, normed here as they are loaded. */
 struct features {
     float *x; /* [R + 1, D padded] */
     int ldx, rows;
@@ -215,26 +154,54 @@ struct features {
     const float *start; /* row number `rows` is this vector */
 };
 
-struct raw_feature {
-    float v, g, e;
-};
-
-__device__ static inline raw_feature feature_load(const features &f, int row, int c) {
-    int o = max(c - f.first, 0), r = min(row, f.rows - 1);
-    const float *from = c < f.first ? f.x + (size_t)r * f.ldx + c : f.best + (size_t)r * f.ldb + o;
-    if (row >= f.rows) from = f.start + c;
-    return {get(from), get(f.norm.g + o), get(f.norm.e + o)};
+__device__ static inline float pooled_feature(const features &f, float best, float g, float e) {
+    if (f.mean) return (g * best + (float)(f.n - 1) * e) / (float)f.n;
+    return f.n > 1 ? relu(g * best + e) : 0.0f;
 }
 
-__device__ static inline float feature_value(const features &f, int row, int c, raw_feature x) {
-    if (row >= f.rows || c < f.first) return x.v;
-    if (f.mean) return (x.g * x.v + (float)(f.n - 1) * x.e) / (float)f.n;
-    return f.n > 1 ? relu(x.g * x.v + x.e) : 0.0f;
-}
-
-/* Leaves a feature in x where it was not there before. */
-__device__ static inline void keep_feature(const features &f, int row, int c, float y) {
-    if (row >= f.rows || c >= f.first) f.x[(size_t)row * f.ldx + c] = y;
+/* Features of the rows from row0 on (row `last` is the last one there is), times weights: weights(column in
+ * tile) is where those of the features lie. Chunks of the pooled columns come first, the others stand in x
+ * already. Of the tile's rows, the first `keep` leave their pooled features in x. */
+template <int E, class T, class W>
+__device__ static inline void features_product(T &s, const features &f, int in, int row0, int last, int keep,
+                                               W weights, float (&acc)[T::TM][T::TN]) {
+    constexpr int BK = T::BK;
+    const int pooled = (in - f.first + BK - 1) / BK, chunks = pooled + (f.first + BK - 1) / BK;
+    static_assert(T::THREADS % BK == 0 && T::BM * BK % T::THREADS == 0, "tile");
+    product(
+        s, chunks,
+        [&](int q, float *to) {
+            if (q >= pooled) {
+                fetch_along<T::BM, 4>(s, to, (q - pooled) * BK, f.first,
+                                      [&](int m) { return f.x + (size_t)min(row0 + m, last) * f.ldx; });
+                return;
+            }
+            constexpr int EACH = T::BM * BK / T::THREADS;
+            int kk = threadIdx.x % BK, o = q * BK + kk, c = f.first + o;
+            bool there = c < in;
+            float g = there ? get(f.norm.g + o) : 0.0f, e = there ? get(f.norm.e + o) : 0.0f, v[EACH];
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                int row = min(row0 + (int)(threadIdx.x / BK + i * (T::THREADS / BK)), last);
+                v[i] = !there         ? 0.0f
+                       : row < f.rows ? get(f.best + (size_t)row * f.ldb + o)
+                                      : get(f.start + c);
+            }
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                int m = threadIdx.x / BK + i * (T::THREADS / BK);
+                if (row0 + m < f.rows) v[i] = there ? pooled_feature(f, v[i], g, e) : 0.0f;
+                to[m * T::LDA + kk] = v[i];
+                if (there && m < keep) f.x[(size_t)(row0 + m) * f.ldx + c] = v[i];
+            }
+        },
+        [&](int q, float *to) {
+            if (q < pooled)
+                fetch_along<T::BN, 1>(s, to, f.first + q * BK, in, weights);
+            else
+                fetch_along<T::BN, E>(s, to, (q - pooled) * BK, f.first, weights);
+        },
+        acc);
 }
 
 /* What follows the gradient of the features: the way back through the pool of the block before, whose columns
@@ -262,7 +229,6 @@ __device__ static void gradient_epilogue(T &s, float (&acc)[T::TM][T::TN], int m
     static_assert(sizeof(T) >= 2 * sizeof(groups) && sizeof(T) >= 768 * sizeof(double), "room for sums");
     groups *sums = (groups *)&s;
     __syncthreads();
-    int group = T::lane() / (T::BN / T::TN);
     if (T::owner()) {
         /* All loads first, then the stores. */
         float d[T::TM][T::TN];
@@ -306,8 +272,8 @@ __device__ static void gradient_epilogue(T &s, float (&acc)[T::TM][T::TN], int m
                     p.gd[(size_t)row * p.O + o] = g * dz;
                 }
             }
-            sums[0][group][T::column(j)] = dy;
-            sums[1][group][T::column(j)] = dy_xhat;
+            sums[0][T::slice()][T::column(j)] = dy;
+            sums[1][T::slice()][T::column(j)] = dy_xhat;
         }
 #pragma unroll
         for (int i = 0; i < T::TM; i++)

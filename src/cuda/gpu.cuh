@@ -5,7 +5,7 @@
  * b*n + t. Widths H, O, C are padded to 16, and what stands in the padding is zero.
  *
  * What the norms need on the way back is linear in numbers that are known only when the whole batch has been
- * seen, so the passes over cells leave sums from which the next kernel makes the gradient as it loads it:
+ * seen, so the passes over cells leave sums from which the next kernel makes the gradient:
  *   decoder   dpre = r > 0 ? g*dv - k0 - k1*r : 0, from dv and r
  *   encoder   dac  = sum - c0*count - c1*total, where count and total are of h > 0 and of h
  * Neither dpre nor the gradient at a pair is ever in device memory.
@@ -120,7 +120,7 @@ struct gpu {
     encoder_block enc[MAX_BLOCKS];
     norms dec;              /* [N, C] */
     float *dec_k0, *dec_k1; /* [N, C] */
-    float *rows;            /* [Q, D]: the decoder's weights that see x' and y' */
+    float *rows;            /* [Q, D padded]: the decoder's weights that see x' and y' */
     float *conv, *conv_t;   /* [pairs, 3, C in, C out] and [pairs, 3, C out, C in]: those that see v */
     float *pool, *pool_t;   /* likewise for the pools */
     unsigned *counters;
@@ -293,11 +293,18 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p);
 bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p);
 bool back_plan_make(const gpu *s, int B, int n, back_plan *p);
 
-/* Launches on a stream unless something failed before. */
+/* Launches on a stream unless something failed before. More shared memory than SHARED_PLAIN bytes must be
+ * asked for. */
+enum { SHARED_PLAIN = 48 * 1024 };
 template <class... P, class... A>
 static void launch_on(char failed[256], cudaStream_t where, cudaLaunchAttribute *attribute, const char *name,
                       dim3 grid, int block, size_t shared, void (*kernel)(P...), A... args) {
     if (failed[0]) return;
+    if (shared > SHARED_PLAIN &&
+        !gpu_note(failed,
+                  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
+                  "shared memory"))
+        return;
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = dim3(block);
@@ -495,6 +502,10 @@ template <int U, class L, class S> __device__ static inline void staged(int coun
  * there. */
 __device__ static inline void async_copy(float *to, const float *from) {
     __pipeline_memcpy_async(to, from, 16);
+}
+/* E numbers (4, 2 or 1), of which the first `there` count and the others become 0. */
+template <int E> __device__ static inline void async_copy(float *to, const float *from, int there) {
+    __pipeline_memcpy_async(to, from, E * 4, (E - max(0, min(there, E))) * 4);
 }
 __device__ static inline void async_commit() {
     __pipeline_commit();

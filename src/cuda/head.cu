@@ -187,8 +187,9 @@ struct take_args {
     const uint64_t *start;
     const float *items, *vectors;
     const int32_t *word, *order_all;
-    const float *mean, *scale;
+    const float *mean, *scale, *first;
     float *x;
+    int D;
     int *pos, *order;
 };
 
@@ -206,6 +207,8 @@ __global__ void __launch_bounds__(128) take(take_args p) {
             p.word ? p.vectors[(size_t)p.word[from + item] * p.d + c] : p.items[(from + item) * p.d + c];
         p.x[(row + item) * p.ldx + c] = (v - p.mean[c]) * p.scale[c];
     }
+    if (!blockIdx.x)
+        for (int c = threadIdx.x; c < p.D; c += 128) p.x[(size_t)gridDim.x * p.n * p.ldx + c] = p.first[c];
 }
 
 void gpu_take(gpu *s) {
@@ -220,7 +223,9 @@ void gpu_take(gpu *s) {
                    s->order_all,
                    s->mean,
                    s->scale,
+                   s->theta + s->base.sh->start,
                    s->x,
+                   s->base.sh->D,
                    s->pos,
                    s->order};
     CHAIN(s, s->base.B, 128, 0, take, p);

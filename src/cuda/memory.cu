@@ -34,7 +34,7 @@ static void place_fixed(gpu *s, arena &a) {
     a.place(s->dec, N * C);
     a.place(s->dec_k0, N * C);
     a.place(s->dec_k1, N * C);
-    a.place(s->rows, (size_t)s->Q * sh->D);
+    a.place(s->rows, (size_t)s->Q * s->D);
     a.place(s->conv, square);
     a.place(s->conv_t, square);
     a.place(s->pool, square);

@@ -56,4 +56,18 @@ __device__ static inline void mma(float (&c)[4], const factor<4, ROUNDED> &a, co
     mma(c, a.big, b.big);
 }
 
+/* The same for pieces side by side, in an order in which none waits for the one before. */
+template <int N, bool ROUNDED>
+__device__ static inline void mma(float (&c)[N][4], const factor<4, ROUNDED> &a,
+                                  const factor<2, ROUNDED> (&b)[N]) {
+    if (!ROUNDED) {
+#pragma unroll
+        for (int n = 0; n < N; n++) mma(c[n], a.small, b[n].big);
+#pragma unroll
+        for (int n = 0; n < N; n++) mma(c[n], a.big, b[n].small);
+    }
+#pragma unroll
+    for (int n = 0; n < N; n++) mma(c[n], a.big, b[n].big);
+}
+
 #endif

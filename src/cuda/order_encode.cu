@@ -14,26 +14,39 @@ __global__ static void take_items(const float *items, const float *mean, const f
 }
 
 /* out [R, N] = bias + x [R, K] w [K, N]; rows of x are ldx apart, N is a multiple of 16. */
-typedef tile<64, 64, 4, 4> product_tile;
+typedef tile<64, 64, 2, 2, 1, true, false> product_tile;
 
 __global__ static void __launch_bounds__(product_tile::THREADS)
     rows_product(const float *x, int ldx, int R, int K, const float *w, int N, const float *bias,
                  float *out) {
-    __shared__ __align__(16) product_tile s;
-    int row0 = blockIdx.x * product_tile::BM, column0 = blockIdx.y * product_tile::BN;
-    float acc[4][4];
-    product<true, false>(
-        s, 0, K, [&](int m, int k) { return row0 + m < R ? x[(size_t)(row0 + m) * ldx + k] : 0.0f; },
-        [&](int c, int k) { return column0 + c < N ? w[(size_t)k * N + column0 + c] : 0.0f; }, acc);
-    int column = column0 + product_tile::column(0);
-    if (column >= N) return;
-    float4 b = bias ? load4(bias + column) : make_float4(0, 0, 0, 0);
+    typedef product_tile T;
+    extern __shared__ float4 memory[];
+    T &s = *(T *)memory;
+    int row0 = blockIdx.x * T::BM, column0 = blockIdx.y * T::BN;
+    float acc[T::TM][T::TN];
+    product(
+        s, (K + T::BK - 1) / T::BK,
+        [&](int q, float *to) {
+            fetch_along<T::BM, 1>(s, to, q * T::BK, K,
+                                  [&](int m) { return x + (size_t)min(row0 + m, R - 1) * ldx; });
+        },
+        [&](int q, float *to) {
+            fetch_across<T::BN, 4>(s, to, q * T::BK, K, N - column0,
+                                   [&](int k) { return w + (size_t)k * N + column0; });
+        },
+        acc);
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        int row = row0 + product_tile::row(i);
-        if (row < R)
-            store4(out + (size_t)row * N + column,
-                   make_float4(acc[i][0] + b.x, acc[i][1] + b.y, acc[i][2] + b.z, acc[i][3] + b.w));
+    for (int j = 0; j < T::TN; j += 2) {
+        int column = column0 + T::column(j);
+        if (column >= N) continue;
+        float2 b = bias ? *(const float2 *)(bias + column) : make_float2(0, 0);
+#pragma unroll
+        for (int i = 0; i < T::TM; i++) {
+            int row = row0 + T::row(i);
+            if (row < R)
+                *(float2 *)(out + (size_t)row * N + column) =
+                    make_float2(acc[i][j] + b.x, acc[i][j + 1] + b.y);
+        }
     }
 }
 
@@ -178,8 +191,8 @@ bool order_encode_limits(orders *s) {
 static void product_launch(orders *s, const float *x, int R, int K, size_t w, int N, const float *bias,
                            float *out) {
     dim3 grid(up(R, product_tile::BM), up(N, product_tile::BN));
-    LAUNCH(s, s->stream, grid, product_tile::THREADS, 0, rows_product, x, s->net.D, R, K, s->numbers + w, N,
-           bias, out);
+    LAUNCH(s, s->stream, grid, product_tile::THREADS, sizeof(product_tile), rows_product, x, s->net.D, R, K,
+           s->numbers + w, N, bias, out);
 }
 
 void order_encode(orders *s, int B, int n) {

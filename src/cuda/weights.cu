@@ -12,14 +12,22 @@ struct weights_args {
 
 /* part[split] = d^T x over some of the rows. */
 template <class T> __global__ void __launch_bounds__(T::THREADS) rows_weights(weights_args p) {
-    __shared__ T s;
+    extern __shared__ float4 memory[];
+    T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN, columns = p.in + p.ones;
     int k0 = blockIdx.z * p.rows_split, k1 = min(p.R, k0 + p.rows_split);
     float acc[T::TM][T::TN];
-    product<false, false>(
-        s, k0, k1, [&](int m, int k) { return get(p.d + (size_t)k * p.width + min(m0 + m, p.width - 1)); },
-        as_loaded(), [&](int c, int k) { return get(p.x + (size_t)k * p.ldx + min(n0 + c, p.in - 1)); },
-        [&](int c, int, float v) { return n0 + c < p.in ? v : 1.0f; }, acc);
+    product(
+        s, (k1 - k0 + T::BK - 1) / T::BK,
+        [&](int q, float *to) {
+            fetch_across<T::BM, 4>(s, to, k0 + q * T::BK, k1, p.width - m0,
+                                   [&](int k) { return p.d + (size_t)k * p.width + m0; });
+        },
+        [&](int q, float *to) {
+            fetch_across<T::BN, 4>(s, to, k0 + q * T::BK, k1, p.ldx - n0,
+                                   [&](int k) { return p.x + (size_t)k * p.ldx + n0; });
+        },
+        acc, [&](int c, float v) { return n0 + c < p.in ? v : 1.0f; });
     float *part = p.part + (size_t)blockIdx.z * p.width * columns;
 #pragma unroll
     for (int i = 0; i < T::TM; i++)
@@ -33,19 +41,19 @@ template <class T> __global__ void __launch_bounds__(T::THREADS) rows_weights(we
 template <bool TF32>
 static int rows_weights_launch(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
                                float *part) {
-    typedef tile<128, 64, 8, 8, 1, TF32> wide;
-    typedef tile<64, 64, 8, 4, 1, TF32> narrow;
+    typedef tile<128, 64, 4, 2, 1, false, false, TF32> wide;
+    typedef tile<64, 64, 2, 2, 1, false, false, TF32> narrow;
     bool large = (long)width * (in + ones) >= 128 * 1024;
     int x = up(width, large ? 128 : 64), y = up(in + ones, 64), splits = up(2 * s->multiprocessors, x * y);
     if (splits > up(R, 64)) splits = up(R, 64);
     if (splits > SPLITS) splits = SPLITS;
-    int each = up(up(R, splits), 16) * 16;
+    int each = up(up(R, splits), 32) * 32; /* whole chunks */
     splits = up(R, each);
     weights_args p = {d, width, R, each, s->x, s->D, in, ones, part};
     if (large)
-        LAUNCH(s, where, dim3(x, y, splits), wide::THREADS, 0, rows_weights<wide>, p);
+        LAUNCH(s, where, dim3(x, y, splits), wide::THREADS, sizeof(wide), rows_weights<wide>, p);
     else
-        LAUNCH(s, where, dim3(x, y, splits), narrow::THREADS, 0, rows_weights<narrow>, p);
+        LAUNCH(s, where, dim3(x, y, splits), narrow::THREADS, sizeof(narrow), rows_weights<narrow>, p);
     return splits;
 }
 
