@@ -76,22 +76,16 @@ struct q_args {
     float *q;
 };
 
-template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_rows(q_args p) {
+template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) decoder_rows(q_args p) {
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN, R = p.f.rows + 1;
-    float acc[T::TM][T::TN];
-    features_product<4>(
-        s, p.f, p.D, m0, R - 1, blockIdx.y == 0 ? min(p.f.rows - m0, T::BM) : 0,
-        [&](int c) { return p.rows + (size_t)min(n0 + c, p.Q - 1) * p.f.ldx; }, acc);
-#pragma unroll
-    for (int i = 0; i < T::TM; i++)
-#pragma unroll
-        for (int j = 0; j < T::TN; j += 2) {
-            int m = m0 + T::row(i), c = n0 + T::column(j);
-            if (m < R && c < p.Q)
-                *(float2 *)(p.q + (size_t)m * p.Q + c) = make_float2(acc[i][j], acc[i][j + 1]);
-        }
+    features_product<4>(s, p.f, p.D, m0, R - 1, blockIdx.y == 0 ? p.f.rows - m0 : 0,
+                        [&](int c) { return p.rows + min(n0 + c, p.Q - 1) * p.f.ldx; });
+    int c = (int)threadIdx.x % (T::BN / 4) * 4;
+    rolled<2, T::BM, T::THREADS / (T::BN / 4)>((int)threadIdx.x / (T::BN / 4), [&](int m) {
+        if (m0 + m < R && n0 + c < p.Q) store4(p.q + (size_t)(m0 + m) * p.Q + n0 + c, s.results(m, c));
+    });
 }
 
 /* Without a decoder the pooled features must still get their place in x. */
@@ -99,8 +93,7 @@ __global__ void features_only(features f, int D) {
     wait_turn();
     for (int c = f.first + threadIdx.x; c < D; c += blockDim.x) {
         int o = c - f.first;
-        f.x[(size_t)blockIdx.x * f.ldx + c] =
-            pooled_feature(f, f.best[(size_t)blockIdx.x * f.ldb + o], f.norm.g[o], f.norm.e[o]);
+        f.x[(size_t)blockIdx.x * f.ldx + c] = pooled(f, o)(f.best[(size_t)blockIdx.x * f.ldb + o]);
     }
 }
 

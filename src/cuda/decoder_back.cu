@@ -86,23 +86,21 @@ struct dx_args {
     pool_backward pool;
 };
 
-template <class T> __global__ void __launch_bounds__(T::THREADS) decoder_inputs(dx_args p) {
+template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) decoder_inputs(dx_args p) {
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
-    float acc[T::TM][T::TN];
     product(
         s, (p.Q + T::BK - 1) / T::BK,
         [&](int q, float *to) {
-            fetch_along<T::BM, 4>(s, to, q * T::BK, p.Q,
-                                  [&](int m) { return p.dq + (size_t)min(m0 + m, p.R - 1) * p.Q; });
+            fetch_along<T, T::BM, 4>(to, q * T::BK, p.Q,
+                                     [&](int m) { return p.dq + (size_t)min(m0 + m, p.R - 1) * p.Q; });
         },
         [&](int q, float *to) {
-            fetch_across<T::BN, 4>(s, to, q * T::BK, p.Q, p.ldx - n0,
-                                   [&](int k) { return p.rows + (size_t)k * p.ldx + n0; });
-        },
-        acc);
-    gradient_epilogue(s, acc, m0, n0, p.R, p.D, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
+            fetch_across<T, T::BN, 4>(to, q * T::BK, p.Q, p.ldx - n0,
+                                      [&](int k) { return p.rows + (size_t)k * p.ldx + n0; });
+        });
+    gradient_epilogue(s, m0, n0, p.R, p.D, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
 }
 
 /* Row R of dq: what the start vector got as y' in all sets; it is no x'. */

@@ -31,48 +31,42 @@ __device__ static void finish_group(const double *part, int tiles, unsigned *cou
     if (threadIdx.x < 32 && h < norm.width) norm_make(norm, h, total[threadIdx.x], total[32 + threadIdx.x]);
 }
 
-template <bool STATS, class T> __global__ void __launch_bounds__(128) encoder_rows(rows_args p) {
+template <bool STATS, class T>
+__global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_args p) {
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int row0 = blockIdx.x * p.tile_rows, rows = min(p.tile_rows, p.R - row0), h0 = blockIdx.y * 32;
     bool write = blockIdx.y == 0;
-    float acc[T::TM][T::TN];
-    features_product<1>(
-        s, p.f, p.in, row0, p.R - 1, write ? rows : 0,
-        [&](int c) {
-            int h = min(h0 + (c & 31), p.hidden - 1);
-            return p.theta + p.weight + ((size_t)h * 2 + (c >> 5)) * p.in;
-        },
-        acc);
-    float(*out)[68] = (float(*)[68])memory; /* the operands' place is free now */
-    static_assert(sizeof(T) >= 64 * sizeof *out, "room for results");
+    features_product<1>(s, p.f, p.in, row0, p.R - 1, write ? rows : 0, [&](int c) {
+        int h = min(h0 + (c & 31), p.hidden - 1);
+        return p.theta + p.weight + (h * 2 + (c >> 5)) * p.in;
+    });
+    /* Four columns a thread; padding is 0. */
+    float *out = s.out[0];
+    int c = (int)threadIdx.x % 16 * 4, h = h0 + (c & 31);
+    float b[4];
 #pragma unroll
-    for (int j = 0; j < T::TN; j += 2) {
-        int c = T::column(j), h = h0 + (c & 31);
-        bool first = h < p.hidden, second = h + 1 < p.hidden;
-        float2 b = make_float2(c < 32 && first ? get(p.theta + p.bias + h) : 0.0f,
-                               c < 32 && second ? get(p.theta + p.bias + h + 1) : 0.0f);
-#pragma unroll
-        for (int i = 0; i < T::TM; i++) {
-            int m = T::row(i);
-            float2 v = make_float2(first ? acc[i][j] + b.x : 0.0f, second ? acc[i][j + 1] + b.y : 0.0f);
-            if (STATS) *(float2 *)&out[m][c] = v;
-            if (m < rows && h < p.H)
-                *(float2 *)(p.ac + (size_t)(row0 + m) * 2 * p.H + (c >> 5) * p.H + h) = v;
-        }
+    for (int k = 0; k < 4; k++) b[k] = c < 32 && h + k < p.hidden ? get(p.theta + p.bias + h + k) : 0.0f;
+#pragma unroll 2
+    for (int m = (int)threadIdx.x / 16; m < rows; m += T::THREADS / 16) {
+        float4 v = load4(out + m * T::LD + c);
+        v = make_float4(h < p.hidden ? v.x + b[0] : 0.0f, h + 1 < p.hidden ? v.y + b[1] : 0.0f,
+                        h + 2 < p.hidden ? v.z + b[2] : 0.0f, h + 3 < p.hidden ? v.w + b[3] : 0.0f);
+        if (STATS) store4(out + m * T::LD + c, v);
+        if (h < p.H) store4(p.ac + (size_t)(row0 + m) * 2 * p.H + (c >> 5) * p.H + h, v);
     }
     if (!STATS) return;
     __syncthreads();
     int ch = threadIdx.x & 31, group = threadIdx.x >> 5, n = p.f.n;
     double sum = 0, square = 0;
     for (int m = group; m < rows; m += 4) {
-        float a = out[m][ch], s0 = 0, s1 = 0;
-        const float(*c)[68] = out + m / n * n;
+        float a = out[m * T::LD + ch], s0 = 0, s1 = 0;
+        const float *other = out + m / n * n * T::LD + 32 + ch;
 #pragma unroll 4
         for (int j = 0; j < n; j++) {
-            float h = relu(a + c[j][32 + ch]);
-            s0 += h;
-            s1 += h * h;
+            float x = relu(a + other[j * T::LD]);
+            s0 += x;
+            s1 += x * x;
         }
         sum += (double)s0;
         square += (double)s1;
@@ -143,7 +137,6 @@ template <bool STATS> __global__ void __launch_bounds__(128) pair_sums(sums_args
 features gpu_features(const gpu *s, int block) {
     features f = {s->x, s->D, s->base.B * s->base.n};
     const shape *sh = s->base.sh;
-    f.start = s->theta + sh->start;
     f.first = block < s->M ? sh->enc[block].in : sh->D;
     f.n = s->base.n;
     f.mean = sh->s.pool == ONET_POOL_MEAN;

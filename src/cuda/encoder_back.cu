@@ -30,25 +30,23 @@ __global__ void __launch_bounds__(256) encoder_correct(inputs_args p) {
                        sum.z - c0.z * count.z - c1.z * total.z, sum.w - c0.w * count.w - c1.w * total.w));
 }
 
-template <class T> __global__ void __launch_bounds__(T::THREADS) encoder_inputs(inputs_args p) {
+template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_inputs(inputs_args p) {
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
-    float acc[T::TM][T::TN];
     product(
         s, (2 * p.H + T::BK - 1) / T::BK,
         [&](int q, float *to) {
-            fetch_along<T::BM, 4>(s, to, q * T::BK, 2 * p.H,
-                                  [&](int m) { return p.dac + (size_t)min(m0 + m, p.R - 1) * 2 * p.H; });
+            fetch_along<T, T::BM, 4>(to, q * T::BK, 2 * p.H,
+                                     [&](int m) { return p.dac + (size_t)min(m0 + m, p.R - 1) * 2 * p.H; });
         },
         [&](int q, float *to) {
-            fetch_across<T::BN, 1>(s, to, q * T::BK, 2 * p.H, p.in - n0, [&](int k) {
+            fetch_across<T, T::BN, 1>(to, q * T::BK, 2 * p.H, p.in - n0, [&](int k) {
                 int side = k >= p.H, h = min(k - side * p.H, p.hidden - 1); /* dac is 0 beyond */
-                return p.theta + p.weight + ((size_t)h * 2 + side) * p.in + n0;
+                return p.theta + p.weight + (h * 2 + side) * p.in + n0;
             });
-        },
-        acc);
-    gradient_epilogue(s, acc, m0, n0, p.R, p.in, p.dx, p.ldx, true, nullptr, nullptr, p.pool);
+        });
+    gradient_epilogue(s, m0, n0, p.R, p.in, p.dx, p.ldx, true, nullptr, nullptr, p.pool);
 }
 
 /* ---- launches ---- */

@@ -1,11 +1,15 @@
-/* A tile of a matrix product on the tensor cores, results in registers for the caller's epilogue. Float32 in
- * three steps of TF32 (mma.cuh), or TF32 alone.
+/* A tile of a matrix product on the tensor cores. Float32 in three steps of TF32 (mma.cuh), or TF32 alone.
  *
- * BM x BN results a block, by DOWN x ACROSS warps; G such groups of warps share K among them, and the first
- * adds up: short and wide products then take less time. K is worked through in chunks of 32, which travel to
- * shared memory on their own, two chunks ahead. An operand lies there as it lies in memory: along K, or
- * across it (KA, KB: neighbours in memory are neighbours in k); rows are 4 or 8 numbers apart beyond a
- * multiple of 32, so that a warp reads without bank conflicts. */
+ * BM x BN results a block, by DOWN x ACROSS warps; G such groups of warps share K among them: short and wide
+ * products then take less time. K is worked through in chunks of 32, which travel to shared memory on their
+ * own, two chunks ahead. An operand lies there as it lies in memory: along K, or across it (KA, KB:
+ * neighbours in memory are neighbours in k); rows are 4 or 8 numbers apart beyond a multiple of 32, so that a
+ * warp reads without bank conflicts. The results end there too, for the caller. The
+ * tensor cores cut off what does not fit into a sum, which would drift with K: each chunk has a sum of its
+ * own, and these are added up rounded to nearest.
+ *
+ * A step's kernels run once each, and fetching their instructions takes longer than most of their loops: all
+ * but the products themselves is rolled up, and stands once. */
 #ifndef CUDA_GEMM_CUH
 #define CUDA_GEMM_CUH
 
@@ -16,87 +20,97 @@ struct tile {
     static constexpr int BM = BM_, BN = BN_, DOWN = DOWN_, ACROSS = ACROSS_, G = G_, BK = 32, STAGES = 3;
     static constexpr bool KA = KA_, KB = KB_, TF32 = TF32_;
     static constexpr int GROUP = 32 * DOWN * ACROSS, THREADS = GROUP * G;
-    static constexpr int MT = BM / DOWN / 16, NT = BN / ACROSS / 8, TM = 2 * MT, TN = 2 * NT;
-    static constexpr int LDA = KA ? BK + 4 : BM + 8, LDB = KB ? BK + 4 : BN + 8;
+    static constexpr int RESIDENT = 512 / THREADS; /* blocks a multiprocessor, at least */
+    static constexpr int MT = BM / DOWN / 16, NT = BN / ACROSS / 8;
+    static constexpr int LDA = KA ? BK + 4 : BM + 8, LDB = KB ? BK + 4 : BN + 8, LD = BN + 8;
     union {
         struct {
             float A[STAGES][(KA ? BM : BK) * LDA];
             float B[STAGES][(KB ? BN : BK) * LDB];
         };
-        float others[G > 1 ? (G - 1) * GROUP *TM *TN : 1];
+        float out[G][BM * LD]; /* a group's results */
     };
 
-    /* Where a thread's results belong: columns j and j + 1 (j even) are neighbours. */
-    __device__ static int lane() { return (int)threadIdx.x % GROUP; }
-    __device__ static int row(int i) {
-        return lane() / 32 / ACROSS * (BM / DOWN) + i / 2 * 16 + i % 2 * 8 + lane() % 32 / 4;
+    /* Four neighbours among the results. */
+    __device__ float4 results(int row, int column) const {
+        float4 v = load4(out[0] + row * LD + column);
+#pragma unroll
+        for (int g = 1; g < G; g++) {
+            float4 w = load4(out[g] + row * LD + column);
+            v = make_float4(v.x + w.x, v.y + w.y, v.z + w.z, v.w + w.w);
+        }
+        return v;
     }
-    __device__ static int column(int j) {
-        return lane() / 32 % ACROSS * (BN / ACROSS) + j / 2 * 8 + lane() % 4 * 2 + j % 2;
-    }
-    /* Which of the BM / TM threads that have a column. */
-    __device__ static int slice() { return lane() / 32 / ACROSS * 8 + lane() % 32 / 4; }
-    /* Do the results stand in this thread? */
-    __device__ static bool owner() { return G == 1 || threadIdx.x < GROUP; }
 };
 
-/* A chunk of an operand along K, from `k` on: from(row) is where its row begins. E numbers at a time; what
- * stands at `end` and beyond counts as 0. */
-template <int ROWS, int E, class T, class F>
-__device__ static inline void fetch_along(T &, float *to, int k, int end, F from) {
-    constexpr int EACH = T::BK / E;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < ROWS * EACH; i += T::THREADS) {
-        int m = i / EACH, kk = i % EACH * E, there = end - k - kk;
-        async_copy<E>(to + m * (T::BK + 4) + kk, from(m) + (there > 0 ? k + kk : 0), there);
+/* f(first), f(first + STEP) ... below COUNT, where first < STEP: U in a row. The compiler knows how often. */
+template <int U, int COUNT, int STEP, class F> __device__ static inline void rolled(int first, F f) {
+    if (COUNT % STEP == 0) {
+#pragma unroll U
+        for (int i = 0; i < COUNT / STEP; i++) f(first + i * STEP);
+    } else {
+#pragma unroll 1
+        for (int i = first; i < COUNT; i += STEP) f(i);
     }
 }
 
+/* A chunk of an operand along K, from `k` on: from(row) is where its row begins. E numbers at a time; what
+ * stands at `end` and beyond counts as 0. */
+template <class T, int ROWS, int E, class F>
+__device__ static inline void fetch_along(float *to, int k, int end, F from) {
+    constexpr int EACH = T::BK / E;
+    static_assert(T::THREADS % EACH == 0, "tile");
+    int kk = (int)threadIdx.x % EACH * E, there = end - k - kk;
+    if (there > 0) k += kk;
+    rolled<2, ROWS, T::THREADS / EACH>((int)threadIdx.x / EACH, [&](int m) {
+        async_copy<E>(to + m * (T::BK + 4) + kk, from(m) + k, there);
+    });
+}
+
 /* A chunk of an operand across K: from(k) is where the tile's columns begin, `count` of which are there. */
-template <int COLUMNS, int E, class T, class F>
-__device__ static inline void fetch_across(T &, float *to, int k, int end, int count, F from) {
+template <class T, int COLUMNS, int E, class F>
+__device__ static inline void fetch_across(float *to, int k, int end, int count, F from) {
     constexpr int EACH = COLUMNS / E;
-#pragma unroll 4
-    for (int i = threadIdx.x; i < T::BK * EACH; i += T::THREADS) {
-        int kk = i / EACH, m = i % EACH * E, there = k + kk < end ? count - m : 0;
-        async_copy<E>(to + kk * (COLUMNS + 8) + m, there > 0 ? from(k + kk) + m : from(k), there);
-    }
+    static_assert(T::THREADS % EACH == 0, "tile");
+    int m = (int)threadIdx.x % EACH * E, there = count - m, at = there > 0 ? m : 0;
+    rolled<2, T::BK, T::THREADS / EACH>((int)threadIdx.x / EACH, [&](int kk) {
+        async_copy<E>(to + kk * (COLUMNS + 8) + m, from(min(k + kk, end - 1)) + at, k + kk < end ? there : 0);
+    });
 }
 
 struct as_loaded {
     __device__ float operator()(int, float v) const { return v; }
 };
 
-/* acc = sum over the chunks of a b. fetch_a(chunk, to) and fetch_b(chunk, to) send for a chunk of an operand;
- * vb(column in tile, number) gives what counts of b. This is where a kernel waits for the one before it:
- * fetch_b must ask for nothing that that one writes. */
+/* The sum over the chunks of a b, to where s.results finds it. fetch_a(chunk, to) and fetch_b(chunk, to) send
+ * for a chunk of an operand; vb(column in tile, number) gives what counts of b. This is where a kernel waits
+ * for the one before it: fetch_b must ask for nothing that that one writes. */
 template <class T, class FA, class FB, class VB = as_loaded>
-__device__ static inline void product(T &s, int chunks, FA fetch_a, FB fetch_b, float (&acc)[T::TM][T::TN],
-                                      VB vb = VB()) {
+__device__ static inline void product(T &s, int chunks, FA fetch_a, FB fetch_b, VB vb = VB()) {
     constexpr int STAGES = T::STAGES, LDA = T::LDA, LDB = T::LDB;
-    const int group = T::G > 1 ? (int)threadIdx.x / T::GROUP : 0, g = (int)threadIdx.x % 32 / 4,
-              t = (int)threadIdx.x % 4, row0 = T::row(0) - g, column0 = T::column(0) - 2 * t;
-    float c[T::MT][T::NT][4] = {};
-#pragma unroll
-    for (int q = 0; q < STAGES - 1; q++)
-        if (q < chunks) fetch_b(q, s.B[q]);
-    wait_turn();
-#pragma unroll
-    for (int q = 0; q < STAGES - 1; q++) {
-        if (q < chunks) fetch_a(q, s.A[q]);
-        async_commit();
-    }
-    for (int q = 0; q < chunks; q++) {
-        async_wait<STAGES - 2>();
-        __syncthreads();
-        int next = q + STAGES - 1;
-        if (next < chunks) {
-            fetch_b(next, s.B[next % STAGES]);
-            fetch_a(next, s.A[next % STAGES]);
+    const int warp = (int)threadIdx.x / 32 % (T::GROUP / 32),
+              group = T::G > 1 ? (int)threadIdx.x / T::GROUP : 0, g = (int)threadIdx.x % 32 / 4,
+              t = (int)threadIdx.x % 4, row0 = warp / T::ACROSS * (T::BM / T::DOWN) + g,
+              column0 = warp % T::ACROSS * (T::BN / T::ACROSS);
+    float sum[T::MT][T::NT][4] = {};
+    int stage = 0, to = 0;
+#pragma unroll 1
+    for (int q = 1 - STAGES; q < chunks; q++) {
+        if (q >= 0) {
+            async_wait<STAGES - 2>();
+            __syncthreads();
         }
+        int next = q + STAGES - 1;
+        if (next < chunks) fetch_b(next, s.B[to]);
+        if (!next) wait_turn();
+        if (next < chunks) fetch_a(next, s.A[to]);
         async_commit();
-        const float *A = s.A[q % STAGES], *B = s.B[q % STAGES];
-#pragma unroll
+        to = to + 1 < STAGES ? to + 1 : 0;
+        if (q < 0) continue;
+        const float *A = s.A[stage], *B = s.B[stage];
+        stage = stage + 1 < STAGES ? stage + 1 : 0;
+        float c[T::MT][T::NT][4] = {};
+#pragma unroll 2
         for (int step = 0; step < T::BK / 8; step += T::G) {
             int k = (step + group) * 8 + t;
             factor<2, T::TF32> b[T::NT];
@@ -109,7 +123,7 @@ __device__ static inline void product(T &s, int chunks, FA fetch_a, FB fetch_b, 
             }
 #pragma unroll
             for (int m = 0; m < T::MT; m++) {
-                int y = row0 + m * 16 + g;
+                int y = row0 + m * 16;
                 const float *from = T::KA ? A + y * LDA + k : A + k * LDA + y;
                 constexpr int down = T::KA ? 8 * LDA : 8, along = T::KA ? 4 : 4 * LDA;
                 factor<4, T::TF32> a;
@@ -120,88 +134,93 @@ __device__ static inline void product(T &s, int chunks, FA fetch_a, FB fetch_b, 
                 mma(c[m], a, b);
             }
         }
+#pragma unroll
+        for (int m = 0; m < T::MT; m++)
+#pragma unroll
+            for (int n = 0; n < T::NT; n++)
+#pragma unroll
+                for (int i = 0; i < 4; i++) sum[m][n][i] += c[m][n][i];
     }
     async_wait<0>();
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < T::TM; i++)
+    for (int m = 0; m < T::MT; m++)
 #pragma unroll
-        for (int j = 0; j < T::TN; j++) acc[i][j] = c[i / 2][j / 2][i % 2 * 2 + j % 2];
-    if (T::G == 1) return;
-    constexpr int EACH = T::TM * T::TN;
-    if (group)
-#pragma unroll
-        for (int e = 0; e < EACH; e++)
-            s.others[((group - 1) * EACH + e) * T::GROUP + T::lane()] = acc[e / T::TN][e % T::TN];
-    __syncthreads();
-    if (!group)
-        for (int z = 0; z < T::G - 1; z++)
-#pragma unroll
-            for (int e = 0; e < EACH; e++)
-                acc[e / T::TN][e % T::TN] += s.others[(z * EACH + e) * T::GROUP + T::lane()];
+        for (int n = 0; n < T::NT; n++) {
+            float *at = s.out[group] + (row0 + m * 16) * T::LD + column0 + n * 8 + 2 * t;
+            *(float2 *)at = make_float2(sum[m][n][0], sum[m][n][1]);
+            *(float2 *)(at + 8 * T::LD) = make_float2(sum[m][n][2], sum[m][n][3]);
+        }
     __syncthreads();
 }
 
 /* The features of a row as an encoder block (or the decoder) sees them. The last of them, from column `first`
  * on, are the pool of the block before, normed here as they are loaded. */
 struct features {
-    float *x; /* [R + 1, D padded] */
+    float *x; /* [R + 1, D padded]; row R is the start vector */
     int ldx, rows;
     const float *best; /* [R, O] */
     int ldb, first;    /* columns first .. are the pool's */
     norms norm;
     int n, mean;
-    const float *start; /* row number `rows` is this vector */
 };
 
-__device__ static inline float pooled_feature(const features &f, float best, float g, float e) {
-    if (f.mean) return (g * best + (float)(f.n - 1) * e) / (float)f.n;
-    return f.n > 1 ? relu(g * best + e) : 0.0f;
-}
+/* What makes a feature of a pool: max(g best + e, low). */
+struct pooled {
+    float g, e, low;
+    __device__ pooled(const features &f, int o) {
+        float share = f.mean ? 1.0f / (float)f.n : f.n > 1 ? 1.0f : 0.0f;
+        g = share * get(f.norm.g + o);
+        e = share * get(f.norm.e + o) * (f.mean ? (float)(f.n - 1) : 1.0f);
+        low = f.mean ? -INFINITY : 0.0f;
+    }
+    __device__ float operator()(float best) const { return fmaxf(g * best + e, low); }
+};
 
 /* Features of the rows from row0 on (row `last` is the last one there is), times weights: weights(column in
  * tile) is where those of the features lie. Chunks of the pooled columns come first, the others stand in x
  * already. Of the tile's rows, the first `keep` leave their pooled features in x. */
 template <int E, class T, class W>
 __device__ static inline void features_product(T &s, const features &f, int in, int row0, int last, int keep,
-                                               W weights, float (&acc)[T::TM][T::TN]) {
-    constexpr int BK = T::BK;
-    const int pooled = (in - f.first + BK - 1) / BK, chunks = pooled + (f.first + BK - 1) / BK;
-    static_assert(T::THREADS % BK == 0 && T::BM * BK % T::THREADS == 0, "tile");
+                                               W weights) {
+    constexpr int BK = T::BK, STEP = T::THREADS / BK, U = 4; /* loads under way at once */
+    const int made = (in - f.first + BK - 1) / BK, chunks = made + (f.first + BK - 1) / BK;
+    static_assert(T::BM % (U * STEP) == 0, "tile");
     product(
         s, chunks,
         [&](int q, float *to) {
-            if (q >= pooled) {
-                fetch_along<T::BM, 4>(s, to, (q - pooled) * BK, f.first,
-                                      [&](int m) { return f.x + (size_t)min(row0 + m, last) * f.ldx; });
+            if (q >= made) {
+                fetch_along<T, T::BM, 4>(to, (q - made) * BK, f.first,
+                                         [&](int m) { return f.x + (size_t)min(row0 + m, last) * f.ldx; });
                 return;
             }
-            constexpr int EACH = T::BM * BK / T::THREADS;
-            int kk = threadIdx.x % BK, o = q * BK + kk, c = f.first + o;
+            int kk = (int)threadIdx.x % BK, o = q * BK + kk, c = f.first + o;
             bool there = c < in;
-            float g = there ? get(f.norm.g + o) : 0.0f, e = there ? get(f.norm.e + o) : 0.0f, v[EACH];
+            pooled make(f, there ? o : 0);
+            rolled<1, T::BM, U * STEP>((int)threadIdx.x / BK, [&](int m0) {
+                float v[U];
 #pragma unroll
-            for (int i = 0; i < EACH; i++) {
-                int row = min(row0 + (int)(threadIdx.x / BK + i * (T::THREADS / BK)), last);
-                v[i] = !there         ? 0.0f
-                       : row < f.rows ? get(f.best + (size_t)row * f.ldb + o)
-                                      : get(f.start + c);
-            }
+                for (int u = 0; u < U; u++) {
+                    int row = min(row0 + m0 + u * STEP, last);
+                    const float *from =
+                        row < f.rows ? f.best + (size_t)row * f.ldb + o : f.x + (size_t)row * f.ldx + c;
+                    v[u] = there ? get(from) : 0.0f;
+                }
 #pragma unroll
-            for (int i = 0; i < EACH; i++) {
-                int m = threadIdx.x / BK + i * (T::THREADS / BK);
-                if (row0 + m < f.rows) v[i] = there ? pooled_feature(f, v[i], g, e) : 0.0f;
-                to[m * T::LDA + kk] = v[i];
-                if (there && m < keep) f.x[(size_t)(row0 + m) * f.ldx + c] = v[i];
-            }
+                for (int u = 0; u < U; u++) {
+                    int m = m0 + u * STEP;
+                    if (there && row0 + m < f.rows) v[u] = make(v[u]);
+                    to[m * T::LDA + kk] = v[u];
+                    if (there && m < keep) f.x[(size_t)(row0 + m) * f.ldx + c] = v[u];
+                }
+            });
         },
         [&](int q, float *to) {
-            if (q < pooled)
-                fetch_along<T::BN, 1>(s, to, f.first + q * BK, in, weights);
+            if (q < made)
+                fetch_along<T, T::BN, 1>(to, f.first + q * BK, in, weights);
             else
-                fetch_along<T::BN, E>(s, to, (q - pooled) * BK, f.first, weights);
-        },
-        acc);
+                fetch_along<T, T::BN, E>(to, (q - made) * BK, f.first, weights);
+        });
 }
 
 /* What follows the gradient of the features: the way back through the pool of the block before, whose columns
@@ -219,88 +238,64 @@ struct pool_backward {
     norm_backward back;
 };
 
-/* dx [R, N] = (add ? dx : item_d * head) + acc, and the pool's way back where its columns are. */
+/* dx [R, N] = (add ? dx : item_d * head) + the product, and the pool's way back where its columns are: a
+ * column a thread, every SLICES-th row. */
 template <class T>
-__device__ static void gradient_epilogue(T &s, float (&acc)[T::TM][T::TN], int m0, int n0, int R, int N,
-                                         float *dx, int ldx, bool add, const float *item_d, const float *head,
-                                         const pool_backward &p) {
-    /* The operands' place is free now. */
-    typedef double groups[T::BM / T::TM][T::BN];
-    static_assert(sizeof(T) >= 2 * sizeof(groups) && sizeof(T) >= 768 * sizeof(double), "room for sums");
-    groups *sums = (groups *)&s;
-    __syncthreads();
-    if (T::owner()) {
-        /* All loads first, then the stores. */
-        float d[T::TM][T::TN];
-#pragma unroll
-        for (int i = 0; i < T::TM; i++)
-#pragma unroll
-            for (int j = 0; j < T::TN; j++) {
-                int row = m0 + T::row(i), c = n0 + T::column(j);
-                bool there = row < R && c < N;
-                d[i][j] = acc[i][j];
-                if (there) d[i][j] += add ? dx[(size_t)row * ldx + c] : get(item_d + row) * get(head + c);
-            }
-#pragma unroll
-        for (int j = 0; j < T::TN; j++) {
-            int c = n0 + T::column(j), o = c - p.first;
-            bool pooled = p.width && c < N && o >= 0 && o < p.width;
-            double dy = 0, dy_xhat = 0;
-            if (pooled) {
-                float mu = get(p.norm.mean + o), inv = get(p.norm.inv + o), g = get(p.norm.g + o),
-                      best[T::TM], x[T::TM];
-#pragma unroll
-                for (int i = 0; i < T::TM; i++) {
-                    int row = min(m0 + T::row(i), R - 1);
-                    best[i] = get(p.best + (size_t)row * p.O + o);
-                    x[i] = get(p.x + (size_t)row * p.ldx + c);
-                }
-#pragma unroll
-                for (int i = 0; i < T::TM; i++) {
-                    int row = m0 + T::row(i);
-                    if (row >= R) continue;
-                    float dz;
-                    if (p.mean) {
-                        dz = d[i][j] / (float)p.n;
-                        dy += (double)dz * (p.n - 1);
-                        dy_xhat += (double)(dz * inv) * (double)(best[i] - (float)(p.n - 1) * mu);
-                    } else {
-                        dz = x[i] > 0 ? d[i][j] : 0.0f;
-                        dy += (double)dz;
-                        dy_xhat += (double)dz * (double)((best[i] - mu) * inv);
-                    }
-                    p.gd[(size_t)row * p.O + o] = g * dz;
-                }
-            }
-            sums[0][T::slice()][T::column(j)] = dy;
-            sums[1][T::slice()][T::column(j)] = dy_xhat;
-        }
-#pragma unroll
-        for (int i = 0; i < T::TM; i++)
-#pragma unroll
-            for (int j = 0; j < T::TN; j++) {
-                int row = m0 + T::row(i), c = n0 + T::column(j);
-                if (row < R && c < N) dx[(size_t)row * ldx + c] = d[i][j];
-            }
+__device__ static void gradient_epilogue(T &s, int m0, int n0, int R, int N, float *dx, int ldx, bool add,
+                                         const float *item_d, const float *head, const pool_backward &p) {
+    constexpr int SLICES = T::THREADS / T::BN, U = 4;
+    static_assert(T::BM % (U * SLICES) == 0, "tile");
+    int column = (int)threadIdx.x % T::BN, slice = (int)threadIdx.x / T::BN, c = n0 + column, o = c - p.first;
+    bool there = c < N, pooled = there && o >= 0 && o < p.width;
+    float weight = there && !add ? get(head + c) : 0.0f, mu = 0, inv = 0, g = 0;
+    float share = p.mean ? 1.0f / (float)p.n : 1.0f, others = p.mean ? (float)(p.n - 1) : 1.0f;
+    if (pooled) {
+        mu = others * get(p.norm.mean + o); /* of a sum over the others, or of the best alone */
+        inv = get(p.norm.inv + o);
+        g = get(p.norm.g + o);
     }
-    if (!p.width) return;
-    __syncthreads();
-    int last = p.first + p.width;
-    for (int c = threadIdx.x; c < T::BN; c += T::THREADS) {
-        int o = n0 + c - p.first;
-        if (n0 + c >= last || o < 0) continue;
-        double dy = 0, dy_xhat = 0;
-        for (int k = 0; k < T::BM / T::TM; k++) {
-            dy += sums[0][k][c];
-            dy_xhat += sums[1][k][c];
+    double dy = 0, dy_xhat = 0;
+    rolled<1, T::BM, U * SLICES>(slice, [&](int r0) {
+        float d[U], best[U], x[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            int row = min(m0 + r0 + u * SLICES, R - 1);
+            d[u] = there ? add ? dx[(size_t)row * ldx + c] : get(item_d + row) * weight : 0.0f;
+            best[u] = pooled ? get(p.best + (size_t)row * p.O + o) : 0.0f;
+            x[u] = pooled ? get(p.x + (size_t)row * p.ldx + c) : 0.0f;
         }
-        p.part[(size_t)blockIdx.x * 2 * p.O + o] = dy;
-        p.part[(size_t)blockIdx.x * 2 * p.O + p.O + o] = dy_xhat;
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            int r = r0 + u * SLICES, row = m0 + r;
+            if (!there || row >= R) continue;
+            float sum = s.out[0][r * T::LD + column];
+#pragma unroll
+            for (int k = 1; k < T::G; k++) sum += s.out[k][r * T::LD + column];
+            d[u] += sum;
+            dx[(size_t)row * ldx + c] = d[u];
+            if (!pooled) continue;
+            float dz = p.mean || x[u] > 0 ? share * d[u] : 0.0f;
+            dy += (double)dz;
+            dy_xhat += (double)dz * (double)((best[u] - mu) * inv);
+            p.gd[(size_t)row * p.O + o] = g * dz;
+        }
+    });
+    if (!p.width) return;
+    double(*sums)[T::THREADS] = (double(*)[T::THREADS]) & s;
+    static_assert(sizeof(T) >= 2 * sizeof *sums && sizeof(T) >= 768 * sizeof(double), "room for sums");
+    __syncthreads();
+    sums[0][threadIdx.x] = dy * (double)others;
+    sums[1][threadIdx.x] = dy_xhat;
+    __syncthreads();
+    if (slice < 2 && pooled) {
+        double sum = 0;
+        for (int k = 0; k < SLICES; k++) sum += sums[slice][k * T::BN + column];
+        p.part[(size_t)blockIdx.x * 2 * p.O + slice * p.O + o] = sum;
     }
     if (!last_block(p.counter, gridDim.x * gridDim.y)) return;
     double *total = (double *)&s, *scratch = total + 256;
     column_totals(p.part, (int)gridDim.x, 2 * p.O, total, scratch, 512);
-    for (int o = threadIdx.x; o < p.width; o += T::THREADS) norm_back(p.back, o, total[o], total[p.O + o]);
+    for (int k = threadIdx.x; k < p.width; k += T::THREADS) norm_back(p.back, k, total[k], total[p.O + k]);
 }
 
 #endif

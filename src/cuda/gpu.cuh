@@ -391,17 +391,20 @@ __device__ static void column_totals(const T *part, int rows, int width, double 
     int wide = width / V, slices = blockDim.x / wide;
     if (slices * width > room) slices = room / width;
     if (slices < 1) slices = 1;
+#pragma unroll 1
     for (int c = threadIdx.x; c < wide * slices; c += blockDim.x) {
-        int column = c % wide, slice = c / wide;
+        int slice = c / wide, column = c - slice * wide;
         four sum = {};
-#pragma unroll 8
+#pragma unroll 4
         for (int r = slice; r < rows; r += slices) add_wide(sum, part + (size_t)r * width + column * V);
 #pragma unroll
         for (int v = 0; v < V; v++) scratch[slice * width + column * V + v] = sum.v[v];
     }
     __syncthreads();
+#pragma unroll 1
     for (int c = threadIdx.x; c < width; c += blockDim.x) {
         double sum = 0;
+#pragma unroll 2
         for (int k = 0; k < slices; k++) sum += scratch[k * width + c];
         total[c] = sum;
     }
@@ -503,9 +506,21 @@ template <int U, class L, class S> __device__ static inline void staged(int coun
 __device__ static inline void async_copy(float *to, const float *from) {
     __pipeline_memcpy_async(to, from, 16);
 }
-/* E numbers (4, 2 or 1), of which the first `there` count and the others become 0. */
+/* E numbers (4 or 1), of which the first `there` count and the others become 0. */
 template <int E> __device__ static inline void async_copy(float *to, const float *from, int there) {
-    __pipeline_memcpy_async(to, from, E * 4, (E - max(0, min(there, E))) * 4);
+    int bytes = max(0, min(there, E)) * 4;
+#ifdef __CUDACC__
+    unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    if (E == 4)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(bytes)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(bytes)
+                     : "memory");
+#else
+    memcpy(to, from, bytes); /* tests/cuda/emulate */
+    memset(to + bytes / 4, 0, E * 4 - bytes);
+#endif
 }
 __device__ static inline void async_commit() {
     __pipeline_commit();

@@ -23,30 +23,24 @@ __global__ static void __launch_bounds__(product_tile::THREADS)
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int row0 = blockIdx.x * T::BM, column0 = blockIdx.y * T::BN;
-    float acc[T::TM][T::TN];
     product(
         s, (K + T::BK - 1) / T::BK,
         [&](int q, float *to) {
-            fetch_along<T::BM, 1>(s, to, q * T::BK, K,
-                                  [&](int m) { return x + (size_t)min(row0 + m, R - 1) * ldx; });
+            fetch_along<T, T::BM, 1>(to, q * T::BK, K,
+                                     [&](int m) { return x + (size_t)min(row0 + m, R - 1) * ldx; });
         },
         [&](int q, float *to) {
-            fetch_across<T::BN, 4>(s, to, q * T::BK, K, N - column0,
-                                   [&](int k) { return w + (size_t)k * N + column0; });
-        },
-        acc);
-#pragma unroll
-    for (int j = 0; j < T::TN; j += 2) {
-        int column = column0 + T::column(j);
-        if (column >= N) continue;
-        float2 b = bias ? *(const float2 *)(bias + column) : make_float2(0, 0);
-#pragma unroll
-        for (int i = 0; i < T::TM; i++) {
-            int row = row0 + T::row(i);
-            if (row < R)
-                *(float2 *)(out + (size_t)row * N + column) =
-                    make_float2(acc[i][j] + b.x, acc[i][j + 1] + b.y);
-        }
+            fetch_across<T, T::BN, 4>(to, q * T::BK, K, N - column0,
+                                      [&](int k) { return w + (size_t)k * N + column0; });
+        });
+    int c = (int)threadIdx.x % (T::BN / 4) * 4, column = column0 + c;
+    if (column >= N) return;
+    float4 b = bias ? load4(bias + column) : make_float4(0, 0, 0, 0);
+#pragma unroll 2
+    for (int m = (int)threadIdx.x / (T::BN / 4); m < min(T::BM, R - row0); m += T::THREADS / (T::BN / 4)) {
+        float4 v = s.results(m, c);
+        store4(out + (size_t)(row0 + m) * N + column,
+               make_float4(v.x + b.x, v.y + b.y, v.z + b.z, v.w + b.w));
     }
 }
 

@@ -11,31 +11,27 @@ struct weights_args {
 };
 
 /* part[split] = d^T x over some of the rows. */
-template <class T> __global__ void __launch_bounds__(T::THREADS) rows_weights(weights_args p) {
+template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) rows_weights(weights_args p) {
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN, columns = p.in + p.ones;
     int k0 = blockIdx.z * p.rows_split, k1 = min(p.R, k0 + p.rows_split);
-    float acc[T::TM][T::TN];
     product(
         s, (k1 - k0 + T::BK - 1) / T::BK,
         [&](int q, float *to) {
-            fetch_across<T::BM, 4>(s, to, k0 + q * T::BK, k1, p.width - m0,
-                                   [&](int k) { return p.d + (size_t)k * p.width + m0; });
+            fetch_across<T, T::BM, 4>(to, k0 + q * T::BK, k1, p.width - m0,
+                                      [&](int k) { return p.d + (size_t)k * p.width + m0; });
         },
         [&](int q, float *to) {
-            fetch_across<T::BN, 4>(s, to, k0 + q * T::BK, k1, p.ldx - n0,
-                                   [&](int k) { return p.x + (size_t)k * p.ldx + n0; });
+            fetch_across<T, T::BN, 4>(to, k0 + q * T::BK, k1, p.ldx - n0,
+                                      [&](int k) { return p.x + (size_t)k * p.ldx + n0; });
         },
-        acc, [&](int c, float v) { return n0 + c < p.in ? v : 1.0f; });
+        [&](int c, float v) { return n0 + c < p.in ? v : 1.0f; });
     float *part = p.part + (size_t)blockIdx.z * p.width * columns;
-#pragma unroll
-    for (int i = 0; i < T::TM; i++)
-#pragma unroll
-        for (int j = 0; j < T::TN; j++) {
-            int m = m0 + T::row(i), c = n0 + T::column(j);
-            if (m < p.width && c < columns) part[(size_t)m * columns + c] = acc[i][j];
-        }
+    int c = (int)threadIdx.x % T::BN;
+    rolled<2, T::BM, T::THREADS / T::BN>((int)threadIdx.x / T::BN, [&](int m) {
+        if (m0 + m < p.width && n0 + c < columns) part[(m0 + m) * columns + n0 + c] = s.out[0][m * T::LD + c];
+    });
 }
 
 template <bool TF32>
