@@ -273,7 +273,7 @@ static inline void drop(void **p) {
 
 /* How many tiles (and so parts of sums) the kernels over cells may make for a batch. */
 struct pair_plan {
-    int S, rows, parts, jc, kc, ct, ot, tiles; /* sets a tile, or rows of one set; cells a thread */
+    int S, rows, parts, jc, kc, warps, groups, splits, tiles; /* sets a tile, or rows of one set */
     size_t shared;
 };
 struct conv_layout {                          /* offsets in shared memory, in floats */
@@ -286,7 +286,7 @@ struct conv_plan {
     conv_layout forward, backward;
 };
 struct back_plan {
-    int S, sub, slices, KB, rows, tiles, threads; /* S sets a block, sub slices a set */
+    int S, rows, jc, warps, tiles; /* sets a block; rows and items j at a time */
     size_t shared;
 };
 bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p);

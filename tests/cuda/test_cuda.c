@@ -58,8 +58,8 @@ static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16},
                            odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33},
                            wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48},
                            narrow_mean = {3, 3, 40, 13, ONET_POOL_MEAN, 2, 15},
-                           flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16},
-                           bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16},
+                           pairs = {2, 1, 70, 40, ONET_POOL_MAX, 0, 16}, /* channels in two parts */
+    flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16}, bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16},
                            single = {60, 1, 16, 16, ONET_POOL_MAX, 1, 16}; /* many features, few cells */
 
 typedef struct sample {
@@ -934,10 +934,13 @@ int main(int argc, char **argv) {
     room_want = need(malloc(ROOM * sizeof *room_want));
     const test_case small[] = {{"odd", odd, 3, 5}, {"odd mean", odd_mean, 2, 3}};
     /* Some for where the GPU is emulated, slowly, with 4 multiprocessors. */
-    const test_case emulated[] = {
-        {"odd", odd, 1, 1},      {"odd", odd, 3, 2}, {"odd", odd, 4, 3},  {"odd mean", odd_mean, 2, 3},
-        {"TSP", tsp, 2, 18},     {"TSP", tsp, 6, 4}, {"TSP", tsp, 3, 12}, {"narrow mean", narrow_mean, 4, 5},
-        {"single", single, 4, 3}};
+    const test_case emulated[] = {{"odd", odd, 1, 1},       {"odd", odd, 3, 2},
+                                  {"odd", odd, 4, 3},       {"odd mean", odd_mean, 2, 3},
+                                  {"TSP", tsp, 2, 18},      {"TSP", tsp, 6, 4},
+                                  {"TSP", tsp, 3, 12},      {"narrow mean", narrow_mean, 4, 5},
+                                  {"single", single, 4, 3}, {"pairs", pairs, 5, 3},
+                                  {"pairs", pairs, 1, 11},  {"pairs", pairs, 1, 1},
+                                  {"odd", odd, 1, 23}};
     const test_case all[] = {{"odd", odd, 1, 1},
                              {"odd", odd, 3, 2},
                              {"odd", odd, 128, 3},
@@ -949,6 +952,8 @@ int main(int argc, char **argv) {
                              {"wide", wide, 2, 20},
                              {"flat", flat, 3, 5},
                              {"bare", bare, 3, 5},
+                             {"pairs", pairs, 3, 9},
+                             {"pairs", pairs, 1, 300},
                              {"odd", odd, 2, 70},
                              {"odd", odd, 1, 150},
                              {"odd mean", odd_mean, 300, 4},
