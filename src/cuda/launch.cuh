@@ -26,8 +26,6 @@ void gpu_sum_rows(gpu *s, cudaStream_t where, const float *part, int rows, int w
 /* Gradient of the start vector, from what all sets give to its row `last` of dq. */
 void gpu_start_gradient(gpu *s, cudaStream_t where, float *last);
 bool gpu_narrow_limits(gpu *s);
-bool gpu_pairs_limits(gpu *s);
-bool gpu_pairs_back_limits(gpu *s);
 bool gpu_decoder_limits(gpu *s);
 bool gpu_decoder_back_limits(gpu *s);
 

@@ -36,18 +36,6 @@ static int pair_width(const gpu *s) { /* channels at a time */
     return s->O < 32 ? 16 : 32;
 }
 
-/* c[i] += a b[i]; steps that follow each other do not wait for each other. */
-template <int N>
-__device__ static inline void mma_each(float (&c)[N][4], const factor<4, false> &a,
-                                       const factor<2, false> (&b)[N]) {
-#pragma unroll
-    for (int i = 0; i < N; i++) mma(c[i], a.small, b[i].big);
-#pragma unroll
-    for (int i = 0; i < N; i++) mma(c[i], a.big, b[i].small);
-#pragma unroll
-    for (int i = 0; i < N; i++) mma(c[i], a.big, b[i].big);
-}
-
 /* Shared memory: w [channels at a time][kc], g and e of norm1 [kc], a [rows][kc], c [rows of the sets][kc]
  * for kc hidden channels at a time (all of them where they fit), and parts of u [splits][cells][channels +
  * 8]; sums in the end. */
@@ -106,15 +94,11 @@ template <int NT> __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forwar
             int most = o0 + c < p.out ? p.hidden - k0 : 0;
 #pragma unroll 1
             for (int k = lane * 4; k < KC; k += 128)
-                if (aligned && k < most)
-                    async_copy(to + k, from + k);
+                if (aligned)
+                    async_copy<4>(to + k, from + k, most - k);
                 else
 #pragma unroll 1
-                    for (int q = k; q < k + 4; q++)
-                        if (q < most)
-                            __pipeline_memcpy_async(to + q, from + q, 4);
-                        else
-                            to[q] = 0;
+                    for (int q = k; q < k + 4; q++) async_copy<1>(to + q, from + q, most - q);
         }
     };
 #pragma unroll 1
@@ -187,7 +171,7 @@ template <int NT> __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forwar
                                 b[c].set(0, half ? w[c].z : w[c].x);
                                 b[c].set(1, half ? w[c].w : w[c].y);
                             }
-                            mma_each(fresh, a, b);
+                            mma(fresh, a, b);
                         }
 #pragma unroll
                         for (int c = 0; c < NT; c++)
@@ -295,12 +279,4 @@ void gpu_encoder_pairs(gpu *s, int block) {
         CHAIN(s, p.plan.tiles, threads, p.plan.shared, pair_forward_kernel<2>, p);
     else
         CHAIN(s, p.plan.tiles, threads, p.plan.shared, pair_forward_kernel<4>, p);
-}
-
-bool gpu_pairs_limits(gpu *s) {
-    int most = (int)s->shared;
-    cudaFuncAttribute what = cudaFuncAttributeMaxDynamicSharedMemorySize;
-    return gpu_ok(s, cudaFuncSetAttribute(pair_forward_kernel<2>, what, most), "shared memory") &&
-           gpu_ok(s, cudaFuncSetAttribute(pair_forward_kernel<4>, what, most), "shared memory") &&
-           gpu_pairs_back_limits(s);
 }

@@ -118,11 +118,9 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
 #pragma unroll 1
                 for (int x = tid / Q; x < rs * jn; x += T / Q) {
                     int r = x * inverse >> 20, j = x - r * jn;
-                    if (j < jl && there)
-                        async_copy(du + x * ldd + quad,
-                                   p.u + ((size_t)(row0 + r) * n + j0 + j) * O + o0 + quad);
-                    else
-                        store4(du + x * ldd + quad, make_float4(0, 0, 0, 0));
+                    async_copy<4>(du + x * ldd + quad,
+                                  p.u + ((size_t)(row0 + r) * n + j0 + j) * O + o0 + quad,
+                                  j < jl && there ? 4 : 0);
                 }
 #pragma unroll 1
                 for (int r = warp; r < rs + others + 8; r += warps) {
@@ -131,10 +129,8 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
                         p.ac + (size_t)(own ? row0 + r : other0 + r - rs) * ld + (own ? 0 : H) + kbase;
 #pragma unroll 1
                     for (int kk = lane * 4; kk < KB; kk += 128)
-                        if (r < rs + others && kbase + kk < H)
-                            async_copy(as + r * ldk + kk, from + kk);
-                        else
-                            store4(as + r * ldk + kk, make_float4(0, 0, 0, 0));
+                        async_copy<4>(as + r * ldk + kk, from + kk,
+                                      r < rs + others && kbase + kk < H ? 4 : 0);
                 }
                 if (!o0 && !i0 && !j0) wait_turn();
                 float4 k0 = make_float4(0, 0, 0, 0), k1 = k0, add = k0;
@@ -343,11 +339,4 @@ void gpu_encoder_pairs_backward(gpu *s, int block) {
         CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, pair_backward_kernel<4>, p);
     gpu_fork(s, 1);
     gpu_sum_rows(s, s->side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);
-}
-
-bool gpu_pairs_back_limits(gpu *s) {
-    int most = (int)s->shared;
-    cudaFuncAttribute what = cudaFuncAttributeMaxDynamicSharedMemorySize;
-    return gpu_ok(s, cudaFuncSetAttribute(pair_backward_kernel<2>, what, most), "shared memory") &&
-           gpu_ok(s, cudaFuncSetAttribute(pair_backward_kernel<4>, what, most), "shared memory");
 }
