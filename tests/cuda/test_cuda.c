@@ -737,6 +737,8 @@ static void limits(const char *name, const onet_settings *s) {
     report(name, "the refusal of a set of 30000 items", -1, status == ONET_USAGE && most > 100 ? 0 : INFINITY,
            0);
     if (most <= 100) return;
+    printf("%s: sets of up to %d items\n", name, most);
+    if (most > 700) most = 700; /* more takes the processor too long */
     sample k;
     double loss[2];
     sample_make(&k, s, 1, most, 500, 0);
@@ -748,8 +750,7 @@ static void limits(const char *name, const onet_settings *s) {
         loss[i] = t->ops->loss(t);
         t->ops->close(t);
     }
-    printf("%s: sets of up to %d items\n", name, most);
-    report(name, "the loss of the largest set", -1, fabs(loss[0] / loss[1] - 1), 1e-4);
+    report(name, "the loss of a large set", -1, fabs(loss[0] / loss[1] - 1), 1e-4);
     sample_free(&k);
 }
 
