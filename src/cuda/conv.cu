@@ -1,46 +1,60 @@
 /* The decoder's blocks over their cells on the GPU; the algebra is that of kernels/cpu_decoder.c.
  *
- * conv<false>: a block forward over tiles of steps: earlier v (normed as they are loaded) and pools times
- * their weights; best over the items; sums; the last block makes the norm.
+ * conv<false>: a block forward over tiles of steps: earlier v and pools times their weights; best over the
+ * items; sums; the last block makes the norm.
  *
  * conv<true>: a block backward, the same loop the other way round: dv from the dpre of all later blocks; the
- * sums that its own norm's way back needs. */
+ * sums that its own norm's way back needs.
+ *
+ * The products run on the tensor cores (mma.cuh). A warp has 32 cells, or 32 steps with their pools, and half
+ * of the channels; what it has summed stays in its registers from the first block to the last.
+ *
+ * A kernel of the main line starts while the one before it ends, and when it starts the one before that has
+ * ended: so only the newest of the planes that it looks at must wait for its turn. All others are multiplied
+ * before. The newest is normed as it is loaded, and kept normed (v, or dpre) for the kernels that follow; the
+ * one before it may not have been kept yet, and is normed once more. */
 #include "decoder.cuh"
+#include "mma.cuh"
 
-enum { CONV_THREADS = 256 };
+enum {
+    CONV_WARPS = 10,
+    CONV_THREADS = 32 * CONV_WARPS,
+    PIECE = 32,              /* cells, or steps, of a warp */
+    PIECES = CONV_WARPS / 2, /* of a tile; two warps each, half of the channels a warp */
+};
 
 __device__ static inline int pair_at(int m, int b) {
     return m * (m - 1) / 2 + b;
 }
 
 /* Shared memory. One stage a block that this one looks at, two where they fit, so that the next is under way
- * while this one is multiplied: its plane (backward: r and dv) [(steps + 2)*items][C + 4], weights [3][C][C]
- * of its cells and of its pools, the pools [steps + 2][C] (backward: three sums), and its norm's numbers
- * [3][C]. Then a row of zeros for steps before the first or after the last; what the pools add to each step
- * [3][steps][C]; and what the epilogue reads: q of the items [sets*items][3C] and of the steps [steps][3C],
- * or r [steps*items][C + 4] and the items that were taken [steps][C]. The results take the place of the first
- * plane. */
+ * while this one is multiplied: its plane [(steps + 2)*items][C + 4], weights [3][C][C] of its cells and of
+ * its pools, and the pools [steps + 2][C + 4]. Then a row of zeros for steps before the first or after the
+ * last; what the pools add to each step [steps][C + 4]; and what the epilogue reads: q of the items
+ * [sets*items][3C + 8] and of the steps [steps][3C + 8], or r [steps*items][C + 4] and the items that were
+ * taken [steps][C]. The results, and then the sums, take the place of the first stage. */
 static conv_layout conv_layout_make(int C, int n, int steps, int ic, bool back, int stages) {
     conv_layout l = {};
-    int at = 0, ldp = C + 4, plane = (steps + 2) * ic * ldp, sets = ic < n ? 1 : up(steps - 1, n) + 1;
-    l.plane = at, at += plane;
-    l.other = at, at += back ? plane : 0;
+    int at = 0, ld = C + 4, sets = ic < n ? 1 : up(steps - 1, n) + 1;
+    l.plane = at, at += (steps + 2) * ic * ld;
     l.conv = at, at += 3 * C * C;
     l.pool = at, at += 3 * C * C;
-    l.step = at, at += (steps + 2) * C * (back ? 3 : 1);
-    l.norm = at, at += 3 * C;
+    l.step = at, at += (steps + 2) * ld;
     l.stage = at;
     l.stages = stages;
     at *= stages;
-    l.zero = at, at += ldp;
-    l.added = at, at += 3 * steps * C;
-    l.rows = at, at += back ? steps * ic * ldp : sets * ic * 3 * C;
-    l.last = at, at += back ? steps * C : steps * 3 * C;
-    l.total = at;
+    l.zero = at, at += ld;
+    l.added = at, at += steps * ld;
+    l.rows = at, at += back ? steps * ic * ld : sets * ic * (3 * C + 8);
+    l.last = at, at += back ? steps * C : steps * (3 * C + 8);
+    int sums = 2 * (5 * CONV_THREADS + 5 * C);
+    l.total = at > sums ? at : sums;
     return l;
 }
 
 static bool conv_fits(const gpu *s, int n, conv_plan *p) {
+    p->pieces = up(p->steps * p->ic, PIECE);
+    if (p->pieces + up(p->steps, PIECE) > PIECES) return false;
     for (int back = 0; back < 2; back++) {
         conv_layout *l = back ? &p->backward : &p->forward;
         for (int stages = 2;; stages--) {
@@ -53,7 +67,7 @@ static bool conv_fits(const gpu *s, int n, conv_plan *p) {
 }
 
 bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
-    int slots = CONV_THREADS / (s->C / 8), most = slots * 4, steps = B * n;
+    int most = (PIECES - 1) * PIECE, steps = B * n;
     p->ic = n < most ? n : most;
     p->steps = up(steps, s->multiprocessors);
     if (p->steps * (long)p->ic > most) p->steps = most / p->ic;
@@ -66,297 +80,378 @@ bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
         else
             return false;
     }
-    int cells = p->steps * p->ic;
-    p->ct = cells <= slots ? 1 : cells <= 2 * slots ? 2 : 4;
-    p->ot = cells <= CONV_THREADS / (s->C / 4) ? 4 : 8;
     p->tiles = up(steps, p->steps);
     return true;
 }
 
-/* Sends for all of block b that the tile needs. */
-template <bool BACK>
-__device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, float *to, int b, int s0,
-                                         int steps, int i0, int ic) {
-    const int C = p.C, ldp = C + 4, n = p.n, tid = threadIdx.x, Q = C / 4;
-    int pair = BACK ? pair_at(b, p.m) : pair_at(p.m, b);
-    const float *conv_w = p.conv + (size_t)pair * 3 * C * C, *pool_w = p.pool + (size_t)pair * 3 * C * C;
-#pragma unroll 1
-    for (int i = tid; i < (steps + 2) * ic * Q; i += CONV_THREADS) {
-        int c = i % Q * 4, row = i / Q, step = s0 + row / ic - (BACK ? 0 : 2), item = i0 + row % ic;
-        if (step < 0 || step >= p.R) continue;
-        size_t from = (size_t)b * p.plane + ((size_t)step * n + item) * C + c;
-        async_copy(to + l.plane + row * ldp + c, p.r + from);
-        if (BACK) async_copy(to + l.other + row * ldp + c, p.dv + from);
-    }
-#pragma unroll 1
-    for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) async_copy(to + l.conv + i * 4, conv_w + i * 4);
-    if (i0 == 0) {
-#pragma unroll 1
-        for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) async_copy(to + l.pool + i * 4, pool_w + i * 4);
-#pragma unroll 1
-        for (int i = tid; i < (steps + 2) * Q; i += CONV_THREADS) {
-            int step = s0 + i / Q - (BACK ? 0 : 2), room = (p.plan.steps + 2) * C;
-            if (step < 0 || step >= p.R) continue;
-            size_t from = ((size_t)b * p.R + step) * C + i % Q * 4;
-            float *at = to + l.step + i * 4;
-            async_copy(at, (BACK ? p.step_dv : p.praw) + from);
-            if (BACK) {
-                async_copy(at + room, p.step_count + from);
-                async_copy(at + 2 * room, p.step_r + from);
-            }
-        }
-    }
-#pragma unroll 1
-    for (int i = tid; i < (BACK ? 3 : 2) * Q; i += CONV_THREADS) {
-        const float *from = i < Q ? p.norm.g : !BACK ? p.norm.e : i < 2 * Q ? p.k0 : p.k1;
-        async_copy(to + l.norm + i * 4, from + b * C + i % Q * 4);
-    }
-    async_commit();
+/* What a block of threads works on: its steps, some of their items, and the steps that it looks at, which
+ * are those of the tile and up to two before or after it in the same set. Row 0 in shared memory is of step
+ * `base`. */
+struct conv_tile {
+    int s0, steps, i0, ic;
+    int base, low, high;
+};
+
+template <bool BACK> __device__ static inline conv_tile conv_tile_at(const conv_args &p) {
+    conv_tile c;
+    c.s0 = blockIdx.x * p.plan.steps;
+    c.steps = min(p.plan.steps, p.R - c.s0);
+    c.i0 = 0;
+    c.ic = min(p.plan.ic, p.n);
+    c.base = BACK ? c.s0 : c.s0 - 2;
+    c.low = BACK ? c.s0 : max(c.s0 - 2, c.s0 / p.n * p.n);
+    c.high = c.s0 + c.steps;
+    if (BACK) c.high = min(c.high + 2, ((c.high - 1) / p.n + 1) * p.n);
+    return c;
 }
 
-/* What has come becomes v or dpre, in place. All of it must have come for all threads. */
-template <bool BACK>
-__device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, float *at, int steps,
-                                        int i0, int ic) {
-    const int C = p.C, ldp = C + 4, tid = threadIdx.x, Q = C / 4, room = (p.plan.steps + 2) * C;
-    const float *norm = at + l.norm;
-#pragma unroll 1
-    for (int i = tid; i < (steps + 2) * ic * Q; i += CONV_THREADS) {
-        int c = i % Q * 4, row = i / Q;
-        float4 r = load4(at + l.plane + row * ldp + c), g = load4(norm + c), e = load4(norm + C + c);
+/* Columns of the weights change places from row to row, so that the 32 lanes of a step of the tensor cores
+ * find theirs in 32 banks. */
+template <int C> __device__ static inline int weight_turn(int k) {
+    return C % 32 ? (k / 2 & 1) * 8 : (k & 3) * 8;
+}
+
+/* Sends for the weights by which block m sees block b, or the other way round; and, where they are kept
+ * normed, for the plane and the pools. */
+template <int C, bool BACK>
+__device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                         float *to, int b, bool kept) {
+    constexpr int LD = C + 4, Q = C / 4;
+    const int tid = threadIdx.x;
+    size_t pair = (size_t)(BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
+#pragma unroll 2
+    for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) {
+        int k = i / Q, at = k * C + (i % Q * 4 ^ weight_turn<C>(k));
+        async_copy(to + l.conv + at, p.conv + pair + i * 4);
+        if (c.i0 == 0) async_copy(to + l.pool + at, p.pool + pair + i * 4);
+    }
+    if (!kept) return;
+    const float *plane = (BACK ? p.dpre : p.v) + b * p.plane, *step = (BACK ? p.dstep : p.pv);
+#pragma unroll 2
+    for (int i = (c.low - c.base) * c.ic * Q + tid; i < (c.high - c.base) * c.ic * Q; i += CONV_THREADS) {
+        int k = i % Q * 4, row = i / Q;
+        size_t cell = (size_t)c.base * p.n + c.i0 + row + row / c.ic * (p.n - c.ic);
+        async_copy(to + l.plane + row * LD + k, plane + cell * C + k);
+    }
+    if (c.i0) return;
+    for (int i = (c.low - c.base) * Q + tid; i < (c.high - c.base) * Q; i += CONV_THREADS)
+        async_copy(to + l.step + i / Q * LD + i % Q * 4, step + ((size_t)b * p.R + c.base) * C + i * 4);
+}
+
+__device__ static inline float4 far4(const float *p) { /* not through L1, which may be older than the turn */
+    return __ldcg((const float4 *)p);
+}
+
+/* Makes the plane and the pools of block b from what its kernel left; `keep` keeps those of the tile. */
+template <int C, bool BACK>
+__device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                        float *to, int b, bool keep) {
+    constexpr int LD = C + 4, Q = C / 4, DOWN = CONV_THREADS / Q, U = 3;
+    struct loaded {
+        float4 r, d, n;
+    };
+    const int k = threadIdx.x % Q * 4, first = threadIdx.x / Q;
+    if (first >= DOWN) return;
+    const int low = (c.low - c.base) * c.ic + first, high = (c.high - c.base) * c.ic;
+    const int low_step = c.low - c.base + first, high_step = c.i0 ? 0 : c.high - c.base;
+    auto cell_of = [&](int row) {
+        return ((size_t)b * p.R * p.n + (size_t)c.base * p.n + c.i0 + row + row / c.ic * (p.n - c.ic)) * C +
+               k;
+    };
+    auto step_of = [&](int row) { return ((size_t)b * p.R + c.base + row) * C + k; };
+    auto load = [&](int row) {
+        loaded x;
+        x.r = far4(p.r + cell_of(row));
+        if (BACK) x.d = far4(p.dv + cell_of(row));
+        return x;
+    };
+    auto load_step = [&](int row) {
+        loaded x;
+        x.r = far4((BACK ? p.step_r : p.praw) + step_of(row));
         if (BACK) {
-            float4 d = load4(at + l.other + row * ldp + c), k = load4(norm + 2 * C + c);
-            r.x = r.x > 0 ? g.x * d.x - e.x - k.x * r.x : 0.0f;
-            r.y = r.y > 0 ? g.y * d.y - e.y - k.y * r.y : 0.0f;
-            r.z = r.z > 0 ? g.z * d.z - e.z - k.z * r.z : 0.0f;
-            r.w = r.w > 0 ? g.w * d.w - e.w - k.w * r.w : 0.0f;
-        } else
-            r = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
-        store4(at + l.plane + row * ldp + c, r);
-    }
-    if (i0) return;
+            x.d = far4(p.step_dv + step_of(row));
+            x.n = far4(p.step_count + step_of(row));
+        }
+        return x;
+    };
+    /* All that most tiles need is on its way before the first of it is used. */
+    loaded x[U], y;
+#pragma unroll
+    for (int u = 0; u < U; u++)
+        if (low + u * DOWN < high) x[u] = load(low + u * DOWN);
+    if (low_step < high_step) y = load_step(low_step);
+    const float4 g = far4(p.norm.g + b * C + k), e = far4((BACK ? p.k0 : p.norm.e) + b * C + k),
+                 f = far4((BACK ? p.k1 : p.norm.g) + b * C + k);
+    auto put = [&](int row, const loaded &x) {
+        float4 r = x.r, d = x.d, v;
+        if (BACK)
+            v = make_float4(
+                r.x > 0 ? g.x * d.x - e.x - f.x * r.x : 0.0f, r.y > 0 ? g.y * d.y - e.y - f.y * r.y : 0.0f,
+                r.z > 0 ? g.z * d.z - e.z - f.z * r.z : 0.0f, r.w > 0 ? g.w * d.w - e.w - f.w * r.w : 0.0f);
+        else
+            v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
+        store4(to + l.plane + row * LD + k, v);
+        int own = row - (BACK ? 0 : 2 * c.ic);
+        if (keep && own >= 0 && own < c.steps * c.ic) store4((BACK ? p.dpre : p.v) + cell_of(row), v);
+    };
+    auto put_step = [&](int row, const loaded &x) {
+        float4 r = x.r, d = x.d, n = x.n, v;
+        if (BACK)
+            v = make_float4(g.x * d.x - e.x * n.x - f.x * r.x, g.y * d.y - e.y * n.y - f.y * r.y,
+                            g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
+        else
+            v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
+        store4(to + l.step + row * LD + k, v);
+        int own = row - (BACK ? 0 : 2);
+        if (keep && own >= 0 && own < c.steps) store4((BACK ? p.dstep : p.pv) + step_of(row), v);
+    };
+#pragma unroll
+    for (int u = 0; u < U; u++)
+        if (low + u * DOWN < high) put(low + u * DOWN, x[u]);
+    if (low_step < high_step) put_step(low_step, y);
 #pragma unroll 1
-    for (int i = tid; i < (steps + 2) * C; i += CONV_THREADS) {
-        float *x = at + l.step + i;
-        int c = i % C;
-        *x = norm[c] * *x + (BACK ? -norm[C + c] * x[room] - norm[2 * C + c] * x[2 * room] : norm[C + c]);
+    for (int row = low + U * DOWN; row < high; row += DOWN) put(row, load(row));
+#pragma unroll 1
+    for (int row = low_step + DOWN; row < high_step; row += DOWN) put_step(row, load_step(row));
+}
+
+/* Sends for what the epilogue reads. */
+template <int C, bool BACK>
+__device__ static inline void conv_fetch_last(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                              float *shared) {
+    constexpr int LD = C + 4, Q = C / 4, LQ = 3 * C + 8;
+    const int n = p.n, tid = threadIdx.x, set0 = c.s0 / n;
+    if (BACK) {
+        for (int i = tid; i < c.steps * c.ic * Q; i += CONV_THREADS) {
+            int row = i / Q, k = i % Q * 4;
+            size_t cell = (size_t)c.s0 * n + c.i0 + row + row / c.ic * (n - c.ic);
+            async_copy(shared + l.rows + row * LD + k, p.r + p.m * p.plane + cell * C + k);
+        }
+        for (int i = tid; i < c.steps * Q; i += CONV_THREADS)
+            async_copy(shared + l.last + i * 4,
+                       (const float *)p.parg + ((size_t)p.m * p.R + c.s0) * C + i * 4);
+        return;
+    }
+    int sets = (c.s0 + c.steps - 1) / n - set0 + 1;
+    for (int i = tid; i < sets * c.ic * 3 * Q; i += CONV_THREADS) {
+        int row = i / (3 * Q), k = i % (3 * Q) * 4;
+        async_copy(shared + l.rows + row * LQ + k,
+                   p.q + (size_t)((set0 + row / c.ic) * n + c.i0 + row % c.ic) * p.Q + p.m * 6 * C + k);
+    }
+    for (int i = tid; i < c.steps * 3 * Q; i += CONV_THREADS) {
+        int row = i / (3 * Q), k = i % (3 * Q) * 4, step = c.s0 + row, t = step % n - k / C;
+        if (t < 0) continue;
+        int y = t ? step / n * n + __ldg(p.order + step / n * n + t - 1) : p.R;
+        async_copy(shared + l.last + row * LQ + k, p.q + (size_t)y * p.Q + (p.m * 6 + 3) * C + k);
     }
 }
 
-template <int CT, int OT, bool BACK>
-__global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ conv_args p) {
-    wait_turn();
+/* acc += a piece's rows times weights, for all lags. Lane 4*g + t has rows g, g + 8, g + 16, g + 24 of the
+ * piece, the first of them at `at`; a row's lags, up to three, are two bits of `lags`, and each is `down`
+ * further. */
+template <int NT>
+__device__ static inline void conv_product(float (&acc)[2][NT][4], const float *at, int lags, int down,
+                                           const float *zero, const float *weights, int half) {
+    constexpr int C = 16 * NT;
+    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    const float *w[NT];
+#pragma unroll
+    for (int j = 0; j < NT; j++) w[j] = weights + t * C + ((half + j * 8) ^ weight_turn<C>(t)) + g;
+#pragma unroll 1
+    for (int lag = 0; lag < 3; lag++) {
+        const float *a[4];
+#pragma unroll
+        for (int x = 0; x < 4; x++)
+            a[x] = (lag < (lags >> 2 * x & 3) ? at + x * 8 * (C + 4) + lag * down : zero) + t;
+#pragma unroll
+        for (int k = 0; k < C; k += 8) {
+            factor<4, false> v[2];
+            factor<2, false> f[NT];
+#pragma unroll
+            for (int x = 0; x < 4; x++) {
+                v[x / 2].set(x % 2, a[x][k]);
+                v[x / 2].set(x % 2 + 2, a[x][k + 4]);
+            }
+#pragma unroll
+            for (int j = 0; j < NT; j++) {
+                f[j].set(0, w[j][k * C]);
+                f[j].set(1, w[j][(k + 4) * C]);
+            }
+            /* One part after the other, since a step that adds to what the last one gave must wait for it. */
+#pragma unroll
+            for (int part = 0; part < 3; part++)
+#pragma unroll
+                for (int x = 0; x < 2; x++)
+#pragma unroll
+                    for (int j = 0; j < NT; j++)
+                        mma(acc[x][j], part == 0 ? v[x].small : v[x].big, part == 1 ? f[j].small : f[j].big);
+        }
+#pragma unroll
+        for (int j = 0; j < NT; j++) w[j] += C * C;
+    }
+}
+
+template <int NT, bool BACK>
+__global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __grid_constant__ conv_args p) {
     extern __shared__ float4 memory[];
+    constexpr int C = 16 * NT, LD = C + 4, LQ = 3 * C + 8, K = BACK ? 5 : 2;
+    constexpr int DOWN = CONV_THREADS / C; /* steps side by side in the last pass */
     const conv_layout &l = BACK ? p.plan.backward : p.plan.forward;
-    const int n = p.n, C = p.C, ldp = C + 4, tid = threadIdx.x, Q = C / 4;
-    const int s0 = blockIdx.x * p.plan.steps, steps = min(p.plan.steps, p.R - s0), set0 = s0 / n;
+    const int n = p.n, tid = threadIdx.x, g = tid % 32 / 4, t4 = tid % 4;
     float *shared = (float *)memory, *added = shared + l.added;
+    double *sums = (double *)memory, *total = sums + 5 * CONV_THREADS; /* [K][DOWN][C], [K][C] */
     const float *rows = shared + l.rows, *last = shared + l.last;
-    int groups = C / OT, slots = CONV_THREADS / groups, og = tid % groups, slot = tid / groups;
-    int lanes = CONV_THREADS / C * C, c_own = tid % C, t_own = tid / C, t_step = CONV_THREADS / C;
-    const int b0 = BACK ? p.m + 1 : 0, b1 = BACK ? p.N : p.m;
-    double sum[5] = {};
-#pragma unroll 1
-    for (int i = tid; i < ldp; i += CONV_THREADS) shared[l.zero + i] = 0;
-#pragma unroll 1
-    for (int i = tid; i < 3 * steps * C; i += CONV_THREADS)
-        added[i] = !BACK && i < steps * C && i % C < p.out ? __ldg(p.theta + p.bias + i % C) : 0.0f;
-    for (int i0 = 0; i0 < n; i0 += p.plan.ic) {
-        int ic = min(p.plan.ic, n - i0), cells = steps * ic;
-        float acc[CT][OT], extra[CT];
-        int at[CT], t_of[CT], pos[CT];
-        if (b0 < b1) conv_fetch<BACK>(p, l, shared, b0, s0, steps, i0, ic);
-        /* What the epilogue reads. */
-        if (BACK) {
-#pragma unroll 1
-            for (int i = tid; i < cells * Q; i += CONV_THREADS) {
-                int row = i / Q, c = i % Q * 4;
-                size_t from = (size_t)p.m * p.plane + ((size_t)(s0 + row / ic) * n + i0 + row % ic) * C + c;
-                async_copy(shared + l.rows + row * ldp + c, p.r + from);
-            }
-#pragma unroll 1
-            for (int i = tid; i < steps * Q; i += CONV_THREADS)
-                async_copy(shared + l.last + i * 4,
-                           (const float *)p.parg + ((size_t)p.m * p.R + s0) * C + i * 4);
-        } else {
-            int sets = (s0 + steps - 1) / n - set0 + 1;
-#pragma unroll 1
-            for (int i = tid; i < sets * ic * 3 * Q; i += CONV_THREADS) {
-                int row = i / (3 * Q), c = i % (3 * Q) * 4;
-                async_copy(shared + l.rows + row * 3 * C + c,
-                           p.q + (size_t)((set0 + row / ic) * n + i0 + row % ic) * p.Q + p.m * 6 * C + c);
-            }
-#pragma unroll 1
-            for (int i = tid; i < steps * 3 * Q; i += CONV_THREADS) {
-                int step = s0 + i / (3 * Q), lag = i / Q % 3, c = i % Q * 4, t = step % n - lag;
-                if (t < 0) continue;
-                int y = t ? step / n * n + __ldg(p.order + step / n * n + t - 1) : p.R;
-                async_copy(shared + l.last + i * 4, p.q + (size_t)y * p.Q + (p.m * 6 + 3 + lag) * C + c);
-            }
+    conv_tile c = conv_tile_at<BACK>(p);
+    const int steps = c.steps, set0 = c.s0 / n;
+    /* This warp's part. */
+    const int half = tid / 32 % 2 * 8 * NT, piece = tid / 64;
+    const bool pools = piece >= p.plan.pieces;
+    const int first = (pools ? piece - p.plan.pieces : piece) * PIECE;
+    /* The blocks that this one looks at, the newest last. */
+    const int count = BACK ? p.N - 1 - p.m : p.m;
+    auto block_of = [&](int j) { return BACK ? p.N - 1 - j : j; };
+    bool waited = false;
+    double total_here = 0; /* of channel and sum tid */
+    for (int i = tid; i < LD; i += CONV_THREADS) shared[l.zero + i] = 0;
+    for (; c.i0 < n; c.i0 += p.plan.ic) {
+        c.ic = min(p.plan.ic, n - c.i0);
+        const int ic = c.ic, cells = steps * ic;
+        const int unit = pools ? 1 : ic, mine = !pools ? cells : c.i0 ? 0 : steps;
+        float acc[2][NT][4] = {}, extra[4] = {};
+        int lags = 0;
+        const int at = (pools ? l.step : l.plane) + (first + g + (BACK ? 0 : 2 * unit)) * LD;
+        if (count) conv_fetch<C, BACK>(p, l, c, shared, block_of(0), count > 2);
+        if (!BACK && !p.m && !waited) { /* the kernel before made q */
+            wait_turn();
+            waited = true;
         }
+        conv_fetch_last<C, BACK>(p, l, c, shared);
         async_commit();
 #pragma unroll
-        for (int x = 0; x < CT; x++) {
-            int q = slot + x * slots;
-            if (q >= cells || slot >= slots) q = 0;
-            int step = s0 + q / ic, item = i0 + q % ic;
-            t_of[x] = step % n;
-            at[x] = l.plane + ((BACK ? 0 : 2 * ic) + q) * ldp;
-            if (BACK)
-                extra[x] = get(p.dlogit + (size_t)step * n + item);
-            else
-                pos[x] = __ldg(p.pos + step / n * n + item);
-#pragma unroll
-            for (int o = 0; o < OT; o++) acc[x][o] = 0;
+        for (int x = 0; x < 4; x++) {
+            int q = first + x * 8 + g, t = (c.s0 + q / unit) % n;
+            if (q < mine) lags |= min(BACK ? n - t : t + 1, 3) << 2 * x;
         }
+        auto turn = [&] {
+            if (!waited) wait_turn();
+            waited = true;
+            if (BACK && !pools)
+#pragma unroll
+                for (int x = 0; x < 4; x++) {
+                    int q = first + x * 8 + g;
+                    if (q < cells)
+                        extra[x] = __ldcg(p.dlogit + (size_t)c.s0 * n + c.i0 + q + q / ic * (n - ic));
+                }
+        };
+        if (!count) turn();
 #pragma unroll 1
-        for (int b = b0; b < b1; b++) {
-            int stage = l.stages > 1 ? (b - b0) & 1 : 0;
-            float *here = shared + stage * l.stage;
-            if (l.stages > 1 && b + 1 < b1) {
-                conv_fetch<BACK>(p, l, shared + (stage ^ 1) * l.stage, b + 1, s0, steps, i0, ic);
-                async_wait<1>();
-            } else {
-                if (l.stages == 1 && b > b0) conv_fetch<BACK>(p, l, here, b, s0, steps, i0, ic);
-                async_wait<0>();
+        for (int j = 0; j < count; j++) {
+            float *here = shared + (l.stages > 1 ? j % 2 : 0) * l.stage;
+            if (l.stages == 1 && j) {
+                __syncthreads();
+                conv_fetch<C, BACK>(p, l, c, here, block_of(j), j < count - 2);
+                async_commit();
             }
+            if (j == count - 1) turn();
+            if (j >= count - 2) conv_norm<C, BACK>(p, l, c, here, block_of(j), j == count - 1);
+            async_wait<0>();
             __syncthreads();
-            conv_norm<BACK>(p, l, here, steps, i0, ic);
-            __syncthreads();
-            const float *ws = here + l.conv, *wp = here + l.pool, *pools = here + l.step;
-#pragma unroll 1
-            for (int lag = 0; lag < 3; lag++) {
-                const float *from[CT];
-#pragma unroll
-                for (int x = 0; x < CT; x++) {
-                    bool there = BACK ? t_of[x] + lag < n : t_of[x] >= lag;
-                    from[x] = there ? here + at[x] + (BACK ? lag : -lag) * ic * ldp : shared + l.zero;
-                }
-#pragma unroll 2
-                for (int k = 0; k < C; k += 4) {
-                    float4 a[CT];
-#pragma unroll
-                    for (int x = 0; x < CT; x++) a[x] = load4(from[x] + k);
-#pragma unroll
-                    for (int kk = 0; kk < 4; kk++) {
-                        float w[OT];
-#pragma unroll
-                        for (int o = 0; o < OT; o += 4)
-                            *(float4 *)&w[o] = load4(ws + (lag * C + k + kk) * C + og * OT + o);
-#pragma unroll
-                        for (int x = 0; x < CT; x++) {
-                            float v = kk == 0 ? a[x].x : kk == 1 ? a[x].y : kk == 2 ? a[x].z : a[x].w;
-#pragma unroll
-                            for (int o = 0; o < OT; o++) acc[x][o] += v * w[o];
-                        }
-                    }
-                }
+            if (l.stages > 1 && j + 1 < count) {
+                conv_fetch<C, BACK>(p, l, c, shared + (j + 1) % 2 * l.stage, block_of(j + 1),
+                                    j + 1 < count - 2);
+                async_commit();
             }
-            /* The pools depend on the step alone: one step, one lag, four channels a thread. */
-            if (i0 == 0)
-#pragma unroll 1
-                for (int i = tid; i < 3 * steps * Q; i += CONV_THREADS) {
-                    int c = i % Q * 4, sl = i / Q % steps, lag = i / Q / steps, t = (s0 + sl) % n;
-                    if (BACK ? t + lag >= n : t < lag) continue;
-                    const float *from = pools + (BACK ? sl + lag : sl + 2 - lag) * C;
-                    float4 *to = (float4 *)(added + (lag * steps + sl) * C + c), add = *to;
-#pragma unroll 4
-                    for (int k = 0; k < C; k++) {
-                        float4 w = load4(wp + (lag * C + k) * C + c);
-                        float v = from[k];
-                        add.x += v * w.x;
-                        add.y += v * w.y;
-                        add.z += v * w.z;
-                        add.w += v * w.w;
-                    }
-                    *to = add;
-                }
-            __syncthreads();
+            if (first < mine)
+                conv_product<NT>(acc, here + at, lags, (BACK ? unit : -unit) * LD, shared + l.zero,
+                                 here + (pools ? l.pool : l.conv), half);
         }
         async_wait<0>();
+        if (pools)
+#pragma unroll
+            for (int x = 0; x < 4; x++)
+                if (first + x * 8 + g < mine)
+#pragma unroll
+                    for (int j = 0; j < NT; j++)
+                        *(float2 *)(added + (first + x * 8 + g) * LD + half + j * 8 + 2 * t4) =
+                            make_float2(acc[x / 2][j][x % 2 * 2], acc[x / 2][j][x % 2 * 2 + 1]);
         __syncthreads();
         float *out = shared; /* [cells][C + 4] */
+        if (!pools)
 #pragma unroll
-        for (int x = 0; x < CT; x++) {
-            int q = slot + x * slots;
-            if (q >= cells || slot >= slots) continue;
-            int sl = q / ic, item = q % ic;
-            size_t to = (size_t)p.m * p.plane + ((size_t)(s0 + sl) * n + i0 + item) * C + og * OT;
+            for (int x = 0; x < 4; x++) {
+                int q = first + x * 8 + g;
+                if (q >= cells) continue;
+                int sl = q / ic, item = q % ic, t = (c.s0 + sl) % n;
+                size_t to = p.m * p.plane + ((size_t)(c.s0 + sl) * n + c.i0 + item) * C;
+                const float *qx = rows + (((c.s0 + sl) / n - set0) * ic + item) * LQ, *qy = last + sl * LQ;
+                int pos = BACK ? 0 : __ldg(p.pos + (c.s0 + sl) / n * n + c.i0 + item);
 #pragma unroll
-            for (int o = 0; o < OT; o += 4) {
-                int c = og * OT + o;
-                const float *a = added + sl * C + c;
-                float4 add = load4(a), add1 = load4(a + steps * C), add2 = load4(a + 2 * steps * C);
-                add = make_float4(add.x + add1.x + add2.x, add.y + add1.y + add2.y, add.z + add1.z + add2.z,
-                                  add.w + add1.w + add2.w);
-                float4 v = make_float4(acc[x][o], acc[x][o + 1], acc[x][o + 2], acc[x][o + 3]);
-                if (BACK) {
-                    int4 taken = *(const int4 *)(last + sl * C + c);
-                    int own = i0 + item;
-                    v.x +=
-                        (c < p.out ? __ldg(p.head + c) * extra[x] : 0.0f) + (taken.x == own ? add.x : 0.0f);
-                    v.y += (c + 1 < p.out ? __ldg(p.head + c + 1) * extra[x] : 0.0f) +
-                           (taken.y == own ? add.y : 0.0f);
-                    v.z += (c + 2 < p.out ? __ldg(p.head + c + 2) * extra[x] : 0.0f) +
-                           (taken.z == own ? add.z : 0.0f);
-                    v.w += (c + 3 < p.out ? __ldg(p.head + c + 3) * extra[x] : 0.0f) +
-                           (taken.w == own ? add.w : 0.0f);
-                } else {
-                    v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
-                    const float *qx = rows + (((s0 + sl) / n - set0) * ic + item) * 3 * C + c,
-                                *qy = last + sl * 3 * C + c;
+                for (int j = 0; j < NT; j++) {
+                    int k = half + j * 8 + 2 * t4;
+                    float2 v = make_float2(acc[x / 2][j][x % 2 * 2], acc[x / 2][j][x % 2 * 2 + 1]),
+                           add = *(const float2 *)(added + sl * LD + k);
+                    if (BACK) {
+                        const int *taken = (const int *)last + sl * C + k;
+                        v.x += (k < p.out ? __ldg(p.head + k) * extra[x] : 0.0f) +
+                               (taken[0] == c.i0 + item ? add.x : 0.0f);
+                        v.y += (k + 1 < p.out ? __ldg(p.head + k + 1) * extra[x] : 0.0f) +
+                               (taken[1] == c.i0 + item ? add.y : 0.0f);
+                    } else {
+                        v.x += add.x + (k < p.out ? __ldg(p.theta + p.bias + k) : 0.0f);
+                        v.y += add.y + (k + 1 < p.out ? __ldg(p.theta + p.bias + k + 1) : 0.0f);
 #pragma unroll
-                    for (int lag = 0; lag < 3; lag++) {
-                        if (t_of[x] < lag || t_of[x] - lag > pos[x]) continue;
-                        float4 f = load4(qx + lag * C), g = load4(qy + lag * C);
-                        v.x += f.x + g.x;
-                        v.y += f.y + g.y;
-                        v.z += f.z + g.z;
-                        v.w += f.w + g.w;
+                        for (int lag = 0; lag < 3; lag++) {
+                            if (t < lag || t - lag > pos) continue;
+                            float2 a = *(const float2 *)(qx + lag * C + k),
+                                   b = *(const float2 *)(qy + lag * C + k);
+                            v.x += a.x + b.x;
+                            v.y += a.y + b.y;
+                        }
+                        v = make_float2(relu(v.x), relu(v.y));
                     }
-                    v = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w));
+                    *(float2 *)(out + q * LD + k) = v;
+                    *(float2 *)((BACK ? p.dv : p.r) + to + k) = v;
                 }
-                store4(out + q * ldp + c, v);
-                store4((BACK ? p.dv : p.r) + to + o, v);
             }
-        }
         __syncthreads();
-        if (tid < lanes)
-            for (int sl = t_own; sl < steps; sl += t_step) {
-                size_t to = ((size_t)p.m * p.R + s0 + sl) * C + c_own;
-                const float *own = out + sl * ic * ldp + c_own;
+        double sum[K] = {};
+        if (tid < DOWN * C)
+            for (int sl = tid / C; sl < steps; sl += DOWN) {
+                const int k = tid % C;
+                size_t to = ((size_t)p.m * p.R + c.s0 + sl) * C + k;
+                const float *own = out + sl * ic * LD + k;
                 if (BACK) {
-                    const float *r = rows + sl * ic * ldp + c_own;
-                    float dy = 0, dy_r = 0, dv = 0, count = 0, total = 0;
+                    const float *r = rows + sl * ic * LD + k;
+                    float dy = 0, dy_r = 0, dv = 0, some = 0, total = 0;
 #pragma unroll 4
                     for (int i = 0; i < ic; i++) {
-                        float d = own[i * ldp], v = r[i * ldp];
+                        float d = own[i * LD], v = r[i * LD];
                         dy += d;
                         dy_r += d * v;
                         total += v;
                         dv += v > 0 ? d : 0.0f;
-                        count += v > 0 ? 1.0f : 0.0f;
+                        some += v > 0 ? 1.0f : 0.0f;
                     }
                     sum[0] += (double)dy;
                     sum[1] += (double)dy_r;
-                    sum[2] += (double)dv;
-                    sum[3] += (double)count;
-                    sum[4] += (double)total;
-                    p.step_dv[to] = (i0 ? p.step_dv[to] : 0.0f) + dv;
-                    p.step_count[to] = (i0 ? p.step_count[to] : 0.0f) + count;
-                    p.step_r[to] = (i0 ? p.step_r[to] : 0.0f) + total;
+                    sum[K - 3] += (double)dv;
+                    sum[K - 2] += (double)some;
+                    sum[K - 1] += (double)total;
+                    p.step_dv[to] = (c.i0 ? p.step_dv[to] : 0.0f) + dv;
+                    p.step_count[to] = (c.i0 ? p.step_count[to] : 0.0f) + some;
+                    p.step_r[to] = (c.i0 ? p.step_r[to] : 0.0f) + total;
                 } else {
-                    float sign = c_own < p.out && __ldg(p.theta + p.gamma + c_own) < 0 ? -1.0f : 1.0f;
-                    float best = i0 ? p.praw[to] : own[0], s1 = 0, s2 = 0;
-                    int arg = i0 ? p.parg[to] : 0;
+                    float sign = k < p.out && __ldg(p.theta + p.gamma + k) < 0 ? -1.0f : 1.0f;
+                    float best = c.i0 ? p.praw[to] : own[0], s1 = 0, s2 = 0;
+                    int arg = c.i0 ? p.parg[to] : 0;
 #pragma unroll 4
                     for (int i = 0; i < ic; i++) {
-                        float v = own[i * ldp];
+                        float v = own[i * LD];
                         s1 += v;
                         s2 += v * v;
                         if (sign * v > sign * best) {
                             best = v;
-                            arg = i0 + i;
+                            arg = c.i0 + i;
                         }
                     }
                     sum[0] += (double)s1;
@@ -366,21 +461,18 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ con
                 }
             }
         __syncthreads();
-    }
-    constexpr int K = BACK ? 5 : 2;
-    __shared__ double sums[1024], total[5 * 64];
-    for (int k = 0; k < K; k++) {
-        if (tid < lanes) sums[tid] = sum[k];
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (tid < DOWN * C) sums[k * DOWN * C + tid] = sum[k];
         __syncthreads();
-        if (tid < C) {
-            double add = 0;
-            for (int z = 0; z < t_step; z++) add += sums[z * C + tid];
-            p.part[(size_t)blockIdx.x * K * C + k * C + tid] = add;
-        }
+        if (tid < K * C)
+#pragma unroll
+            for (int z = 0; z < DOWN; z++) total_here += sums[(tid / C * DOWN + z) * C + tid % C];
         __syncthreads();
     }
+    if (tid < K * C) p.part[(size_t)blockIdx.x * K * C + tid] = total_here;
     if (!last_block(p.counter, gridDim.x)) return;
-    column_totals(p.part, (int)gridDim.x, K * C, total, sums, 1024);
+    column_totals(p.part, (int)gridDim.x, K * C, total, sums, 5 * CONV_THREADS);
     if (tid >= p.out) return;
     if (!BACK) {
         norm_make(p.forward, tid, total[tid], total[C + tid]);
@@ -389,7 +481,7 @@ __global__ void __launch_bounds__(CONV_THREADS) conv(const __grid_constant__ con
     int own = p.m * C + tid;
     double dy = total[tid], mean = (double)p.norm.mean[own], inv = (double)p.norm.inv[own];
     norm_back(p.backward, tid, dy, (total[C + tid] - dy * mean) * inv);
-    norm_bias(p.backward, tid, total[2 * C + tid], total[3 * C + tid], total[4 * C + tid]);
+    norm_bias(p.backward, tid, total[(K - 3) * C + tid], total[(K - 2) * C + tid], total[(K - 1) * C + tid]);
 }
 
 conv_args gpu_conv_args(gpu *s, int m, bool back) {
@@ -408,6 +500,10 @@ conv_args gpu_conv_args(gpu *s, int m, bool back) {
     p.r = s->r;
     p.dv = s->dv;
     p.plane = (size_t)p.R * n * s->C;
+    p.v = s->dec_v;
+    p.dpre = s->dpre;
+    p.pv = s->dec_pool;
+    p.dstep = s->dstep;
     p.norm = s->dec;
     p.k0 = s->dec_k0;
     p.k1 = s->dec_k1;
@@ -438,14 +534,14 @@ template <bool BACK> static void conv_launch(gpu *s, int m) {
     conv_args p = gpu_conv_args(s, m, BACK);
     int tiles = p.plan.tiles;
     size_t shared = (size_t)(BACK ? p.plan.backward : p.plan.forward).total * sizeof(float);
-    if (p.plan.ot == 4)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, 4, BACK>), p);
-    else if (p.plan.ct == 1)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, 8, BACK>), p);
-    else if (p.plan.ct == 2)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<2, 8, BACK>), p);
+    if (s->C == 16)
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, BACK>), p);
+    else if (s->C == 32)
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<2, BACK>), p);
+    else if (s->C == 48)
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<3, BACK>), p);
     else
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<4, 8, BACK>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<4, BACK>), p);
 }
 
 void gpu_decoder_forward(gpu *s, int block) {
@@ -458,10 +554,10 @@ void gpu_decoder_backward(gpu *s, int block) {
 template <bool BACK> static bool conv_limits(gpu *s) {
     int most = (int)s->shared;
     cudaFuncAttribute what = cudaFuncAttributeMaxDynamicSharedMemorySize;
-    return gpu_ok(s, cudaFuncSetAttribute(conv<1, 4, BACK>, what, most), "shared memory") &&
-           gpu_ok(s, cudaFuncSetAttribute(conv<1, 8, BACK>, what, most), "shared memory") &&
-           gpu_ok(s, cudaFuncSetAttribute(conv<2, 8, BACK>, what, most), "shared memory") &&
-           gpu_ok(s, cudaFuncSetAttribute(conv<4, 8, BACK>, what, most), "shared memory");
+    return gpu_ok(s, cudaFuncSetAttribute(conv<1, BACK>, what, most), "shared memory") &&
+           gpu_ok(s, cudaFuncSetAttribute(conv<2, BACK>, what, most), "shared memory") &&
+           gpu_ok(s, cudaFuncSetAttribute(conv<3, BACK>, what, most), "shared memory") &&
+           gpu_ok(s, cudaFuncSetAttribute(conv<4, BACK>, what, most), "shared memory");
 }
 
 bool gpu_decoder_limits(gpu *s) {

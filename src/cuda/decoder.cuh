@@ -7,9 +7,10 @@
 struct conv_args {
     conv_plan plan;
     int n, R, B, C, out, N, m, Q;
-    float *r, *dv; /* [N, R, n, C] */
-    size_t plane;  /* R*n*C */
-    norms norm;    /* [N, C] */
+    float *r, *dv, *v, *dpre; /* [N, R, n, C]; v of all but the last block, dpre of all but the first */
+    float *pv, *dstep;        /* [N, R, C], likewise */
+    size_t plane;             /* R*n*C */
+    norms norm;               /* [N, C] */
     const float *k0, *k1;
     const float *conv, *pool; /* packed, for this direction */
     const float *q;

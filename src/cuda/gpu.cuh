@@ -8,7 +8,7 @@
  * seen, so the passes over cells leave sums from which the next kernel makes the gradient:
  *   decoder   dpre = r > 0 ? g*dv - k0 - k1*r : 0, from dv and r
  *   encoder   dac  = sum - c0*count - c1*total, where count and total are of h > 0 and of h
- * Neither dpre nor the gradient at a pair is ever in device memory.
+ * The gradient at a pair is never in device memory.
  *
  * No sum depends on the order in which blocks run: each block writes its part, and the last one to finish
  * adds the parts up in a fixed order. */
@@ -159,15 +159,17 @@ struct gpu {
     size_t send_bytes, batch_bytes;
     slot slots[SLOTS];
     int slot_now;
-    bool slot_open;                       /* its contents are not on their way yet: */
-    bool slot_full;                       /* a whole batch, or Adam's numbers alone */
-    int *pos, *order;                     /* [R] */
-    float *x, *dx;                        /* [R + 1, D padded] */
-    float *gd;                            /* [R, O] */
-    float *q, *dq;                        /* [R + 1, Q] */
-    float *r, *dv;                        /* [N, R, n, C] */
-    float *praw;                          /* [N, R, C]: pools before the norm */
-    int *parg;                            /* [N, R, C] */
+    bool slot_open;          /* its contents are not on their way yet: */
+    bool slot_full;          /* a whole batch, or Adam's numbers alone */
+    int *pos, *order;        /* [R] */
+    float *x, *dx;           /* [R + 1, D padded] */
+    float *gd;               /* [R, O] */
+    float *q, *dq;           /* [R + 1, Q] */
+    float *r, *dv;           /* [N, R, n, C] */
+    float *dec_v, *dpre;     /* the same, normed; the kernel after the one that made them keeps them */
+    float *dec_pool, *dstep; /* [N, R, C]: pools, and sums of dpre over the items, likewise */
+    float *praw;             /* [N, R, C]: pools before the norm */
+    int *parg;               /* [N, R, C] */
     float *step_dv, *step_count, *step_r; /* [N, R, C]: sums over the items with r > 0 */
     float *logit, *dlogit, *item_d;
     float *start_part;                  /* [B, 3*N*C] */
@@ -276,13 +278,13 @@ struct pair_plan {
     int S, rows, parts, jc, kc, warps, groups, splits, tiles; /* sets a tile, or rows of one set */
     size_t shared;
 };
-struct conv_layout {                          /* offsets in shared memory, in floats */
-    int plane, other, conv, pool, step, norm; /* within a stage */
+struct conv_layout {             /* offsets in shared memory, in floats */
+    int plane, conv, pool, step; /* within a stage */
     int stage, stages;
     int zero, added, rows, last, total;
 };
 struct conv_plan {
-    int steps, ic, ct, ot, tiles;
+    int steps, ic, pieces, tiles; /* of a tile: its steps, items, pieces of its cells; tiles */
     conv_layout forward, backward;
 };
 struct back_plan {

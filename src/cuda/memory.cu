@@ -145,6 +145,10 @@ static void place_batch(gpu *s, arena &a) {
     a.place(s->dq, (R + 1) * Q);
     a.place(s->r, N * cells * C);
     a.place(s->dv, N * cells * C);
+    a.place(s->dec_v, N * cells * C);
+    a.place(s->dpre, N * cells * C);
+    a.place(s->dec_pool, N * R * C);
+    a.place(s->dstep, N * R * C);
     a.place(s->praw, N * R * C);
     a.place(s->parg, N * R * C);
     a.place(s->step_dv, N * R * C);
