@@ -561,6 +561,5 @@ template <bool BACK> static bool conv_limits(gpu *s) {
 }
 
 bool gpu_decoder_limits(gpu *s) {
-    return conv_limits<false>(s) && conv_limits<true>(s) && gpu_conv_weights_limits(s) &&
-           gpu_decoder_back_limits(s);
+    return conv_limits<false>(s) && conv_limits<true>(s) && gpu_conv_weights_limits(s);
 }

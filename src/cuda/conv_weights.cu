@@ -1,152 +1,156 @@
 /* Gradients of the decoder's weights between cells: sum of v dpre, and of pools dstep, for every pair of
  * blocks, in parts (beside the main line). */
 #include "decoder.cuh"
+#include "mma.cuh"
 
-enum { WEIGHT_ROWS = 320 }; /* rows of a plane in shared memory, about */
-
-struct conv_weights_args {
-    conv_args c;
-    int items; /* of a step: n, or 1 for the pools */
-    int ic, steps, tiles;
-    float *part; /* [splits, pairs, 3, C, C] */
+enum {
+    WEIGHT_THREADS = 256,
+    WEIGHT_CELLS = 128, /* of a tile, about, */
+    WEIGHT_ITEMS = 32   /* and items at most */
 };
 
-/* part = sum over cells of v_b(t - l, i) dpre_m(t, i), CB x CB channels a block, 4 x 4 and all lags a thread.
- */
-template <int CB, bool POOL>
-__global__ void __launch_bounds__(256) conv_weights(const __grid_constant__ conv_weights_args a) {
+struct conv_weights_args {
+    const float *v, *d; /* [N, R, items, C]: v and dpre, or pools and dstep with one item */
+    int C, n, R, items;
+    int ic, steps, chunks, tiles;   /* a tile: `steps` steps, `ic` items of each; items in so many chunks */
+    int v_at, d_at, lags_at, stage; /* offsets in shared memory, in floats */
+    float *part;                    /* [splits, pairs, 3, C, C] */
+};
+
+/* part = sum over cells of v_b(t - l, i) dpre_m(t, i) for the lags l, CB x CB channels a block. A warp has 16
+ * channels of v, all of dpre, and some of the cells. Shared memory: a row of zeros, for cells that are not
+ * there; two stages, each of v [(steps + 2)*items][CB + 8], dpre [steps*items][CB + 8], and how many lags
+ * each cell has. */
+template <int CB>
+__global__ void __launch_bounds__(WEIGHT_THREADS, 2)
+    conv_weights(const __grid_constant__ conv_weights_args a) {
     extern __shared__ float4 memory[];
-    constexpr int Q = CB / 4, EACH = Q * Q, SL = 256 / EACH, ldp = CB + 4;
-    const conv_args &p = a.c;
-    const int C = p.C, n = p.n, tid = threadIdx.x;
+    constexpr int Q = CB / 4, LD = CB + 8, MT = CB / 16, NT = CB / 8, SLICES = WEIGHT_THREADS / 32 / MT;
+    const int C = a.C, n = a.n, tid = threadIdx.x, warp = tid / 32, g = tid % 32 / 4, t = tid % 4;
     int pair = blockIdx.y, m = 1;
     while (m * (m + 1) / 2 <= pair) m++;
     int b = pair - m * (m - 1) / 2, e0 = (int)blockIdx.z % (C / CB) * CB,
         c0 = (int)blockIdx.z / (C / CB) * CB;
-    float *vs = (float *)memory, *ds = vs + ((a.steps + 2) * a.ic + 1) * ldp;
-    const int zero = (a.steps + 2) * a.ic * ldp;
-    for (int i = tid; i < ldp; i += 256) vs[zero + i] = 0;
-    int slice = tid / EACH, e = tid % EACH / Q * 4, c = tid % Q * 4;
-    float acc[3][4][4] = {};
-    for (int tile_at = blockIdx.x; tile_at < a.tiles; tile_at += gridDim.x) {
-        int s0 = tile_at * a.steps, steps = min(a.steps, p.R - s0);
-        for (int i0 = 0; i0 < a.items; i0 += a.ic) {
-            int ic = min(a.ic, a.items - i0);
-            __syncthreads();
-            struct loaded {
-                float4 v, d, x, y; /* of the earlier block; of this one: dv and r, or the sums of a step */
-            };
-            staged<2>((steps + 2) * ic * Q,
-                      [&](int i) {
-                          int k = i % Q * 4, row = i / Q, step = s0 - 2 + row / ic, item = i0 + row % ic;
-                          size_t early = max(step, 0), here = max(step, s0);
-                          loaded x;
-                          if (POOL) {
-                              size_t from = ((size_t)m * p.R + here) * C + c0 + k;
-                              x.v = load4(p.praw + ((size_t)b * p.R + early) * C + e0 + k);
-                              x.d = load4(p.step_dv + from);
-                              x.x = load4(p.step_count + from);
-                              x.y = load4(p.step_r + from);
-                          } else {
-                              size_t from = (size_t)m * p.plane + (here * n + item) * C + c0 + k;
-                              x.v = load4(p.r + (size_t)b * p.plane + (early * n + item) * C + e0 + k);
-                              x.d = load4(p.dv + from);
-                              x.x = load4(p.r + from);
-                          }
-                          return x;
-                      },
-                      [&](int i, const loaded &x) {
-                          int k = i % Q * 4, row = i / Q, ch = m * C + c0 + k;
-                          float4 g = load4(p.norm.g + b * C + e0 + k), e = load4(p.norm.e + b * C + e0 + k);
-                          store4(vs + row * ldp + k, make_float4(g.x * x.v.x + e.x, g.y * x.v.y + e.y,
-                                                                 g.z * x.v.z + e.z, g.w * x.v.w + e.w));
-                          if (row < 2 * ic) return;
-                          g = load4(p.norm.g + ch);
-                          float4 k0 = load4(p.k0 + ch), k1 = load4(p.k1 + ch), d = x.d, r = x.x;
-                          if (POOL)
-                              d = make_float4(g.x * d.x - k0.x * r.x - k1.x * x.y.x,
-                                              g.y * d.y - k0.y * r.y - k1.y * x.y.y,
-                                              g.z * d.z - k0.z * r.z - k1.z * x.y.z,
-                                              g.w * d.w - k0.w * r.w - k1.w * x.y.w);
-                          else
-                              d = make_float4(r.x > 0 ? g.x * d.x - k0.x - k1.x * r.x : 0.0f,
-                                              r.y > 0 ? g.y * d.y - k0.y - k1.y * r.y : 0.0f,
-                                              r.z > 0 ? g.z * d.z - k0.z - k1.z * r.z : 0.0f,
-                                              r.w > 0 ? g.w * d.w - k0.w - k1.w * r.w : 0.0f);
-                          store4(ds + (row - 2 * ic) * ldp + k, d);
-                      });
-            __syncthreads();
-            int cells = steps * ic, sl = slice / ic, item = slice % ic, t = (s0 + sl) % n;
-            for (int q = slice; q < cells; q += SL) {
-                float4 d = load4(ds + q * ldp + c);
+    const float *v_from = a.v + (size_t)b * a.R * a.items * C + e0,
+                *d_from = a.d + (size_t)m * a.R * a.items * C + c0;
+    float *shared = (float *)memory, *zero = shared;
+    for (int i = tid; i < LD; i += WEIGHT_THREADS) zero[i] = 0;
+    const int e = warp % MT * 16 + g, slice = warp / MT;
+    const int count = up(a.tiles - (int)blockIdx.x, gridDim.x) * a.chunks;
+    auto fetch = [&](int k) {
+        float *to = shared + a.v_at + k % 2 * a.stage;
+        int s0 = ((int)blockIdx.x + k / a.chunks * (int)gridDim.x) * a.steps, steps = min(a.steps, a.R - s0);
+        int i0 = k % a.chunks * a.ic, ic = min(a.ic, a.items - i0), cells = steps * ic;
+        /* Of the two steps before the tile only those of the same set are looked at. */
+        int low = max(s0 - 2, s0 / n * n) - (s0 - 2);
+#pragma unroll 2
+        for (int i = low * ic * Q + tid; i < (steps + 2) * ic * Q; i += WEIGHT_THREADS) {
+            int row = i / Q, at = i % Q * 4;
+            size_t cell = (size_t)(s0 - 2 + row / ic) * a.items + i0 + row % ic;
+            async_copy(to + row * LD + at, v_from + cell * C + at);
+            row -= 2 * ic;
+            if (row >= 0) async_copy(to + a.d_at + row * LD + at, d_from + cell * C + at);
+        }
+        int *lags = (int *)to + a.lags_at;
+        for (int q = tid; q < up(cells, 8) * 8; q += WEIGHT_THREADS)
+            lags[q] = q < cells ? min((s0 + q / ic) % n + 1, 3) : 0;
+        async_commit();
+    };
+    float acc[3][NT][4] = {};
+    fetch(0);
+    for (int k = 0; k < count; k++) {
+        async_wait<0>();
+        __syncthreads();
+        if (k + 1 < count) fetch(k + 1);
+        const float *vs = shared + a.v_at + k % 2 * a.stage, *ds = vs + a.d_at;
+        const int *lags = (const int *)vs + a.lags_at;
+        int tile = (int)blockIdx.x + k / a.chunks * (int)gridDim.x, i0 = k % a.chunks * a.ic;
+        int ic = min(a.ic, a.items - i0), cells = min(a.steps, a.R - tile * a.steps) * ic;
+#pragma unroll 1
+        for (int q = slice * 8 + t; q - t < cells; q += SLICES * 8) {
+            int there[2] = {lags[q], lags[q + 4]};
+            factor<2, false> d[NT];
 #pragma unroll
-                for (int l = 0; l < 3; l++) {
-                    float4 v = load4(vs + (t >= l ? (q + (2 - l) * ic) * ldp : zero) + e);
-                    float ve[4] = {v.x, v.y, v.z, v.w};
+            for (int i = 0; i < 2; i++) {
+                const float *from = (there[i] ? ds + (q + i * 4) * LD : zero) + g;
 #pragma unroll
-                    for (int i = 0; i < 4; i++) {
-                        acc[l][i][0] += ve[i] * d.x;
-                        acc[l][i][1] += ve[i] * d.y;
-                        acc[l][i][2] += ve[i] * d.z;
-                        acc[l][i][3] += ve[i] * d.w;
-                    }
+                for (int j = 0; j < NT; j++) d[j].set(i, from[j * 8]);
+            }
+#pragma unroll
+            for (int l = 0; l < 3; l++) {
+                factor<4, false> v;
+#pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const float *from = l < there[i] ? vs + (q + i * 4 + (2 - l) * ic) * LD + e : zero;
+                    v.set(i * 2, from[0]);
+                    v.set(i * 2 + 1, from[8]);
                 }
-                for (item += SL; item >= ic; item -= ic) t = t + 1 < n ? t + 1 : 0;
+                /* One part after the other, since a step that adds to what the last one gave must wait. */
+#pragma unroll
+                for (int part = 0; part < 3; part++)
+#pragma unroll
+                    for (int j = 0; j < NT; j++)
+                        mma(acc[l][j], part == 0 ? v.small : v.big, part == 1 ? d[j].small : d[j].big);
             }
         }
     }
-    /* Add up the slices: each thread's 48 numbers, then place by place. */
+    /* Add up the slices. */
     __syncthreads();
-    float *red = (float *)memory; /* [SL][3][CB][CB] */
+    float *red = shared; /* [SLICES][3][CB][CB] */
 #pragma unroll
     for (int l = 0; l < 3; l++)
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            store4(red + ((slice * 3 + l) * CB + e + i) * CB + c,
-                   make_float4(acc[l][i][0], acc[l][i][1], acc[l][i][2], acc[l][i][3]));
+        for (int j = 0; j < NT; j++)
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                *(float2 *)(red + ((slice * 3 + l) * CB + e + i * 8) * CB + j * 8 + 2 * t) =
+                    make_float2(acc[l][j][i * 2], acc[l][j][i * 2 + 1]);
     __syncthreads();
     float *part = a.part + ((size_t)blockIdx.x * gridDim.y + pair) * 3 * C * C;
-    for (int i = tid; i < 3 * CB * CB; i += 256) {
+    for (int i = tid; i < 3 * CB * CB; i += WEIGHT_THREADS) {
         float add = 0;
-        for (int z = 0; z < SL; z++) add += red[z * 3 * CB * CB + i];
+        for (int z = 0; z < SLICES; z++) add += red[z * 3 * CB * CB + i];
         part[((size_t)(i / (CB * CB)) * C + e0 + i / CB % CB) * C + c0 + i % CB] = add;
     }
 }
 
-template <bool POOL> static int conv_weights_launch(gpu *s, cudaStream_t where, float *part) {
+int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     conv_weights_args a = {};
-    a.c = gpu_conv_args(s, -1, true);
-    int CB = s->C % 32 ? 16 : 32, z = (s->C / CB) * (s->C / CB), count = pairs(s->N);
-    a.items = POOL ? 1 : s->base.n;
-    a.ic = a.items < WEIGHT_ROWS / 4 ? a.items : WEIGHT_ROWS / 4;
-    a.steps = WEIGHT_ROWS / a.ic - 2;
-    if (a.steps > a.c.R) a.steps = a.c.R;
-    a.tiles = up(a.c.R, a.steps);
-    int splits = up(2 * s->multiprocessors, count * z);
+    int CB = s->C % 32 ? 16 : 32, z = (s->C / CB) * (s->C / CB), count = pairs(s->N), ld = CB + 8;
+    a.v = pools ? s->dec_pool : s->dec_v;
+    a.d = pools ? s->dstep : s->dpre;
+    a.C = s->C;
+    a.n = s->base.n;
+    a.R = s->base.B * s->base.n;
+    a.items = pools ? 1 : s->base.n;
+    a.ic = a.items < WEIGHT_ITEMS ? a.items : WEIGHT_ITEMS;
+    a.steps = WEIGHT_CELLS / a.ic;
+    if (a.steps > a.R) a.steps = a.R;
+    a.chunks = up(a.items, a.ic);
+    a.tiles = up(a.R, a.steps);
+    a.v_at = ld;
+    a.d_at = (a.steps + 2) * a.ic * ld;
+    a.lags_at = a.d_at + a.steps * a.ic * ld;
+    a.stage = a.lags_at + up(a.steps * a.ic, 8) * 8;
+    a.part = part;
+    /* As many blocks as run at once. */
+    int splits = 2 * s->multiprocessors / (count * z);
     if (splits > a.tiles) splits = a.tiles;
     if (splits > CONV_SPLITS) splits = CONV_SPLITS;
-    a.part = part;
-    size_t floats = ((size_t)(2 * a.steps + 2) * a.ic + 1) * (CB + 4), red = 256 * 48;
+    if (splits < 1) splits = 1;
+    size_t floats = (size_t)a.v_at + 2 * a.stage, red = (size_t)WEIGHT_THREADS / 32 * 16 * 3 * CB;
     size_t shared = (floats > red ? floats : red) * sizeof(float);
     dim3 grid(splits, count, z);
     if (CB == 16)
-        LAUNCH(s, where, grid, 256, shared, (conv_weights<16, POOL>), a);
+        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, conv_weights<16>, a);
     else
-        LAUNCH(s, where, grid, 256, shared, (conv_weights<32, POOL>), a);
+        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, conv_weights<32>, a);
     return splits;
 }
 
-int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
-    return pools ? conv_weights_launch<true>(s, where, part) : conv_weights_launch<false>(s, where, part);
-}
-
-template <bool POOL> static bool weights_limits(gpu *s) {
+bool gpu_conv_weights_limits(gpu *s) {
     int most = (int)s->shared;
     cudaFuncAttribute what = cudaFuncAttributeMaxDynamicSharedMemorySize;
-    return gpu_ok(s, cudaFuncSetAttribute(conv_weights<16, POOL>, what, most), "shared memory") &&
-           gpu_ok(s, cudaFuncSetAttribute(conv_weights<32, POOL>, what, most), "shared memory");
-}
-
-bool gpu_conv_weights_limits(gpu *s) {
-    return weights_limits<false>(s) && weights_limits<true>(s);
+    return gpu_ok(s, cudaFuncSetAttribute(conv_weights<16>, what, most), "shared memory") &&
+           gpu_ok(s, cudaFuncSetAttribute(conv_weights<32>, what, most), "shared memory");
 }

@@ -7,73 +7,56 @@
 
 /* ---- the way back to the rows ---- */
 
-/* One set and one block: what x'_i and y'_t got through each lag. The start vector's part goes to start_part.
- * dpre [n, n, C] goes through shared memory where it fits. */
-__global__ void __launch_bounds__(1024)
-    decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part, int fits) {
+/* What x'_i and y'_t of a set got through each lag in one block (y of the grid), four channels a thread. The
+ * start vector's part goes to start_part. */
+__global__ void __launch_bounds__(256)
+    decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part) {
     wait_turn();
-    extern __shared__ float4 memory[];
-    float *shared = (float *)memory;
-    int set = blockIdx.x, m = blockIdx.y, n = p.n, C = p.C;
+    const int n = p.n, C = p.C, Q = C / 4, m = blockIdx.y;
+    int i = blockIdx.x * 256 + threadIdx.x, c = i % Q * 4, which = i / Q % n, set = i / Q / n / 2;
+    bool item = i / Q / n % 2 == 0; /* else a step */
+    if (set >= p.B) return;
     const int *pos = p.pos + set * n, *order = p.order + set * n;
-    size_t at = (size_t)m * p.plane + (size_t)set * n * n * C, row0 = (size_t)set * n;
-    const float *dv = p.dv + at, *r = p.r + at;
-    if (fits) {
-        struct loaded {
-            float4 d, r;
-        };
-        staged<4>(
-            n * n * (C / 4),
-            [&](int i) {
-                return loaded{load4(dv + i * 4), load4(r + i * 4)};
-            },
-            [&](int i, const loaded &x) {
-                int c = m * C + i % (C / 4) * 4;
-                float4 g = load4(p.norm.g + c), k0 = load4(p.k0 + c), k1 = load4(p.k1 + c);
-                store4(shared + i * 4, make_float4(x.r.x > 0 ? g.x * x.d.x - k0.x - k1.x * x.r.x : 0.0f,
-                                                   x.r.y > 0 ? g.y * x.d.y - k0.y - k1.y * x.r.y : 0.0f,
-                                                   x.r.z > 0 ? g.z * x.d.z - k0.z - k1.z * x.r.z : 0.0f,
-                                                   x.r.w > 0 ? g.w * x.d.w - k0.w - k1.w * x.r.w : 0.0f));
-            });
-        __syncthreads();
-    }
-    for (int i = threadIdx.x; i < 2 * n * C; i += blockDim.x) {
-        int c = i % C, which = i / C % n;
-        bool item = i < n * C; /* else a step */
-        float g = get(p.norm.g + m * C + c), k0 = get(p.k0 + m * C + c), k1 = get(p.k1 + m * C + c);
-        float sum[3] = {0, 0, 0};
-        int placed = item ? __ldg(pos + which) : 0;
-        size_t cell = (size_t)which * (item ? C : n * C) + c, next = item ? (size_t)n * C : C;
-#pragma unroll 4
-        for (int k = 0; k < n; k++) {
-            float d;
-            if (fits)
-                d = shared[cell + k * next];
-            else {
-                float v = get(r + cell + k * next);
-                d = v > 0 ? g * get(dv + cell + k * next) - k0 - k1 * v : 0.0f;
-            }
-            int t = item ? k : which, last = item ? placed : __ldg(pos + k);
+    const size_t row0 = (size_t)set * n, from = m * p.plane + row0 * n * C + c;
+    const float4 g = load4(p.norm.g + m * C + c), k0 = load4(p.k0 + m * C + c), k1 = load4(p.k1 + m * C + c);
+    const int placed = item ? __ldg(pos + which) : 0;
+    float4 sum[3] = {};
+#pragma unroll 5
+    for (int k = 0; k < n; k++) {
+        size_t at = from + (size_t)(item ? k * n + which : which * n + k) * C;
+        float4 d;
+        if (m)
+            d = load4(p.dpre + at);
+        else { /* not kept, since no block sees the first one's */
+            float4 v = load4(p.dv + at), r = load4(p.r + at);
+            d = make_float4(r.x > 0 ? g.x * v.x - k0.x - k1.x * r.x : 0.0f,
+                            r.y > 0 ? g.y * v.y - k0.y - k1.y * r.y : 0.0f,
+                            r.z > 0 ? g.z * v.z - k0.z - k1.z * r.z : 0.0f,
+                            r.w > 0 ? g.w * v.w - k0.w - k1.w * r.w : 0.0f);
+        }
+        int t = item ? k : which, last = item ? placed : __ldg(pos + k);
 #pragma unroll
-            for (int l = 0; l < 3; l++)
-                if (t >= l && t - l <= last) sum[l] += d;
-        }
-        if (item) {
-            for (int l = 0; l < 3; l++) dq[(row0 + which) * p.Q + (m * 6 + l) * C + c] = sum[l];
-            continue;
-        }
-        int t = which;
-        for (int l = 0; l < 3; l++) {
-            int col = (m * 6 + 3 + l) * C + c;
-            float *start = start_part + ((size_t)set * p.N + m) * 3 * C + l * C + c;
-            /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's y'.
-             */
-            if (t > l) dq[(row0 + order[t - l - 1]) * p.Q + col] = sum[l];
-            if (t == l) *start = sum[l];
-            if (t + l >= n && t) dq[(row0 + order[t - 1]) * p.Q + col] = 0;
-            if (t + l >= n && !t) *start = 0;
-            if (t == n - 1) dq[(row0 + order[n - 1]) * p.Q + col] = 0;
-        }
+        for (int l = 0; l < 3; l++)
+            if (t >= l && t - l <= last)
+                sum[l] = make_float4(sum[l].x + d.x, sum[l].y + d.y, sum[l].z + d.z, sum[l].w + d.w);
+    }
+    if (item) {
+#pragma unroll
+        for (int l = 0; l < 3; l++) store4(dq + (row0 + which) * p.Q + (m * 6 + l) * C + c, sum[l]);
+        return;
+    }
+    const int t = which;
+    const float4 none = {};
+#pragma unroll
+    for (int l = 0; l < 3; l++) {
+        int col = (m * 6 + 3 + l) * C + c;
+        float *start = start_part + ((size_t)set * p.N + m) * 3 * C + l * C + c;
+        /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's y'. */
+        if (t > l) store4(dq + (row0 + __ldg(order + t - l - 1)) * p.Q + col, sum[l]);
+        if (t == l) store4(start, sum[l]);
+        if (t + l >= n && t) store4(dq + (row0 + __ldg(order + t - 1)) * p.Q + col, none);
+        if (t + l >= n && !t) store4(start, none);
+        if (t == n - 1) store4(dq + (row0 + __ldg(order + n - 1)) * p.Q + col, none);
     }
 }
 
@@ -168,11 +151,7 @@ void gpu_decoder_rows_backward(gpu *s) {
     }
     if (s->N) {
         conv_args p = gpu_conv_args(s, -1, true);
-        int threads = up(2 * n * s->C, 32) * 32;
-        size_t shared = (size_t)n * n * s->C * sizeof(float);
-        int fits = shared <= 100000;
-        CHAIN(s, dim3(B, s->N), threads < 1024 ? threads : 1024, fits ? shared : 0, decoder_dq, p, s->dq,
-              s->start_part, fits);
+        CHAIN(s, dim3(up(2 * R * (s->C / 4), 256), s->N), 256, 0, decoder_dq, p, s->dq, s->start_part);
         gpu_fork(s, 2);
         float *last = s->dq + (size_t)R * s->Q;
         gpu_start_gradient(s, s->side[2], last);
@@ -192,9 +171,4 @@ void gpu_decoder_rows_backward(gpu *s) {
         decoder_inputs_launch<true>(s, p);
     else
         decoder_inputs_launch<false>(s, p);
-}
-
-bool gpu_decoder_back_limits(gpu *s) {
-    return gpu_ok(s, cudaFuncSetAttribute(decoder_dq, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000),
-                  "shared memory");
 }

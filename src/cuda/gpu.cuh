@@ -190,7 +190,7 @@ struct gpu {
     int graph_count;
 };
 
-static inline int up(int a, int b) {
+__host__ __device__ static inline int up(int a, int b) {
     return (a + b - 1) / b;
 }
 static inline int pairs(int N) {
