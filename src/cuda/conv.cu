@@ -86,9 +86,10 @@ bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
 
 /* What a block of threads works on: its steps, some of their items, and the steps that it looks at, which
  * are those of the tile and up to two before or after it in the same set. Row 0 in shared memory is of step
- * `base`. */
+ * `base`, and `low` and `high` count from it. Where a tile has not all items of a step, it has one step. */
 struct conv_tile {
-    int s0, steps, i0, ic;
+    int s0, steps, set0, t0; /* t0: place of s0 in its set */
+    int i0, ic;
     int base, low, high;
 };
 
@@ -96,13 +97,19 @@ template <bool BACK> __device__ static inline conv_tile conv_tile_at(const conv_
     conv_tile c;
     c.s0 = blockIdx.x * p.plan.steps;
     c.steps = min(p.plan.steps, p.R - c.s0);
+    c.set0 = c.s0 / p.n;
+    c.t0 = c.s0 - c.set0 * p.n;
     c.i0 = 0;
-    c.ic = min(p.plan.ic, p.n);
+    c.ic = p.plan.ic;
     c.base = BACK ? c.s0 : c.s0 - 2;
-    c.low = BACK ? c.s0 : max(c.s0 - 2, c.s0 / p.n * p.n);
-    c.high = c.s0 + c.steps;
-    if (BACK) c.high = min(c.high + 2, ((c.high - 1) / p.n + 1) * p.n);
+    c.low = BACK ? 0 : 2 - min(c.t0, 2);
+    c.high = c.steps + (BACK ? min(p.n - 1 - (c.t0 + c.steps - 1) % p.by_n, 2) : 2);
     return c;
+}
+
+/* Where row `row` is in a plane. */
+__device__ static inline int cell_at(const conv_args &p, const conv_tile &c, int base, int row) {
+    return base * p.n + c.i0 + row + ((row >= c.ic) + (row >= 2 * c.ic)) * (p.n - c.ic);
 }
 
 /* Columns of the weights change places from row to row, so that the 32 lanes of a step of the tensor cores
@@ -118,24 +125,24 @@ __device__ static inline void conv_fetch(const conv_args &p, const conv_layout &
                                          float *to, int b, bool kept) {
     constexpr int LD = C + 4, Q = C / 4;
     const int tid = threadIdx.x;
-    size_t pair = (size_t)(BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
-#pragma unroll 2
+    const int pair = (BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
+    const float *conv_w = p.conv + pair, *pool_w = p.pool + pair;
+#pragma unroll 1
     for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) {
         int k = i / Q, at = k * C + (i % Q * 4 ^ weight_turn<C>(k));
-        async_copy(to + l.conv + at, p.conv + pair + i * 4);
-        if (c.i0 == 0) async_copy(to + l.pool + at, p.pool + pair + i * 4);
+        async_copy(to + l.conv + at, conv_w + i * 4);
+        async_copy(to + l.pool + at, pool_w + i * 4);
     }
     if (!kept) return;
-    const float *plane = (BACK ? p.dpre : p.v) + b * p.plane, *step = (BACK ? p.dstep : p.pv);
-#pragma unroll 2
-    for (int i = (c.low - c.base) * c.ic * Q + tid; i < (c.high - c.base) * c.ic * Q; i += CONV_THREADS) {
-        int k = i % Q * 4, row = i / Q;
-        size_t cell = (size_t)c.base * p.n + c.i0 + row + row / c.ic * (p.n - c.ic);
-        async_copy(to + l.plane + row * LD + k, plane + cell * C + k);
-    }
-    if (c.i0) return;
-    for (int i = (c.low - c.base) * Q + tid; i < (c.high - c.base) * Q; i += CONV_THREADS)
-        async_copy(to + l.step + i / Q * LD + i % Q * 4, step + ((size_t)b * p.R + c.base) * C + i * 4);
+    const float *plane = (BACK ? p.dpre : p.v) + b * p.plane,
+                *step = (BACK ? p.dstep : p.pv) + ((size_t)b * p.R + c.base) * C;
+#pragma unroll 1
+    for (int i = c.low * c.ic * Q + tid; i < c.high * c.ic * Q; i += CONV_THREADS)
+        async_copy(to + l.plane + i / Q * LD + i % Q * 4,
+                   plane + cell_at(p, c, c.base, i / Q) * C + i % Q * 4);
+#pragma unroll 1
+    for (int i = c.low * Q + tid; i < c.high * Q; i += CONV_THREADS)
+        async_copy(to + l.step + i / Q * LD + i % Q * 4, step + i * 4);
 }
 
 __device__ static inline float4 far4(const float *p) { /* not through L1, which may be older than the turn */
@@ -148,71 +155,51 @@ __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l
                                         float *to, int b, bool keep) {
     constexpr int LD = C + 4, Q = C / 4, DOWN = CONV_THREADS / Q, U = 3;
     struct loaded {
-        float4 r, d, n;
+        float4 r, d, n; /* of a cell: r and dv; of a step: the pool, or its sums */
+        int row, from;
     };
-    const int k = threadIdx.x % Q * 4, first = threadIdx.x / Q;
-    if (first >= DOWN) return;
-    const int low = (c.low - c.base) * c.ic + first, high = (c.high - c.base) * c.ic;
-    const int low_step = c.low - c.base + first, high_step = c.i0 ? 0 : c.high - c.base;
-    auto cell_of = [&](int row) {
-        return ((size_t)b * p.R * p.n + (size_t)c.base * p.n + c.i0 + row + row / c.ic * (p.n - c.ic)) * C +
-               k;
-    };
-    auto step_of = [&](int row) { return ((size_t)b * p.R + c.base + row) * C + k; };
-    auto load = [&](int row) {
-        loaded x;
-        x.r = far4(p.r + cell_of(row));
-        if (BACK) x.d = far4(p.dv + cell_of(row));
-        return x;
-    };
-    auto load_step = [&](int row) {
-        loaded x;
-        x.r = far4((BACK ? p.step_r : p.praw) + step_of(row));
-        if (BACK) {
-            x.d = far4(p.step_dv + step_of(row));
-            x.n = far4(p.step_count + step_of(row));
-        }
-        return x;
-    };
-    /* All that most tiles need is on its way before the first of it is used. */
-    loaded x[U], y;
-#pragma unroll
-    for (int u = 0; u < U; u++)
-        if (low + u * DOWN < high) x[u] = load(low + u * DOWN);
-    if (low_step < high_step) y = load_step(low_step);
+    const int k = threadIdx.x % Q * 4, first = threadIdx.x / Q, many = (c.high - c.low) * c.ic,
+              all = first < DOWN ? many + c.high - c.low : 0;
+    const size_t plane = b * p.plane, step = (size_t)b * p.R * C;
     const float4 g = far4(p.norm.g + b * C + k), e = far4((BACK ? p.k0 : p.norm.e) + b * C + k),
                  f = far4((BACK ? p.k1 : p.norm.g) + b * C + k);
-    auto put = [&](int row, const loaded &x) {
-        float4 r = x.r, d = x.d, v;
-        if (BACK)
-            v = make_float4(
-                r.x > 0 ? g.x * d.x - e.x - f.x * r.x : 0.0f, r.y > 0 ? g.y * d.y - e.y - f.y * r.y : 0.0f,
-                r.z > 0 ? g.z * d.z - e.z - f.z * r.z : 0.0f, r.w > 0 ? g.w * d.w - e.w - f.w * r.w : 0.0f);
-        else
-            v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
-        store4(to + l.plane + row * LD + k, v);
-        int own = row - (BACK ? 0 : 2 * c.ic);
-        if (keep && own >= 0 && own < c.steps * c.ic) store4((BACK ? p.dpre : p.v) + cell_of(row), v);
-    };
-    auto put_step = [&](int row, const loaded &x) {
-        float4 r = x.r, d = x.d, n = x.n, v;
-        if (BACK)
-            v = make_float4(g.x * d.x - e.x * n.x - f.x * r.x, g.y * d.y - e.y * n.y - f.y * r.y,
-                            g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
-        else
-            v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
-        store4(to + l.step + row * LD + k, v);
-        int own = row - (BACK ? 0 : 2);
-        if (keep && own >= 0 && own < c.steps) store4((BACK ? p.dstep : p.pv) + step_of(row), v);
-    };
+#pragma unroll 1
+    for (int i0 = first; i0 < all; i0 += U * DOWN) {
+        loaded x[U];
 #pragma unroll
-    for (int u = 0; u < U; u++)
-        if (low + u * DOWN < high) put(low + u * DOWN, x[u]);
-    if (low_step < high_step) put_step(low_step, y);
-#pragma unroll 1
-    for (int row = low + U * DOWN; row < high; row += DOWN) put(row, load(row));
-#pragma unroll 1
-    for (int row = low_step + DOWN; row < high_step; row += DOWN) put_step(row, load_step(row));
+        for (int u = 0; u < U; u++) {
+            int i = i0 + u * DOWN;
+            bool cell = i < many;
+            x[u].row = cell ? i + c.low * c.ic : i - many + c.low;
+            x[u].from = (cell ? cell_at(p, c, c.base, x[u].row) : c.base + x[u].row) * C + k;
+            if (i >= all) continue;
+            x[u].r = far4((cell ? p.r + plane : (BACK ? p.step_r : p.praw) + step) + x[u].from);
+            if (!BACK) continue;
+            x[u].d = far4((cell ? p.dv + plane : p.step_dv + step) + x[u].from);
+            if (!cell) x[u].n = far4(p.step_count + step + x[u].from);
+        }
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            int i = i0 + u * DOWN, unit = i < many ? c.ic : 1, own = x[u].row - (BACK ? 0 : 2 * unit);
+            if (i >= all) continue;
+            float4 r = x[u].r, d = x[u].d, n = x[u].n, v;
+            if (BACK) {
+                if (i < many) { /* r is not less than 0 */
+                    n = make_float4(r.x > 0 ? 1.0f : 0.0f, r.y > 0 ? 1.0f : 0.0f, r.z > 0 ? 1.0f : 0.0f,
+                                    r.w > 0 ? 1.0f : 0.0f);
+                    d = make_float4(d.x * n.x, d.y * n.y, d.z * n.z, d.w * n.w);
+                }
+                v = make_float4(g.x * d.x - e.x * n.x - f.x * r.x, g.y * d.y - e.y * n.y - f.y * r.y,
+                                g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
+            } else
+                v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
+            store4(to + (i < many ? l.plane : l.step) + x[u].row * LD + k, v);
+            if (keep && own >= 0 && own < c.steps * unit)
+                store4((i < many ? (BACK ? p.dpre : p.v) + plane : (BACK ? p.dstep : p.pv) + step) +
+                           x[u].from,
+                       v);
+        }
+    }
 }
 
 /* Sends for what the epilogue reads. */
@@ -220,35 +207,40 @@ template <int C, bool BACK>
 __device__ static inline void conv_fetch_last(const conv_args &p, const conv_layout &l, const conv_tile &c,
                                               float *shared) {
     constexpr int LD = C + 4, Q = C / 4, LQ = 3 * C + 8;
-    const int n = p.n, tid = threadIdx.x, set0 = c.s0 / n;
+    const int n = p.n, tid = threadIdx.x, row0 = c.set0 * n;
     if (BACK) {
-        for (int i = tid; i < c.steps * c.ic * Q; i += CONV_THREADS) {
-            int row = i / Q, k = i % Q * 4;
-            size_t cell = (size_t)c.s0 * n + c.i0 + row + row / c.ic * (n - c.ic);
-            async_copy(shared + l.rows + row * LD + k, p.r + p.m * p.plane + cell * C + k);
-        }
+        const float *r = p.r + p.m * p.plane, *taken = (const float *)p.parg + ((size_t)p.m * p.R + c.s0) * C;
+#pragma unroll 1
+        for (int i = tid; i < c.steps * c.ic * Q; i += CONV_THREADS)
+            async_copy(shared + l.rows + i / Q * LD + i % Q * 4,
+                       r + cell_at(p, c, c.s0, i / Q) * C + i % Q * 4);
+#pragma unroll 1
         for (int i = tid; i < c.steps * Q; i += CONV_THREADS)
-            async_copy(shared + l.last + i * 4,
-                       (const float *)p.parg + ((size_t)p.m * p.R + c.s0) * C + i * 4);
+            async_copy(shared + l.last + i * 4, taken + i * 4);
         return;
     }
-    int sets = (c.s0 + c.steps - 1) / n - set0 + 1;
-    for (int i = tid; i < sets * c.ic * 3 * Q; i += CONV_THREADS) {
-        int row = i / (3 * Q), k = i % (3 * Q) * 4;
-        async_copy(shared + l.rows + row * LQ + k,
-                   p.q + (size_t)((set0 + row / c.ic) * n + c.i0 + row % c.ic) * p.Q + p.m * 6 * C + k);
-    }
-    for (int i = tid; i < c.steps * 3 * Q; i += CONV_THREADS) {
-        int row = i / (3 * Q), k = i % (3 * Q) * 4, step = c.s0 + row, t = step % n - k / C;
-        if (t < 0) continue;
-        int y = t ? step / n * n + __ldg(p.order + step / n * n + t - 1) : p.R;
-        async_copy(shared + l.last + row * LQ + k, p.q + (size_t)y * p.Q + (p.m * 6 + 3) * C + k);
+    /* Items of all sets of the tile, or some of its one step's; then its steps. */
+    const int items = ((c.t0 + c.steps - 1) / p.by_n + 1) * c.ic;
+    const float *q = p.q + p.m * 6 * C;
+#pragma unroll 1
+    for (int i = tid; i < (items + c.steps) * 3 * Q; i += CONV_THREADS) {
+        int row = i / (3 * Q), k = i % (3 * Q) * 4, from = row0 + c.i0 + row;
+        float *to = shared + l.rows + row * LQ + k;
+        if (row >= items) {
+            int at = c.t0 + row - items, set = at / p.by_n, t = at - set * n - k / C;
+            if (t < 0) continue;
+            from = t ? row0 + set * n + __ldg(p.order + row0 + set * n + t - 1) : p.R;
+            to = shared + l.last + (row - items) * LQ + k;
+            k += 3 * C;
+        }
+        async_copy(to, q + (size_t)from * p.Q + k);
     }
 }
 
 /* acc += a piece's rows times weights, for all lags. Lane 4*g + t has rows g, g + 8, g + 16, g + 24 of the
  * piece, the first of them at `at`; a row's lags, up to three, are two bits of `lags`, and each is `down`
- * further. */
+ * further. The tensor cores cut off what a sum does not hold, so the sum over a lag is made on its own, and
+ * added by ordinary, rounded additions. */
 template <int NT>
 __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *at, int lags, int down,
                                            const float *zero, const float *weights, int half) {
@@ -260,10 +252,11 @@ __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *
 #pragma unroll 1
     for (int lag = 0; lag < 3; lag++) {
         const float *a[4];
+        float sum[2][NT][4] = {};
 #pragma unroll
         for (int x = 0; x < 4; x++)
             a[x] = (lag < (lags >> 2 * x & 3) ? at + x * 8 * (C + 4) + lag * down : zero) + t;
-#pragma unroll
+#pragma unroll 4
         for (int k = 0; k < C; k += 8) {
             factor<4, false> v[2];
             factor<2, false> f[NT];
@@ -284,151 +277,145 @@ __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *
                 for (int x = 0; x < 2; x++)
 #pragma unroll
                     for (int j = 0; j < NT; j++)
-                        mma(acc[x][j], part == 0 ? v[x].small : v[x].big, part == 1 ? f[j].small : f[j].big);
+                        mma(sum[x][j], part == 0 ? v[x].small : v[x].big, part == 1 ? f[j].small : f[j].big);
         }
 #pragma unroll
-        for (int j = 0; j < NT; j++) w[j] += C * C;
+        for (int j = 0; j < NT; j++) {
+            w[j] += C * C;
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                acc[0][j][i] += sum[0][j][i];
+                acc[1][j][i] += sum[1][j][i];
+            }
+        }
     }
+}
+
+__device__ static inline float4 add4(float4 a, float4 b) {
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
 template <int NT, bool BACK>
 __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __grid_constant__ conv_args p) {
     extern __shared__ float4 memory[];
-    constexpr int C = 16 * NT, LD = C + 4, LQ = 3 * C + 8, K = BACK ? 5 : 2;
+    constexpr int C = 16 * NT, LD = C + 4, LQ = 3 * C + 8, Q = C / 4, K = BACK ? 5 : 2;
     constexpr int DOWN = CONV_THREADS / C; /* steps side by side in the last pass */
     const conv_layout &l = BACK ? p.plan.backward : p.plan.forward;
     const int n = p.n, tid = threadIdx.x, g = tid % 32 / 4, t4 = tid % 4;
-    float *shared = (float *)memory, *added = shared + l.added;
+    float *shared = (float *)memory;
     double *sums = (double *)memory, *total = sums + 5 * CONV_THREADS; /* [K][DOWN][C], [K][C] */
-    const float *rows = shared + l.rows, *last = shared + l.last;
     conv_tile c = conv_tile_at<BACK>(p);
-    const int steps = c.steps, set0 = c.s0 / n;
+    const int steps = c.steps;
     /* This warp's part. */
     const int half = tid / 32 % 2 * 8 * NT, piece = tid / 64;
     const bool pools = piece >= p.plan.pieces;
     const int first = (pools ? piece - p.plan.pieces : piece) * PIECE;
     /* The blocks that this one looks at, the newest last. */
-    const int count = BACK ? p.N - 1 - p.m : p.m;
-    auto block_of = [&](int j) { return BACK ? p.N - 1 - j : j; };
+    const int count = BACK ? p.N - 1 - p.m : p.m, ahead = l.stages - 1;
     bool waited = false;
     double total_here = 0; /* of channel and sum tid */
-    for (int i = tid; i < LD; i += CONV_THREADS) shared[l.zero + i] = 0;
+    if (tid < LD) shared[l.zero + tid] = 0;
+#pragma unroll 1
     for (; c.i0 < n; c.i0 += p.plan.ic) {
         c.ic = min(p.plan.ic, n - c.i0);
         const int ic = c.ic, cells = steps * ic;
         const int unit = pools ? 1 : ic, mine = !pools ? cells : c.i0 ? 0 : steps;
-        float acc[2][NT][4] = {}, extra[4] = {};
-        int lags = 0;
         const int at = (pools ? l.step : l.plane) + (first + g + (BACK ? 0 : 2 * unit)) * LD;
-        if (count) conv_fetch<C, BACK>(p, l, c, shared, block_of(0), count > 2);
-        if (!BACK && !p.m && !waited) { /* the kernel before made q */
+        int lags = 0;
+        float acc[2][NT][4] = {};
+#pragma unroll
+        for (int x = 0; x < 4; x++) {
+            int q = first + x * 8 + g, t = (c.t0 + (pools ? q : q / p.by_n)) % p.by_n;
+            if (q < mine) lags |= min(BACK ? n - t : t + 1, 3) << 2 * x;
+        }
+        if (!count && !waited) { /* nothing to do before the turn; forward, the kernel before made q */
             wait_turn();
             waited = true;
         }
         conv_fetch_last<C, BACK>(p, l, c, shared);
-        async_commit();
-#pragma unroll
-        for (int x = 0; x < 4; x++) {
-            int q = first + x * 8 + g, t = (c.s0 + q / unit) % n;
-            if (q < mine) lags |= min(BACK ? n - t : t + 1, 3) << 2 * x;
-        }
-        auto turn = [&] {
-            if (!waited) wait_turn();
-            waited = true;
-            if (BACK && !pools)
-#pragma unroll
-                for (int x = 0; x < 4; x++) {
-                    int q = first + x * 8 + g;
-                    if (q < cells)
-                        extra[x] = __ldcg(p.dlogit + (size_t)c.s0 * n + c.i0 + q + q / ic * (n - ic));
-                }
-        };
-        if (!count) turn();
 #pragma unroll 1
-        for (int j = 0; j < count; j++) {
-            float *here = shared + (l.stages > 1 ? j % 2 : 0) * l.stage;
-            if (l.stages == 1 && j) {
-                __syncthreads();
-                conv_fetch<C, BACK>(p, l, c, here, block_of(j), j < count - 2);
-                async_commit();
+        for (int i = 0; i < count + ahead; i++) {
+            int b = BACK ? p.N - 1 - i : i, j = i - ahead;
+            if (i < count) conv_fetch<C, BACK>(p, l, c, shared + (i & ahead) * l.stage, b, i < count - 2);
+            async_commit();
+            if (j < 0) continue;
+            float *here = shared + (j & ahead) * l.stage;
+            if (j == count - 1 && !waited) {
+                wait_turn();
+                waited = true;
             }
-            if (j == count - 1) turn();
-            if (j >= count - 2) conv_norm<C, BACK>(p, l, c, here, block_of(j), j == count - 1);
-            async_wait<0>();
+            if (j >= count - 2)
+                conv_norm<C, BACK>(p, l, c, here, BACK ? b + ahead : b - ahead, j == count - 1);
+            if (ahead)
+                async_wait<1>();
+            else
+                async_wait<0>();
             __syncthreads();
-            if (l.stages > 1 && j + 1 < count) {
-                conv_fetch<C, BACK>(p, l, c, shared + (j + 1) % 2 * l.stage, block_of(j + 1),
-                                    j + 1 < count - 2);
-                async_commit();
-            }
             if (first < mine)
                 conv_product<NT>(acc, here + at, lags, (BACK ? unit : -unit) * LD, shared + l.zero,
                                  here + (pools ? l.pool : l.conv), half);
+            __syncthreads();
         }
         async_wait<0>();
-        if (pools)
+        /* What the cells got takes the place of the first plane; what the steps got has its own. */
+        float *out = shared, *added = shared + l.added;
 #pragma unroll
-            for (int x = 0; x < 4; x++)
+        for (int x = 0; x < 4; x++)
+#pragma unroll
+            for (int j = 0; j < NT; j++)
                 if (first + x * 8 + g < mine)
-#pragma unroll
-                    for (int j = 0; j < NT; j++)
-                        *(float2 *)(added + (first + x * 8 + g) * LD + half + j * 8 + 2 * t4) =
-                            make_float2(acc[x / 2][j][x % 2 * 2], acc[x / 2][j][x % 2 * 2 + 1]);
+                    *(float2 *)((pools ? added : out) + (first + x * 8 + g) * LD + half + j * 8 + 2 * t4) =
+                        make_float2(acc[x / 2][j][x % 2 * 2], acc[x / 2][j][x % 2 * 2 + 1]);
         __syncthreads();
-        float *out = shared; /* [cells][C + 4] */
-        if (!pools)
+        float *plane = (BACK ? p.dv : p.r) + p.m * p.plane;
+        const float *own = BACK ? p.head : p.theta + p.bias;
+#pragma unroll 1
+        for (int i = tid; i < cells * Q; i += CONV_THREADS) {
+            int q = i / Q, k = i % Q * 4, sl = q / p.by_n, item = q - sl * ic, cell = cell_at(p, c, c.s0, q);
+            float4 v = load4(out + q * LD + k), add = load4(shared + l.added + sl * LD + k),
+                   w = make_float4(
+                       k < p.out ? __ldg(own + k) : 0.0f, k + 1 < p.out ? __ldg(own + k + 1) : 0.0f,
+                       k + 2 < p.out ? __ldg(own + k + 2) : 0.0f, k + 3 < p.out ? __ldg(own + k + 3) : 0.0f);
+            if (BACK) {
+                const int4 taken = *(const int4 *)(shared + l.last + sl * C + k);
+                float d = __ldcg(p.dlogit + cell);
+                item += c.i0;
+                v.x += w.x * d + (taken.x == item ? add.x : 0.0f);
+                v.y += w.y * d + (taken.y == item ? add.y : 0.0f);
+                v.z += w.z * d + (taken.z == item ? add.z : 0.0f);
+                v.w += w.w * d + (taken.w == item ? add.w : 0.0f);
+            } else {
+                int set = (c.t0 + sl) / p.by_n, t = c.t0 + sl - set * n,
+                    pos = __ldg(p.pos + (c.set0 + set) * n + c.i0 + item);
+                const float *qx = shared + l.rows + (set * ic + item) * LQ + k,
+                            *qy = shared + l.last + sl * LQ + k;
+                v = add4(add4(v, add), w);
 #pragma unroll
-            for (int x = 0; x < 4; x++) {
-                int q = first + x * 8 + g;
-                if (q >= cells) continue;
-                int sl = q / ic, item = q % ic, t = (c.s0 + sl) % n;
-                size_t to = p.m * p.plane + ((size_t)(c.s0 + sl) * n + c.i0 + item) * C;
-                const float *qx = rows + (((c.s0 + sl) / n - set0) * ic + item) * LQ, *qy = last + sl * LQ;
-                int pos = BACK ? 0 : __ldg(p.pos + (c.s0 + sl) / n * n + c.i0 + item);
-#pragma unroll
-                for (int j = 0; j < NT; j++) {
-                    int k = half + j * 8 + 2 * t4;
-                    float2 v = make_float2(acc[x / 2][j][x % 2 * 2], acc[x / 2][j][x % 2 * 2 + 1]),
-                           add = *(const float2 *)(added + sl * LD + k);
-                    if (BACK) {
-                        const int *taken = (const int *)last + sl * C + k;
-                        v.x += (k < p.out ? __ldg(p.head + k) * extra[x] : 0.0f) +
-                               (taken[0] == c.i0 + item ? add.x : 0.0f);
-                        v.y += (k + 1 < p.out ? __ldg(p.head + k + 1) * extra[x] : 0.0f) +
-                               (taken[1] == c.i0 + item ? add.y : 0.0f);
-                    } else {
-                        v.x += add.x + (k < p.out ? __ldg(p.theta + p.bias + k) : 0.0f);
-                        v.y += add.y + (k + 1 < p.out ? __ldg(p.theta + p.bias + k + 1) : 0.0f);
-#pragma unroll
-                        for (int lag = 0; lag < 3; lag++) {
-                            if (t < lag || t - lag > pos) continue;
-                            float2 a = *(const float2 *)(qx + lag * C + k),
-                                   b = *(const float2 *)(qy + lag * C + k);
-                            v.x += a.x + b.x;
-                            v.y += a.y + b.y;
-                        }
-                        v = make_float2(relu(v.x), relu(v.y));
-                    }
-                    *(float2 *)(out + q * LD + k) = v;
-                    *(float2 *)((BACK ? p.dv : p.r) + to + k) = v;
-                }
+                for (int lag = 0; lag < 3; lag++)
+                    if (t >= lag && t - lag <= pos)
+                        v = add4(v, add4(load4(qx + lag * C), load4(qy + lag * C)));
+                v = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w));
             }
+            store4(out + q * LD + k, v);
+            store4(plane + cell * C + k, v);
+        }
         __syncthreads();
         double sum[K] = {};
         if (tid < DOWN * C)
+#pragma unroll 1
             for (int sl = tid / C; sl < steps; sl += DOWN) {
                 const int k = tid % C;
                 size_t to = ((size_t)p.m * p.R + c.s0 + sl) * C + k;
-                const float *own = out + sl * ic * LD + k;
+                const float *here = out + sl * ic * LD + k;
                 if (BACK) {
-                    const float *r = rows + sl * ic * LD + k;
-                    float dy = 0, dy_r = 0, dv = 0, some = 0, total = 0;
+                    const float *r = shared + l.rows + sl * ic * LD + k;
+                    float dy = 0, dy_r = 0, dv = 0, some = 0, all = 0;
 #pragma unroll 4
                     for (int i = 0; i < ic; i++) {
-                        float d = own[i * LD], v = r[i * LD];
+                        float d = here[i * LD], v = r[i * LD];
                         dy += d;
                         dy_r += d * v;
-                        total += v;
+                        all += v;
                         dv += v > 0 ? d : 0.0f;
                         some += v > 0 ? 1.0f : 0.0f;
                     }
@@ -436,17 +423,22 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
                     sum[1] += (double)dy_r;
                     sum[K - 3] += (double)dv;
                     sum[K - 2] += (double)some;
-                    sum[K - 1] += (double)total;
-                    p.step_dv[to] = (c.i0 ? p.step_dv[to] : 0.0f) + dv;
-                    p.step_count[to] = (c.i0 ? p.step_count[to] : 0.0f) + some;
-                    p.step_r[to] = (c.i0 ? p.step_r[to] : 0.0f) + total;
+                    sum[K - 1] += (double)all;
+                    if (c.i0) {
+                        dv += p.step_dv[to];
+                        some += p.step_count[to];
+                        all += p.step_r[to];
+                    }
+                    p.step_dv[to] = dv;
+                    p.step_count[to] = some;
+                    p.step_r[to] = all;
                 } else {
                     float sign = k < p.out && __ldg(p.theta + p.gamma + k) < 0 ? -1.0f : 1.0f;
-                    float best = c.i0 ? p.praw[to] : own[0], s1 = 0, s2 = 0;
+                    float best = c.i0 ? p.praw[to] : here[0], s1 = 0, s2 = 0;
                     int arg = c.i0 ? p.parg[to] : 0;
 #pragma unroll 4
                     for (int i = 0; i < ic; i++) {
-                        float v = own[i * LD];
+                        float v = here[i * LD];
                         s1 += v;
                         s2 += v * v;
                         if (sign * v > sign * best) {
@@ -461,9 +453,9 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
                 }
             }
         __syncthreads();
+        if (tid < DOWN * C)
 #pragma unroll
-        for (int k = 0; k < K; k++)
-            if (tid < DOWN * C) sums[k * DOWN * C + tid] = sum[k];
+            for (int k = 0; k < K; k++) sums[k * DOWN * C + tid] = sum[k];
         __syncthreads();
         if (tid < K * C)
 #pragma unroll
@@ -490,6 +482,7 @@ conv_args gpu_conv_args(gpu *s, int m, bool back) {
     int n = s->base.n, B = s->base.B;
     conv_plan_make(s, B, n, &p.plan);
     p.n = n;
+    p.by_n = divider_of(n);
     p.B = B;
     p.R = B * n;
     p.C = s->C;

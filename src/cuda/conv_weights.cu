@@ -6,13 +6,14 @@
 enum {
     WEIGHT_THREADS = 256,
     WEIGHT_CELLS = 128, /* of a tile, about, */
-    WEIGHT_ITEMS = 32   /* and items at most */
+    WEIGHT_ITEMS = 48   /* and items at most */
 };
 
 struct conv_weights_args {
     const float *v, *d; /* [N, R, items, C]: v and dpre, or pools and dstep with one item */
     int C, n, R, items;
-    int ic, steps, chunks, tiles;   /* a tile: `steps` steps, `ic` items of each; items in so many chunks */
+    divider by_n, by_items;
+    int ic, steps, chunks, tiles;   /* a tile: some steps, and all their items, or some of one step's */
     int v_at, d_at, lags_at, stage; /* offsets in shared memory, in floats */
     float *part;                    /* [splits, pairs, 3, C, C] */
 };
@@ -37,34 +38,34 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
     for (int i = tid; i < LD; i += WEIGHT_THREADS) zero[i] = 0;
     const int e = warp % MT * 16 + g, slice = warp / MT;
     const int count = up(a.tiles - (int)blockIdx.x, gridDim.x) * a.chunks;
-    auto fetch = [&](int k) {
-        float *to = shared + a.v_at + k % 2 * a.stage;
-        int s0 = ((int)blockIdx.x + k / a.chunks * (int)gridDim.x) * a.steps, steps = min(a.steps, a.R - s0);
-        int i0 = k % a.chunks * a.ic, ic = min(a.ic, a.items - i0), cells = steps * ic;
-        /* Of the two steps before the tile only those of the same set are looked at. */
-        int low = max(s0 - 2, s0 / n * n) - (s0 - 2);
-#pragma unroll 2
-        for (int i = low * ic * Q + tid; i < (steps + 2) * ic * Q; i += WEIGHT_THREADS) {
-            int row = i / Q, at = i % Q * 4;
-            size_t cell = (size_t)(s0 - 2 + row / ic) * a.items + i0 + row % ic;
-            async_copy(to + row * LD + at, v_from + cell * C + at);
-            row -= 2 * ic;
-            if (row >= 0) async_copy(to + a.d_at + row * LD + at, d_from + cell * C + at);
-        }
-        int *lags = (int *)to + a.lags_at;
-        for (int q = tid; q < up(cells, 8) * 8; q += WEIGHT_THREADS)
-            lags[q] = q < cells ? min((s0 + q / ic) % n + 1, 3) : 0;
-        async_commit();
-    };
     float acc[3][NT][4] = {};
-    fetch(0);
-    for (int k = 0; k < count; k++) {
-        async_wait<0>();
+    /* The tile after this one is on its way while this one is multiplied. */
+#pragma unroll 1
+    for (int k = 0; k <= count; k++) {
+        if (k < count) {
+            float *to = shared + a.v_at + k % 2 * a.stage;
+            int s0 = ((int)blockIdx.x + k / a.chunks * (int)gridDim.x) * a.steps, t0 = s0 % n;
+            int steps = min(a.steps, a.R - s0), i0 = k % a.chunks * a.ic, ic = min(a.ic, a.items - i0);
+            int low = (2 - min(t0, 2)) * ic; /* of the steps before the tile only those of the same set */
+            const int cell0 = (s0 - 2) * a.items + i0, cells = steps * ic;
+#pragma unroll 1
+            for (int i = low * Q + tid; i < (cells + 2 * ic) * Q; i += WEIGHT_THREADS) {
+                int row = i / Q, at = i % Q * 4,
+                    cell = (cell0 + row + ((row >= ic) + (row >= 2 * ic)) * (a.items - ic)) * C + at;
+                async_copy(to + row * LD + at, v_from + cell);
+                row -= 2 * ic;
+                if (row >= 0) async_copy(to + a.d_at + row * LD + at, d_from + cell);
+            }
+            if (tid < up(cells, 8) * 8)
+                ((int *)to)[a.lags_at + tid] = tid < cells ? min((t0 + tid / a.by_items) % a.by_n + 1, 3) : 0;
+        }
+        async_commit();
+        if (!k) continue;
+        async_wait<1>();
         __syncthreads();
-        if (k + 1 < count) fetch(k + 1);
-        const float *vs = shared + a.v_at + k % 2 * a.stage, *ds = vs + a.d_at;
+        const float *vs = shared + a.v_at + (k - 1) % 2 * a.stage, *ds = vs + a.d_at;
         const int *lags = (const int *)vs + a.lags_at;
-        int tile = (int)blockIdx.x + k / a.chunks * (int)gridDim.x, i0 = k % a.chunks * a.ic;
+        int tile = (int)blockIdx.x + (k - 1) / a.chunks * (int)gridDim.x, i0 = (k - 1) % a.chunks * a.ic;
         int ic = min(a.ic, a.items - i0), cells = min(a.steps, a.R - tile * a.steps) * ic;
 #pragma unroll 1
         for (int q = slice * 8 + t; q - t < cells; q += SLICES * 8) {
@@ -79,6 +80,7 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
 #pragma unroll
             for (int l = 0; l < 3; l++) {
                 factor<4, false> v;
+                float sum[NT][4] = {};
 #pragma unroll
                 for (int i = 0; i < 2; i++) {
                     const float *from = l < there[i] ? vs + (q + i * 4 + (2 - l) * ic) * LD + e : zero;
@@ -90,12 +92,17 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
                 for (int part = 0; part < 3; part++)
 #pragma unroll
                     for (int j = 0; j < NT; j++)
-                        mma(acc[l][j], part == 0 ? v.small : v.big, part == 1 ? d[j].small : d[j].big);
+                        mma(sum[j], part == 0 ? v.small : v.big, part == 1 ? d[j].small : d[j].big);
+                        /* The tensor cores cut off what a sum does not hold: it is added with rounding. */
+#pragma unroll
+                for (int j = 0; j < NT; j++)
+#pragma unroll
+                    for (int i = 0; i < 4; i++) acc[l][j][i] += sum[j][i];
             }
         }
+        __syncthreads();
     }
     /* Add up the slices. */
-    __syncthreads();
     float *red = shared; /* [SLICES][3][CB][CB] */
 #pragma unroll
     for (int l = 0; l < 3; l++)
@@ -124,7 +131,9 @@ int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     a.R = s->base.B * s->base.n;
     a.items = pools ? 1 : s->base.n;
     a.ic = a.items < WEIGHT_ITEMS ? a.items : WEIGHT_ITEMS;
-    a.steps = WEIGHT_CELLS / a.ic;
+    a.steps = a.ic < a.items ? 1 : WEIGHT_CELLS / a.ic;
+    a.by_n = divider_of(a.n);
+    a.by_items = divider_of(a.items);
     if (a.steps > a.R) a.steps = a.R;
     a.chunks = up(a.items, a.ic);
     a.tiles = up(a.R, a.steps);

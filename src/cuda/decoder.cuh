@@ -7,6 +7,7 @@
 struct conv_args {
     conv_plan plan;
     int n, R, B, C, out, N, m, Q;
+    divider by_n;
     float *r, *dv, *v, *dpre; /* [N, R, n, C]; v of all but the last block, dpre of all but the first */
     float *pv, *dstep;        /* [N, R, C], likewise */
     size_t plane;             /* R*n*C */

@@ -193,6 +193,20 @@ struct gpu {
 __host__ __device__ static inline int up(int a, int b) {
     return (a + b - 1) / b;
 }
+/* Division by a number that the host knows, of numbers from 0 to 65535. */
+struct divider {
+    int d;
+    unsigned inverse; /* 2^32 / d, rounded up */
+};
+__device__ static inline int operator/(int a, const divider &b) {
+    return b.d == 1 ? a : (int)__umulhi((unsigned)a, b.inverse);
+}
+__device__ static inline int operator%(int a, const divider &b) {
+    return a - a / b * b.d;
+}
+static inline divider divider_of(int d) {
+    return {d, (unsigned)((((uint64_t)1 << 32) + (uint64_t)d - 1) / (uint64_t)d)};
+}
 static inline int pairs(int N) {
     return N * (N - 1) / 2;
 }

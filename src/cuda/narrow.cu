@@ -63,10 +63,6 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
 
 /* ---- shared memory ---- */
 
-static divider divider_of(int d) {
-    return {d, (unsigned)(((1ull << 32) + (unsigned)d - 1) / (unsigned)d)};
-}
-
 static int larger(int a, int b) {
     return a > b ? a : b;
 }

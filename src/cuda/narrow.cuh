@@ -23,18 +23,6 @@ enum {
     ROWS = 5      /* rows a thread in products with few rows */
 };
 
-/* Division by a number that the host knows, of numbers from 0 to 65535. */
-struct divider {
-    int d;
-    unsigned inverse; /* 2^32 / d, rounded up */
-};
-__device__ static inline int operator/(int a, const divider &b) {
-    return b.d == 1 ? a : (int)__umulhi((unsigned)a, b.inverse);
-}
-__device__ static inline int operator%(int a, const divider &b) {
-    return a - a / b * b.d;
-}
-
 struct narrow_layout { /* offsets in shared memory, in floats */
     int x, start_q, norm1, fold1, norm2, slopes, dec, cst, zero, pools, dsteps, dx, steps, added, taken,
         dlogit, small;
