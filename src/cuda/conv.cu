@@ -239,8 +239,8 @@ __device__ static inline void conv_fetch_last(const conv_args &p, const conv_lay
 
 /* acc += a piece's rows times weights, for all lags. Lane 4*g + t has rows g, g + 8, g + 16, g + 24 of the
  * piece, the first of them at `at`; a row's lags, up to three, are two bits of `lags`, and each is `down`
- * further. The tensor cores cut off what a sum does not hold, so the sum over a lag is made on its own, and
- * added by ordinary, rounded additions. */
+ * further. The tensor cores cut off what a sum does not hold: each step is added by ordinary, rounded
+ * additions. */
 template <int NT>
 __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *at, int lags, int down,
                                            const float *zero, const float *weights, int half) {
@@ -252,7 +252,6 @@ __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *
 #pragma unroll 1
     for (int lag = 0; lag < 3; lag++) {
         const float *a[4];
-        float sum[2][NT][4] = {};
 #pragma unroll
         for (int x = 0; x < 4; x++)
             a[x] = (lag < (lags >> 2 * x & 3) ? at + x * 8 * (C + 4) + lag * down : zero) + t;
@@ -260,6 +259,7 @@ __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *
         for (int k = 0; k < C; k += 8) {
             factor<4, false> v[2];
             factor<2, false> f[NT];
+            float sum[2][NT][4] = {};
 #pragma unroll
             for (int x = 0; x < 4; x++) {
                 v[x / 2].set(x % 2, a[x][k]);
@@ -274,20 +274,15 @@ __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *
 #pragma unroll
             for (int part = 0; part < 3; part++)
 #pragma unroll
-                for (int x = 0; x < 2; x++)
+                for (int x = 0; x < 2 * NT; x++)
+                    mma(sum[x / NT][x % NT], part == 0 ? v[x / NT].small : v[x / NT].big,
+                        part == 1 ? f[x % NT].small : f[x % NT].big);
 #pragma unroll
-                    for (int j = 0; j < NT; j++)
-                        mma(sum[x][j], part == 0 ? v[x].small : v[x].big, part == 1 ? f[j].small : f[j].big);
+            for (int x = 0; x < 8 * NT; x++)
+                acc[x / 4 / NT][x / 4 % NT][x % 4] += sum[x / 4 / NT][x / 4 % NT][x % 4];
         }
 #pragma unroll
-        for (int j = 0; j < NT; j++) {
-            w[j] += C * C;
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                acc[0][j][i] += sum[0][j][i];
-                acc[1][j][i] += sum[1][j][i];
-            }
-        }
+        for (int j = 0; j < NT; j++) w[j] += C * C;
     }
 }
 
@@ -542,17 +537,4 @@ void gpu_decoder_forward(gpu *s, int block) {
 }
 void gpu_decoder_backward(gpu *s, int block) {
     conv_launch<true>(s, block);
-}
-
-template <bool BACK> static bool conv_limits(gpu *s) {
-    int most = (int)s->shared;
-    cudaFuncAttribute what = cudaFuncAttributeMaxDynamicSharedMemorySize;
-    return gpu_ok(s, cudaFuncSetAttribute(conv<1, BACK>, what, most), "shared memory") &&
-           gpu_ok(s, cudaFuncSetAttribute(conv<2, BACK>, what, most), "shared memory") &&
-           gpu_ok(s, cudaFuncSetAttribute(conv<3, BACK>, what, most), "shared memory") &&
-           gpu_ok(s, cudaFuncSetAttribute(conv<4, BACK>, what, most), "shared memory");
-}
-
-bool gpu_decoder_limits(gpu *s) {
-    return conv_limits<false>(s) && conv_limits<true>(s) && gpu_conv_weights_limits(s);
 }

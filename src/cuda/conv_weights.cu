@@ -87,13 +87,8 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
                     v.set(i * 2, from[0]);
                     v.set(i * 2 + 1, from[8]);
                 }
-                /* One part after the other, since a step that adds to what the last one gave must wait. */
-#pragma unroll
-                for (int part = 0; part < 3; part++)
-#pragma unroll
-                    for (int j = 0; j < NT; j++)
-                        mma(sum[j], part == 0 ? v.small : v.big, part == 1 ? d[j].small : d[j].big);
-                        /* The tensor cores cut off what a sum does not hold: it is added with rounding. */
+                mma(sum, v, d);
+                /* The tensor cores cut off what a sum does not hold: it is added with rounding. */
 #pragma unroll
                 for (int j = 0; j < NT; j++)
 #pragma unroll
@@ -155,11 +150,4 @@ int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     else
         LAUNCH(s, where, grid, WEIGHT_THREADS, shared, conv_weights<32>, a);
     return splits;
-}
-
-bool gpu_conv_weights_limits(gpu *s) {
-    int most = (int)s->shared;
-    cudaFuncAttribute what = cudaFuncAttributeMaxDynamicSharedMemorySize;
-    return gpu_ok(s, cudaFuncSetAttribute(conv_weights<16>, what, most), "shared memory") &&
-           gpu_ok(s, cudaFuncSetAttribute(conv_weights<32>, what, most), "shared memory");
 }

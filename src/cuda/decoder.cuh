@@ -32,6 +32,5 @@ struct conv_args {
 conv_args gpu_conv_args(gpu *s, int m, bool back);
 /* part [splits, pairs, 3, C, C]: gradients of the weights that see v, or pools; gives back how many parts. */
 int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part);
-bool gpu_conv_weights_limits(gpu *s);
 
 #endif

@@ -26,6 +26,5 @@ void gpu_sum_rows(gpu *s, cudaStream_t where, const float *part, int rows, int w
 /* Gradient of the start vector, from what all sets give to its row `last` of dq. */
 void gpu_start_gradient(gpu *s, cudaStream_t where, float *last);
 bool gpu_narrow_limits(gpu *s);
-bool gpu_decoder_limits(gpu *s);
 
 #endif

@@ -286,7 +286,7 @@ static onet_status open_device(gpu *s, int device, onet_error *err) {
         gpu_ok(s, cudaEventCreateWithFlags(&s->join[i], cudaEventDisableTiming), "event");
     }
     gpu_ok(s, cudaEventCreateWithFlags(&s->fork, cudaEventDisableTiming), "event");
-    if (gpu_decoder_limits(s)) gpu_narrow_limits(s);
+    gpu_narrow_limits(s);
     if (s->failed[0])
         return fail(err, ONET_FAILED,
                     "device cuda:%d cannot run these kernels (%s): build with its own CUDA_ARCH", device,
