@@ -140,7 +140,6 @@ template <bool TF32> static void decoder_inputs_launch(gpu *s, const dx_args &p)
 void gpu_decoder_rows_backward(gpu *s) {
     const shape *sh = s->base.sh;
     int n = s->base.n, B = s->base.B, R = B * n;
-    gpu_join(s, 0); /* the sums of h, which the encoder's way back needs */
     if (s->N > 1) {
         gpu_fork(s, 1);
         s->conv_splits = gpu_conv_weights(s, s->side[1], false, s->conv_part);

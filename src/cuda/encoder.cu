@@ -3,7 +3,7 @@
  * encoder_rows: a and c for tiles of whole sets, and the sums of h = relu(a_i + c_j) over their pairs; the
  * last block makes norm1.
  *
- * pair_sums: total and count of h for each row, which only the way back needs (beside the main line).
+ * pair_sums: these sums where a set is larger than a tile.
  *
  * What follows is in pairs.cu. */
 #include "launch.cuh"
@@ -86,40 +86,31 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
 struct sums_args {
     int n, H;
     const float *ac;
-    float *total, *count;
     double *part; /* [groups of 32 channels, B, 64] */
     unsigned *counters;
     norm_forward norm;
 };
 
-/* One set and 32 channels a block. With STATS (sets too large for a tile of encoder_rows) norm1 too. */
-template <bool STATS> __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
+/* Sets too large for a tile of encoder_rows: one set and 32 channels a block. */
+__global__ void __launch_bounds__(128) pair_sums(sums_args p) {
     wait_turn();
     int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch, n = p.n;
     size_t row0 = (size_t)blockIdx.x * n, ld = 2 * (size_t)p.H;
     double sum = 0, square = 0;
-    if (h < p.H)
-        for (int side = 0; side < 2; side++) {
-            const float *own = p.ac + row0 * ld + side * p.H + h,
-                        *other = p.ac + row0 * ld + (1 - side) * p.H + h;
-            for (int i = group; i < n; i += 4) {
-                float a = own[i * ld], s0 = 0, s1 = 0, count = 0;
+    if (h < p.H) {
+        const float *own = p.ac + row0 * ld + h, *other = own + p.H;
+        for (int i = group; i < n; i += 4) {
+            float a = own[i * ld], s0 = 0, s1 = 0;
 #pragma unroll 4
-                for (int j = 0; j < n; j++) {
-                    float x = relu(a + other[j * ld]);
-                    s0 += x;
-                    count += x > 0 ? 1.0f : 0.0f;
-                    if (STATS) s1 += x * x;
-                }
-                p.total[(row0 + i) * ld + side * p.H + h] = s0;
-                p.count[(row0 + i) * ld + side * p.H + h] = count;
-                if (STATS && !side) {
-                    sum += (double)s0;
-                    square += (double)s1;
-                }
+            for (int j = 0; j < n; j++) {
+                float x = relu(a + other[j * ld]);
+                s0 += x;
+                s1 += x * x;
             }
+            sum += (double)s0;
+            square += (double)s1;
         }
-    if (!STATS) return;
+    }
     __shared__ double sums[4][64];
     sums[group][ch] = sum;
     sums[group][32 + ch] = square;
@@ -170,20 +161,18 @@ void gpu_encoder_rows(gpu *s, int block) {
                       s->counters,
                       norm1};
     dim3 grid(up(R, rows.tile_rows), up(s->H, 32));
-    sums_args sums = {n, s->H, e->ac, e->total, e->count, s->part, s->counters, norm1};
+    sums_args sums = {n, s->H, e->ac, s->part, s->counters, norm1};
     dim3 sums_grid(B, up(s->H, 32));
     if (n <= 64) {
         if (s->base.tf32)
             CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<true, rows_tile<true>>), rows);
         else
             CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<true, rows_tile<false>>), rows);
-        gpu_fork(s, 0);
-        LAUNCH(s, s->side[0], sums_grid, 128, 0, pair_sums<false>, sums);
     } else {
         if (s->base.tf32)
             CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<false, rows_tile<true>>), rows);
         else
             CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, rows_tile<false>>), rows);
-        CHAIN(s, sums_grid, 128, 0, pair_sums<true>, sums);
+        CHAIN(s, sums_grid, 128, 0, pair_sums, sums);
     }
 }

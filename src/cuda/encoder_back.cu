@@ -2,33 +2,48 @@
  *
  * First comes pair_backward (pairs_back.cu).
  *
- * encoder_correct: dac = sum - c0*count - c1*total.
+ * encoder_correct: dac = sum - c0*count - c1*total, where count and total are those of the row's h > 0.
  *
  * encoder_inputs: dac times W1: the gradient of the features, and the way back through the pool of the block
  * before. */
 #include "launch.cuh"
 
-struct inputs_args {
-    const float *sum, *count, *total, *c0, *c1, *theta;
-    size_t weight;
+struct correct_args {
+    int n, H;
+    const float *ac, *sum, *c0, *c1;
     float *dac;
+};
+
+/* A block has some rows of a set, a thread four channels of a row's a or c. */
+__global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
+    wait_turn();
+    int quads = p.H / 4, i = blockIdx.y * 256 + threadIdx.x, own = i / quads, k = (i - own * quads) * 4;
+    bool c = own >= p.n;
+    if (own >= 2 * p.n) return;
+    size_t set = (size_t)blockIdx.x * p.n * 2 * p.H,
+           at = set + (size_t)(c ? own - p.n : own) * 2 * p.H + (c ? p.H : 0) + k;
+    const float *other = p.ac + set + (c ? 0 : p.H) + k;
+    float4 x = load4(p.ac + at), sum = load4(p.sum + at), c0 = load4(p.c0 + k), c1 = load4(p.c1 + k);
+#pragma unroll 4
+    for (int j = 0; j < p.n; j++) {
+        float4 y = load4(other + (size_t)j * 2 * p.H);
+        float h[4] = {x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w};
+        sum.x -= h[0] > 0 ? c0.x + c1.x * h[0] : 0.0f;
+        sum.y -= h[1] > 0 ? c0.y + c1.y * h[1] : 0.0f;
+        sum.z -= h[2] > 0 ? c0.z + c1.z * h[2] : 0.0f;
+        sum.w -= h[3] > 0 ? c0.w + c1.w * h[3] : 0.0f;
+    }
+    store4(p.dac + at, sum);
+}
+
+struct inputs_args {
+    const float *dac, *theta;
+    size_t weight;
     int H, hidden, in, R;
     float *dx;
     int ldx;
     pool_backward pool;
 };
-
-__global__ void __launch_bounds__(256) encoder_correct(inputs_args p) {
-    wait_turn();
-    size_t at = ((size_t)blockIdx.x * 256 + threadIdx.x) * 4;
-    if (at >= (size_t)p.R * 2 * p.H) return;
-    int h = (int)(at % p.H);
-    float4 sum = load4(p.sum + at), count = load4(p.count + at), total = load4(p.total + at),
-           c0 = load4(p.c0 + h), c1 = load4(p.c1 + h);
-    store4(p.dac + at,
-           make_float4(sum.x - c0.x * count.x - c1.x * total.x, sum.y - c0.y * count.y - c1.y * total.y,
-                       sum.z - c0.z * count.z - c1.z * total.z, sum.w - c0.w * count.w - c1.w * total.w));
-}
 
 template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_inputs(inputs_args p) {
     extern __shared__ float4 memory[];
@@ -91,13 +106,14 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
     const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
     int R = s->base.B * s->base.n;
-    inputs_args in = {e->sum,   e->count,    e->total, e->c0, e->c1,
-                      s->theta, at->weight1, e->dac,   s->H,  sh->s.hidden,
-                      at->in,   R,           s->dx,    s->D,  gpu_pool_backward(s, block - 1)};
-    CHAIN(s, (int)(((size_t)R * 2 * s->H + 1023) / 1024), 256, 0, encoder_correct, in);
+    int n = s->base.n;
+    correct_args correct = {n, s->H, e->ac, e->sum, e->c0, e->c1, e->dac};
+    CHAIN(s, dim3(s->base.B, up(2 * n * (s->H / 4), 256)), 256, 0, encoder_correct, correct);
     gpu_fork(s, 2);
     e->splits = gpu_rows_weights(s, s->side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
     if (block == 0 && !s->train_vectors) return; /* its input needs no gradient */
+    inputs_args in = {e->dac, s->theta, at->weight1, s->H, sh->s.hidden,
+                      at->in, R,        s->dx,       s->D, gpu_pool_backward(s, block - 1)};
     if (s->base.tf32)
         encoder_inputs_launch<true>(s, in);
     else

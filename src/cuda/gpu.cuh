@@ -7,7 +7,7 @@
  * What the norms need on the way back is linear in numbers that are known only when the whole batch has been
  * seen, so the passes over cells leave sums from which the next kernel makes the gradient:
  *   decoder   dpre = r > 0 ? g*dv - k0 - k1*r : 0, from dv and r
- *   encoder   dac  = sum - c0*count - c1*total, where count and total are of h > 0 and of h
+ *   encoder   dac  = sum - c0*count - c1*total, where count and total are of the row's h > 0
  * The gradient at a pair is never in device memory.
  *
  * No sum depends on the order in which blocks run: each block writes its part, and the last one to finish
@@ -52,14 +52,12 @@ struct norms { /* of one layer or, block after block, of several: [width padded]
 };
 
 struct encoder_block {
-    float *ac;    /* [R, 2H] */
-    float *u;     /* [R, n, O] */
-    float *best;  /* [R, O] */
-    int *arg;     /* [R, O] */
-    float *total; /* [R, 2H]: sum of h over the other item */
-    float *count; /* [R, 2H]: how many of them are > 0 */
-    float *sum;   /* [R, 2H]: sum of w du over the cells with h > 0 */
-    float *dac;   /* [R, 2H] */
+    float *ac;   /* [R, 2H] */
+    float *u;    /* [R, n, O] */
+    float *best; /* [R, O] */
+    int *arg;    /* [R, O] */
+    float *sum;  /* [R, 2H]: sum of w du over the cells with h > 0; all blocks share it */
+    float *dac;  /* [R, 2H] */
     norms norm1, norm2;
     float *k0, *k1;     /* [O] */
     float *c0, *c1;     /* [H] */

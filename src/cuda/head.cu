@@ -41,10 +41,12 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
     float *logit = p.logit + (size_t)set * n * n, *dlogit = p.dlogit + (size_t)set * n * n;
     float *work = fits ? of_x + n : logit, *work_d = fits ? work : dlogit;
     __shared__ double losses[HEAD_WARPS];
+#pragma unroll 1
     for (int i = tid; i < N * C; i += HEAD_THREADS) {
-        int m = i / C, c = i % C;
+        int m = i / C, c = i - m * C;
         w[i] = c < p.out ? __ldg(hx + 2 * p.D + 2 * p.out * m + c) * get(p.g + i) : 0.0f;
     }
+#pragma unroll 1
     for (int i = warp; i < n; i += HEAD_WARPS) {
         float sum = 0;
 #pragma unroll 4
@@ -54,30 +56,41 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
     }
     __syncthreads();
     const float *r = p.r + (size_t)set * n * n * C;
-    int Q = C / 4;
-    for (int q = tid; q < n * n; q += HEAD_THREADS) {
-        float sum = of_x[q % n];
-#pragma unroll 8
-        for (int i = 0; i < N * Q; i++) {
-            float4 v = get((const float4 *)(r + i / Q * p.plane + (size_t)q * C + i % Q * 4)),
-                   k = load4(w + i * 4);
-            sum += v.x * k.x + v.y * k.y + v.z * k.z + v.w * k.w;
+    /* Four or eight lanes a cell, each four channels at a time. */
+    int lanes = C > 16 ? 8 : 4, part = tid & (lanes - 1);
+#pragma unroll 1
+    for (int q0 = 0; q0 < n * n; q0 += HEAD_THREADS / lanes) {
+        int q = min(q0 + tid / lanes, n * n - 1);
+        float sum = 0;
+#pragma unroll 1
+        for (int c = part * 4; c < C; c += lanes * 4) {
+            const float *from = r + (size_t)q * C + c;
+#pragma unroll 4
+            for (int m = 0; m < N; m++) {
+                float4 v = get((const float4 *)(from + m * p.plane)), k = load4(w + m * C + c);
+                sum += v.x * k.x + v.y * k.y + v.z * k.z + v.w * k.w;
+            }
         }
-        work[q] = sum;
+        for (int k = lanes / 2; k; k /= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
+        if (!part) work[q] = sum + of_x[q % n];
     }
     __syncthreads();
     double loss = 0;
+#pragma unroll 1
     for (int t = warp; t < n; t += HEAD_WARPS) {
         float *l = work + (size_t)t * n, *d = work_d + (size_t)t * n, top = -INFINITY, sum = 0;
+#pragma unroll 1
         for (int i = lane; i < n; i += 32)
             if (pos[i] >= t) top = fmaxf(top, l[i]);
         top = warp_max(top);
+#pragma unroll 1
         for (int i = lane; i < n; i += 32)
             if (pos[i] >= t) sum += expf(l[i] - top);
         float shift = top + logf(warp_sum(sum));
         int right = order[t];
         if (!lane) loss -= (double)(l[right] - shift);
         __syncwarp();
+#pragma unroll 1
         for (int i = lane; i < n; i += 32) {
             float lp = 0, g = 0;
             if (pos[i] >= t) {
@@ -91,9 +104,10 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
     }
     if (!lane) losses[warp] = loss;
     __syncthreads();
+#pragma unroll 1
     for (int i = tid; i < n; i += HEAD_THREADS) {
         float sum = 0;
-#pragma unroll 8
+#pragma unroll 4
         for (int t = 0; t < n; t++) sum += work_d[(size_t)t * n + i];
         p.item_d[set * n + i] = sum;
     }
@@ -105,6 +119,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
     if (!last_block(p.counter, gridDim.x)) return;
     if (warp) return;
     double sum = 0;
+#pragma unroll 4
     for (int b = lane; b < (int)gridDim.x; b += 32) sum += __ldcg(p.loss_part + b);
     sum = warp_sum(sum);
     if (!lane) *p.loss = sum / p.cells;
@@ -196,18 +211,21 @@ struct take_args {
 __global__ void __launch_bounds__(128) take(take_args p) {
     wait_turn();
     size_t from = p.start[p.index[blockIdx.x]], row = (size_t)blockIdx.x * p.n;
+#pragma unroll 1
     for (int i = threadIdx.x; i < p.n; i += 128) {
         int at = p.order_all[from + i];
         p.order[row + i] = at;
         p.pos[row + at] = i;
     }
+#pragma unroll 2
     for (int i = threadIdx.x; i < p.n * p.d; i += 128) {
-        int item = i / p.d, c = i % p.d;
+        int item = i / p.d, c = i - item * p.d;
         float v =
             p.word ? p.vectors[(size_t)p.word[from + item] * p.d + c] : p.items[(from + item) * p.d + c];
         p.x[(row + item) * p.ldx + c] = (v - p.mean[c]) * p.scale[c];
     }
     if (!blockIdx.x)
+#pragma unroll 1
         for (int c = threadIdx.x; c < p.D; c += 128) p.x[(size_t)gridDim.x * p.n * p.ldx + c] = p.first[c];
 }
 

@@ -128,9 +128,8 @@ static void place_batch(gpu *s, arena &a) {
         a.place(e->u, cells * O);
         a.place(e->best, R * O);
         a.place(e->arg, R * O);
-        a.place(e->total, R * 2 * H);
-        a.place(e->count, R * 2 * H);
-        a.place(e->sum, R * 2 * H);
+        if (!k) a.place(s->enc[0].sum, R * 2 * H);
+        e->sum = s->enc[0].sum;
         a.place(e->dac, R * 2 * H);
         a.place(e->g, B * H * O);
         a.place(e->g_total, H * O);

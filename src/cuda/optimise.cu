@@ -191,18 +191,29 @@ __global__ void __launch_bounds__(256) move(move_args p) {
     if (blockIdx.x == 0 && !threadIdx.x) *p.norm = size;
     if (word >= 0) {
         size_t at = (size_t)p.word_id[word] * p.width;
+#pragma unroll 1
         for (int c = threadIdx.x; c < p.width; c += 256) {
             float g = 0;
+#pragma unroll 2
             for (int k = p.word_first[word]; k < p.word_first[word + 1]; k++)
                 g += p.dx[(size_t)p.word_row[k] * p.ldx + c] * p.scale[c];
             adam_one(a, scale, 1.0f, g, p.vectors + at + c, p.vectors_m + at + c, p.vectors_v + at + c);
         }
         return;
     }
-    for (int k = threadIdx.x; k < CHUNK; k += 256) {
-        size_t i = (size_t)blockIdx.x * CHUNK + k;
-        if (i < p.count) adam_one(a, scale, a.keep, p.grad[i], p.theta + i, p.m + i, p.v + i);
-    }
+    size_t i = (size_t)blockIdx.x * CHUNK + threadIdx.x * 4;
+    if (i + 4 <= p.count) {
+        float4 grad = load4(p.grad + i), theta = load4(p.theta + i), m = load4(p.m + i), v = load4(p.v + i);
+        adam_one(a, scale, a.keep, grad.x, &theta.x, &m.x, &v.x);
+        adam_one(a, scale, a.keep, grad.y, &theta.y, &m.y, &v.y);
+        adam_one(a, scale, a.keep, grad.z, &theta.z, &m.z, &v.z);
+        adam_one(a, scale, a.keep, grad.w, &theta.w, &m.w, &v.w);
+        store4(p.theta + i, theta);
+        store4(p.m + i, m);
+        store4(p.v + i, v);
+    } else
+#pragma unroll 1
+        for (; i < p.count; i++) adam_one(a, scale, a.keep, p.grad[i], p.theta + i, p.m + i, p.v + i);
 }
 
 void gpu_adam(gpu *s) {
