@@ -11,7 +11,8 @@ struct pack_args {
     const float *theta;
     size_t weight[MAX_BLOCKS];
     int in[MAX_BLOCKS];
-    int N, C, out, D, ldx;
+    int N, C, out, D;
+    feature_columns columns;
     float *rows, *conv, *conv_t, *pool, *pool_t;
 };
 
@@ -22,7 +23,7 @@ __global__ void __launch_bounds__(256) pack(const __grid_constant__ pack_args p)
         if (i < side_rows) {
             int x = i % D, col = i / D, c = col % C, l = col / C % 3, side = col / (3 * C) % 2,
                 m = col / (6 * C);
-            p.rows[(size_t)col * p.ldx + x] =
+            p.rows[col * p.columns.width + x + (x < p.columns.first ? 0 : p.columns.gap)] =
                 c < p.out ? p.theta[p.weight[m] + ((size_t)c * p.in[m] + side * D + x) * 3 + 2 - l] : 0.0f;
             continue;
         }
@@ -56,7 +57,7 @@ void gpu_pack(gpu *s) {
     p.C = s->C;
     p.out = sh->s.decoder_out;
     p.D = sh->D;
-    p.ldx = s->D;
+    p.columns = columns_of(sh, s->M);
     p.rows = s->rows;
     p.conv = s->conv;
     p.conv_t = s->conv_t;
@@ -71,8 +72,8 @@ void gpu_pack(gpu *s) {
 
 struct q_args {
     features f;
-    const float *rows; /* [Q, D padded] */
-    int D, Q;
+    const float *rows; /* [Q, columns] */
+    int Q;
     float *q;
 };
 
@@ -80,8 +81,8 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) de
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN, R = p.f.rows + 1;
-    features_product<4>(s, p.f, p.D, m0, R - 1, blockIdx.y == 0 ? p.f.rows - m0 : 0,
-                        [&](int c) { return p.rows + min(n0 + c, p.Q - 1) * p.f.ldx; });
+    features_product(s, p.f, m0, R - 1, blockIdx.y == 0 ? p.f.rows - m0 : 0, true,
+                     [&](int c) { return p.rows + min(n0 + c, p.Q - 1) * p.f.columns.width; });
     int c = (int)threadIdx.x % (T::BN / 4) * 4;
     rolled<2, T::BM, T::THREADS / (T::BN / 4)>((int)threadIdx.x / (T::BN / 4), [&](int m) {
         if (m0 + m < R && n0 + c < p.Q) store4(p.q + (size_t)(m0 + m) * p.Q + n0 + c, s.results(m, c));
@@ -89,12 +90,11 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) de
 }
 
 /* Without a decoder the pooled features must still get their place in x. */
-__global__ void features_only(features f, int D) {
+__global__ void features_only(features f) {
     wait_turn();
-    for (int c = f.first + threadIdx.x; c < D; c += blockDim.x) {
-        int o = c - f.first;
-        f.x[(size_t)blockIdx.x * f.ldx + c] = pooled(f, o)(f.best[(size_t)blockIdx.x * f.ldb + o]);
-    }
+    for (int o = threadIdx.x; o < f.columns.in - f.columns.first; o += blockDim.x)
+        f.x[(size_t)blockIdx.x * f.ldx + f.columns.first + o] =
+            pooled(f, o)(f.best[(size_t)blockIdx.x * f.ldb + o]);
 }
 
 template <bool TF32> static void decoder_rows_launch(gpu *s, const q_args &p, int R) {
@@ -108,15 +108,14 @@ template <bool TF32> static void decoder_rows_launch(gpu *s, const q_args &p, in
 }
 
 void gpu_decoder_rows_forward(gpu *s) {
-    const shape *sh = s->base.sh;
     features f = gpu_features(s, s->M);
     int R = s->base.B * s->base.n + 1;
     gpu_join(s, 1); /* the packed weights */
     if (!s->N) {
-        CHAIN(s, f.rows, 64, 0, features_only, f, sh->D);
+        CHAIN(s, f.rows, 64, 0, features_only, f);
         return;
     }
-    q_args p = {f, s->rows, sh->D, s->Q, s->q};
+    q_args p = {f, s->rows, s->Q, s->q};
     if (s->base.tf32)
         decoder_rows_launch<true>(s, p, R);
     else

@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(256)
 
 struct dx_args {
     const float *dq, *rows;
-    int Q, D, R;
+    feature_columns columns;
+    int Q, R;
     float *dx;
     int ldx;
     const float *item_d, *head;
@@ -80,10 +81,10 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) de
                                      [&](int m) { return p.dq + (size_t)min(m0 + m, p.R - 1) * p.Q; });
         },
         [&](int q, float *to) {
-            fetch_across<T, T::BN, 4>(to, q * T::BK, p.Q, p.ldx - n0,
-                                      [&](int k) { return p.rows + (size_t)k * p.ldx + n0; });
+            fetch_across<T, T::BN, 4>(to, q * T::BK, p.Q, p.columns.width - n0,
+                                      [&](int k) { return p.rows + k * p.columns.width + n0; });
         });
-    gradient_epilogue(s, m0, n0, p.R, p.D, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
+    gradient_epilogue(s, m0, n0, p.R, p.columns, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
 }
 
 /* Row R of dq: what the start vector got as y' in all sets; it is no x'. */
@@ -105,10 +106,11 @@ __global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C,
 
 /* Gradient of the start vector: one feature a block. */
 __global__ void __launch_bounds__(128)
-    start_gradient(const float *dq, const float *rows, int Q, int D, float *grad) {
+    start_gradient(const float *dq, const float *rows, int Q, feature_columns columns, float *grad) {
     __shared__ float sums[128];
     float sum = 0;
-    for (int k = threadIdx.x; k < Q; k += 128) sum += dq[k] * rows[(size_t)k * D + blockIdx.x];
+    int c = (int)blockIdx.x + ((int)blockIdx.x < columns.first ? 0 : columns.gap);
+    for (int k = threadIdx.x; k < Q; k += 128) sum += dq[k] * rows[k * columns.width + c];
     sums[threadIdx.x] = sum;
     for (int half = 64; half; half /= 2) {
         __syncthreads();
@@ -120,14 +122,15 @@ __global__ void __launch_bounds__(128)
 void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
     const shape *sh = s->base.sh;
     LAUNCH(s, where, up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, s->base.B, s->C, s->N, last);
-    LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->rows, s->Q, s->D, s->grad + sh->start);
+    LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->rows, s->Q, columns_of(sh, s->M),
+           s->grad + sh->start);
 }
 
 template <bool TF32> static void decoder_inputs_launch(gpu *s, const dx_args &p) {
     typedef inputs_tile<64, TF32> large;
     typedef inputs_tile<32, TF32> middle;
     typedef inputs_tile<16, TF32> small;
-    int y = up(p.D, 64), rows = inputs_rows(s, p.R, y);
+    int y = up(p.columns.width, 64), rows = inputs_rows(s, p.R, y);
     dim3 grid(up(p.R, rows), y);
     if (rows == 64)
         CHAIN(s, grid, large::THREADS, sizeof(large), decoder_inputs<large>, p);
@@ -158,8 +161,8 @@ void gpu_decoder_rows_backward(gpu *s) {
     }
     dx_args p = {s->dq,
                  s->rows,
+                 columns_of(sh, s->M),
                  s->Q,
-                 sh->D,
                  R,
                  s->dx,
                  s->D,

@@ -12,9 +12,8 @@ template <bool TF32> using rows_tile = tile<64, 64, 2, 2, 1, true, true, TF32>;
 
 struct rows_args {
     features f;
-    int in, H, hidden, tile_rows, R;
-    const float *theta;
-    size_t weight, bias;
+    int early, H, hidden, tile_rows, R;
+    const float *w1, *bias;
     float *ac;
     double *part; /* [groups of 32 channels, tiles, 64] */
     unsigned *counters;
@@ -37,16 +36,15 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
     T &s = *(T *)memory;
     int row0 = blockIdx.x * p.tile_rows, rows = min(p.tile_rows, p.R - row0), h0 = blockIdx.y * 32;
     bool write = blockIdx.y == 0;
-    features_product<1>(s, p.f, p.in, row0, p.R - 1, write ? rows : 0, [&](int c) {
-        int h = min(h0 + (c & 31), p.hidden - 1);
-        return p.theta + p.weight + (h * 2 + (c >> 5)) * p.in;
+    features_product(s, p.f, row0, p.R - 1, write ? rows : 0, p.early, [&](int c) {
+        return p.w1 + (min(h0 + (c & 31), p.H - 1) + (c >> 5) * p.H) * p.f.columns.width;
     });
     /* Four columns a thread; padding is 0. */
     float *out = s.out[0];
     int c = (int)threadIdx.x % 16 * 4, h = h0 + (c & 31);
     float b[4];
 #pragma unroll
-    for (int k = 0; k < 4; k++) b[k] = c < 32 && h + k < p.hidden ? get(p.theta + p.bias + h + k) : 0.0f;
+    for (int k = 0; k < 4; k++) b[k] = c < 32 && h + k < p.hidden ? get(p.bias + h + k) : 0.0f;
 #pragma unroll 2
     for (int m = (int)threadIdx.x / 16; m < rows; m += T::THREADS / 16) {
         float4 v = load4(out + m * T::LD + c);
@@ -126,15 +124,12 @@ __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
 /* ---- launches ---- */
 
 features gpu_features(const gpu *s, int block) {
-    features f = {s->x, s->D, s->base.B * s->base.n};
     const shape *sh = s->base.sh;
-    f.first = block < s->M ? sh->enc[block].in : sh->D;
+    features f = {s->x, s->D, s->base.B * s->base.n};
+    f.columns = columns_of(sh, block);
     f.n = s->base.n;
     f.mean = sh->s.pool == ONET_POOL_MEAN;
-    f.norm.g = f.norm.e = s->theta; /* never used: no column is a pool's */
-    f.best = s->x;
     if (!block) return f;
-    f.first = sh->enc[block - 1].in;
     f.best = s->enc[block - 1].best;
     f.ldb = s->O;
     f.norm = s->enc[block - 1].norm2;
@@ -148,14 +143,13 @@ void gpu_encoder_rows(gpu *s, int block) {
     int n = s->base.n, B = s->base.B, R = B * n;
     norm_forward norm1 = norms_first(s, block);
     rows_args rows = {gpu_features(s, block),
-                      at->in,
+                      block > 0, /* else the kernel before packs the weights */
                       s->H,
                       sh->s.hidden,
                       n <= 64 ? 64 / n * n : 64,
                       R,
-                      s->theta,
-                      at->weight1,
-                      at->bias1,
+                      e->w1,
+                      s->theta + at->bias1,
                       e->ac,
                       s->part,
                       s->counters,

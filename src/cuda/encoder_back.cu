@@ -37,9 +37,9 @@ __global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
 }
 
 struct inputs_args {
-    const float *dac, *theta;
-    size_t weight;
-    int H, hidden, in, R;
+    const float *dac, *w1;
+    feature_columns columns;
+    int K, R; /* K: 2H */
     float *dx;
     int ldx;
     pool_backward pool;
@@ -50,18 +50,16 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) en
     T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
     product(
-        s, (2 * p.H + T::BK - 1) / T::BK,
+        s, (p.K + T::BK - 1) / T::BK,
         [&](int q, float *to) {
-            fetch_along<T, T::BM, 4>(to, q * T::BK, 2 * p.H,
-                                     [&](int m) { return p.dac + (size_t)min(m0 + m, p.R - 1) * 2 * p.H; });
+            fetch_along<T, T::BM, 4>(to, q * T::BK, p.K,
+                                     [&](int m) { return p.dac + (size_t)min(m0 + m, p.R - 1) * p.K; });
         },
         [&](int q, float *to) {
-            fetch_across<T, T::BN, 1>(to, q * T::BK, 2 * p.H, p.in - n0, [&](int k) {
-                int side = k >= p.H, h = min(k - side * p.H, p.hidden - 1); /* dac is 0 beyond */
-                return p.theta + p.weight + (h * 2 + side) * p.in + n0;
-            });
+            fetch_across<T, T::BN, 4>(to, q * T::BK, p.K, p.columns.width - n0,
+                                      [&](int k) { return p.w1 + k * p.columns.width + n0; });
         });
-    gradient_epilogue(s, m0, n0, p.R, p.in, p.dx, p.ldx, true, nullptr, nullptr, p.pool);
+    gradient_epilogue(s, m0, n0, p.R, p.columns, p.dx, p.ldx, true, nullptr, nullptr, p.pool);
 }
 
 /* ---- launches ---- */
@@ -71,7 +69,6 @@ pool_backward gpu_pool_backward(gpu *s, int block) {
     if (block < 0) return p;
     const shape *sh = s->base.sh;
     encoder_block *e = &s->enc[block];
-    p.first = sh->enc[block].in;
     p.width = sh->s.encoder_out;
     p.O = s->O;
     p.n = s->base.n;
@@ -91,7 +88,7 @@ template <bool TF32> static void encoder_inputs_launch(gpu *s, const inputs_args
     typedef inputs_tile<64, TF32> large;
     typedef inputs_tile<32, TF32> middle;
     typedef inputs_tile<16, TF32> small;
-    int y = up(in.in, 64), rows = inputs_rows(s, in.R, y);
+    int y = up(in.columns.width, 64), rows = inputs_rows(s, in.R, y);
     dim3 grid(up(in.R, rows), y);
     if (rows == 64)
         CHAIN(s, grid, large::THREADS, sizeof(large), encoder_inputs<large>, in);
@@ -112,8 +109,8 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
     gpu_fork(s, 2);
     e->splits = gpu_rows_weights(s, s->side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
     if (block == 0 && !s->train_vectors) return; /* its input needs no gradient */
-    inputs_args in = {e->dac, s->theta, at->weight1, s->H, sh->s.hidden,
-                      at->in, R,        s->dx,       s->D, gpu_pool_backward(s, block - 1)};
+    inputs_args in = {e->dac, e->w1, columns_of(sh, block),          2 * s->H, R,
+                      s->dx,  s->D,  gpu_pool_backward(s, block - 1)};
     if (s->base.tf32)
         encoder_inputs_launch<true>(s, in);
     else

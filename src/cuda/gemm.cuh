@@ -160,7 +160,8 @@ struct features {
     float *x; /* [R + 1, D padded]; row R is the start vector */
     int ldx, rows;
     const float *best; /* [R, O] */
-    int ldb, first;    /* columns first .. are the pool's */
+    int ldb;
+    feature_columns columns;
     norms norm;
     int n, mean;
 };
@@ -178,23 +179,26 @@ struct pooled {
 };
 
 /* Features of the rows from row0 on (row `last` is the last one there is), times weights: weights(column in
- * tile) is where those of the features lie. Chunks of the pooled columns come first, the others stand in x
- * already. Of the tile's rows, the first `keep` leave their pooled features in x. */
-template <int E, class T, class W>
-__device__ static inline void features_product(T &s, const features &f, int in, int row0, int last, int keep,
-                                               W weights) {
+ * tile) is where those of the features lie; early: no kernel that may still be at work writes them. Chunks of
+ * the pooled columns come first, the others stand in x already. Of the tile's rows, the first `keep` leave
+ * their pooled features in x. */
+template <class T, class W>
+__device__ static inline void features_product(T &s, const features &f, int row0, int last, int keep,
+                                               bool early, W weights) {
     constexpr int BK = T::BK, STEP = T::THREADS / BK, U = 4; /* loads under way at once */
-    const int made = (in - f.first + BK - 1) / BK, chunks = made + (f.first + BK - 1) / BK;
+    const int first = f.columns.first, in = f.columns.in, gap = f.columns.gap,
+              made = (in - first + BK - 1) / BK, chunks = made + (first + BK - 1) / BK;
+    if (!early) wait_turn();
     static_assert(T::BM % (U * STEP) == 0, "tile");
     product(
         s, chunks,
         [&](int q, float *to) {
             if (q >= made) {
-                fetch_along<T, T::BM, 4>(to, (q - made) * BK, f.first,
+                fetch_along<T, T::BM, 4>(to, (q - made) * BK, first,
                                          [&](int m) { return f.x + (size_t)min(row0 + m, last) * f.ldx; });
                 return;
             }
-            int kk = (int)threadIdx.x % BK, o = q * BK + kk, c = f.first + o;
+            int kk = (int)threadIdx.x % BK, o = q * BK + kk, c = first + o;
             bool there = c < in;
             pooled make(f, there ? o : 0);
             rolled<1, T::BM, U * STEP>((int)threadIdx.x / BK, [&](int m0) {
@@ -216,17 +220,16 @@ __device__ static inline void features_product(T &s, const features &f, int in, 
             });
         },
         [&](int q, float *to) {
-            if (q < made)
-                fetch_along<T, T::BN, 1>(to, f.first + q * BK, in, weights);
-            else
-                fetch_along<T, T::BN, E>(to, (q - made) * BK, f.first, weights);
+            bool pool = q < made;
+            fetch_along<T, T::BN, 4>(to, pool ? first + gap + q * BK : (q - made) * BK,
+                                     pool ? in + gap : first, weights);
         });
 }
 
 /* What follows the gradient of the features: the way back through the pool of the block before, whose columns
  * are the last ones. */
 struct pool_backward {
-    int first, width; /* columns; width 0: there is no such block */
+    int width; /* 0: there is no such block */
     int O, n, mean;
     const float *x;
     int ldx;
@@ -238,15 +241,18 @@ struct pool_backward {
     norm_backward back;
 };
 
-/* dx [R, N] = (add ? dx : item_d * head) + the product, and the pool's way back where its columns are: a
+/* dx [R, in] = (add ? dx : item_d * head) + the product, and the pool's way back where its columns are: a
  * column a thread, every SLICES-th row. */
 template <class T>
-__device__ static void gradient_epilogue(T &s, int m0, int n0, int R, int N, float *dx, int ldx, bool add,
-                                         const float *item_d, const float *head, const pool_backward &p) {
+__device__ static void gradient_epilogue(T &s, int m0, int n0, int R, const feature_columns &columns,
+                                         float *dx, int ldx, bool add, const float *item_d, const float *head,
+                                         const pool_backward &p) {
     constexpr int SLICES = T::THREADS / T::BN, U = 4;
     static_assert(T::BM % (U * SLICES) == 0, "tile");
-    int column = (int)threadIdx.x % T::BN, slice = (int)threadIdx.x / T::BN, c = n0 + column, o = c - p.first;
-    bool there = c < N, pooled = there && o >= 0 && o < p.width;
+    int column = (int)threadIdx.x % T::BN, slice = (int)threadIdx.x / T::BN, packed = n0 + column,
+        c = packed < columns.first ? packed : packed - columns.gap, o = c - columns.first;
+    bool there = c < columns.in && (packed < columns.first || o >= 0),
+         pooled = there && o >= 0 && o < p.width;
     float weight = there && !add ? get(head + c) : 0.0f, mu = 0, inv = 0, g = 0;
     float share = p.mean ? 1.0f / (float)p.n : 1.0f, others = p.mean ? (float)(p.n - 1) : 1.0f;
     if (pooled) {

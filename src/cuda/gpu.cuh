@@ -52,6 +52,7 @@ struct norms { /* of one layer or, block after block, of several: [width padded]
 };
 
 struct encoder_block {
+    float *w1;   /* [2H, columns]: weights that see x_i, then those that see x_j, as feature_columns says */
     float *ac;   /* [R, 2H] */
     float *u;    /* [R, n, O] */
     float *best; /* [R, O] */
@@ -118,7 +119,7 @@ struct gpu {
     encoder_block enc[MAX_BLOCKS];
     norms dec;              /* [N, C] */
     float *dec_k0, *dec_k1; /* [N, C] */
-    float *rows;            /* [Q, D padded]: the decoder's weights that see x' and y' */
+    float *rows;            /* [Q, columns]: the decoder's weights that see x' and y' */
     float *conv, *conv_t;   /* [pairs, 3, C in, C out] and [pairs, 3, C out, C in]: those that see v */
     float *pool, *pool_t;   /* likewise for the pools */
     unsigned *counters;
@@ -204,6 +205,18 @@ __device__ static inline int operator%(int a, const divider &b) {
 }
 static inline divider divider_of(int d) {
     return {d, (unsigned)((((uint64_t)1 << 32) + (uint64_t)d - 1) / (uint64_t)d)};
+}
+/* How the weights of features lie in a row for the GPU: those of the pool of the block before, from column
+ * `first` on, begin at a multiple of 4, and so does the next row. */
+struct feature_columns {
+    int in, first, gap, width;
+};
+static inline feature_columns columns_of(const shape *sh, int block) { /* block M: the decoder */
+    int M = sh->s.encoder_blocks, in = block < M ? sh->enc[block].in : sh->D;
+    feature_columns c = {in, block ? sh->enc[block - 1].in : in, 0, 0};
+    c.gap = block ? -c.first & 3 : 0;
+    c.width = up(in + c.gap, 4) * 4;
+    return c;
 }
 static inline int pairs(int N) {
     return N * (N - 1) / 2;

@@ -206,10 +206,33 @@ struct take_args {
     float *x;
     int D;
     int *pos, *order;
+    /* Weights to pack: */
+    int B, rows, H; /* rows: of an encoder block, 2 * hidden */
+    const float *theta;
+    struct {
+        size_t weight;
+        feature_columns columns;
+        float *w1;
+    } enc[MAX_BLOCKS];
 };
 
-__global__ void __launch_bounds__(128) take(take_args p) {
+/* A warp a row of an encoder block's first weights. */
+__device__ static inline void pack_rows(const take_args &p, int block, int row) {
+    const auto &e = p.enc[block];
+    const float *from = p.theta + e.weight + (size_t)row * e.columns.in; /* [hidden, 2, in] */
+    float *to = e.w1 + ((row & 1) * p.H + row / 2) * e.columns.width;
+#pragma unroll 4
+    for (int c = (int)threadIdx.x % 32; c < e.columns.in; c += 32)
+        to[c < e.columns.first ? c : c + e.columns.gap] = get(from + c);
+}
+
+__global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p, int blocks) {
     wait_turn();
+    if ((int)blockIdx.x >= p.B) {
+        int row = ((int)blockIdx.x - p.B) * 4 + (int)threadIdx.x / 32;
+        if (row < blocks * p.rows) pack_rows(p, row / p.rows, row % p.rows);
+        return;
+    }
     size_t from = p.start[p.index[blockIdx.x]], row = (size_t)blockIdx.x * p.n;
 #pragma unroll 1
     for (int i = threadIdx.x; i < p.n; i += 128) {
@@ -226,7 +249,7 @@ __global__ void __launch_bounds__(128) take(take_args p) {
     }
     if (!blockIdx.x)
 #pragma unroll 1
-        for (int c = threadIdx.x; c < p.D; c += 128) p.x[(size_t)gridDim.x * p.n * p.ldx + c] = p.first[c];
+        for (int c = threadIdx.x; c < p.D; c += 128) p.x[(size_t)p.B * p.n * p.ldx + c] = p.first[c];
 }
 
 void gpu_take(gpu *s) {
@@ -245,6 +268,12 @@ void gpu_take(gpu *s) {
                    s->x,
                    s->base.sh->D,
                    s->pos,
-                   s->order};
-    CHAIN(s, s->base.B, 128, 0, take, p);
+                   s->order,
+                   s->base.B,
+                   2 * s->base.sh->s.hidden,
+                   s->H,
+                   s->theta};
+    for (int k = 0; k < s->M; k++)
+        p.enc[k] = {s->base.sh->enc[k].weight1, columns_of(s->base.sh, k), s->enc[k].w1};
+    CHAIN(s, s->base.B + up(s->M * p.rows, 4), 128, 0, take, p, s->M);
 }

@@ -24,6 +24,7 @@ static void place_fixed(gpu *s, arena &a) {
     a.place(s->scale, sh->s.width);
     for (int k = 0; k < s->M; k++) {
         encoder_block *e = &s->enc[k];
+        a.place(e->w1, 2 * H * columns_of(sh, k).width);
         a.place(e->norm1, H);
         a.place(e->norm2, O);
         a.place(e->k0, O);
@@ -34,7 +35,7 @@ static void place_fixed(gpu *s, arena &a) {
     a.place(s->dec, N * C);
     a.place(s->dec_k0, N * C);
     a.place(s->dec_k1, N * C);
-    a.place(s->rows, (size_t)s->Q * s->D);
+    a.place(s->rows, (size_t)s->Q * columns_of(sh, s->M).width);
     a.place(s->conv, square);
     a.place(s->conv_t, square);
     a.place(s->pool, square);
