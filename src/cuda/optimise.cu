@@ -84,13 +84,17 @@ __device__ static inline double block_sum(double v, double *sums) {
     return sum;
 }
 
+enum { FINISH_THREADS = 256 };
+
 /* WHOLE: the gradient stands there, whole, and only its square is missing. */
-template <bool WHOLE> __global__ void __launch_bounds__(CHUNK) finish(const __grid_constant__ finish_args p) {
+template <bool WHOLE>
+__global__ void __launch_bounds__(FINISH_THREADS) finish(const __grid_constant__ finish_args p) {
     wait_turn();
-    __shared__ double sums[CHUNK / 32];
+    __shared__ double sums[FINISH_THREADS / 32];
     chunk ch = p.chunks[blockIdx.x];
     double square = 0;
-    for (unsigned k = threadIdx.x; k < ch.count; k += CHUNK) {
+#pragma unroll 1
+    for (unsigned k = threadIdx.x; k < ch.count; k += FINISH_THREADS) {
         float g = WHOLE ? p.grad[ch.tensor + ch.first + k] : gradient(p, ch, ch.first + k);
         if (!WHOLE && ch.kind != GRAD_IN_PLACE) p.grad[ch.tensor + ch.first + k] = g;
         square += (double)g * (double)g;
@@ -131,7 +135,7 @@ void gpu_finish(gpu *s) {
     p.pool_splits = s->pool_splits;
     p.norm_part = s->norm_part;
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
-    CHAIN(s, s->chunk_count, CHUNK, 0, finish<false>, p);
+    CHAIN(s, s->chunk_count, FINISH_THREADS, 0, finish<false>, p);
 }
 
 void gpu_share_gradient(gpu *s) {
@@ -149,7 +153,7 @@ void gpu_share_gradient(gpu *s) {
     p.chunks = s->chunks;
     p.grad = s->grad;
     p.norm_part = s->norm_part;
-    CHAIN(s, s->chunk_count, CHUNK, 0, finish<true>, p);
+    CHAIN(s, s->chunk_count, FINISH_THREADS, 0, finish<true>, p);
 }
 
 struct move_args {

@@ -40,7 +40,7 @@ static int rows_weights_launch(gpu *s, cudaStream_t where, const float *d, int w
     typedef tile<128, 64, 4, 2, 1, false, false, TF32> wide;
     typedef tile<64, 64, 2, 2, 1, false, false, TF32> narrow;
     bool large = (long)width * (in + ones) >= 128 * 1024;
-    int x = up(width, large ? 128 : 64), y = up(in + ones, 64), splits = up(2 * s->multiprocessors, x * y);
+    int x = up(width, large ? 128 : 64), y = up(in + ones, 64), splits = up(s->multiprocessors, x * y);
     if (splits > up(R, 64)) splits = up(R, 64);
     if (splits > SPLITS) splits = SPLITS;
     int each = up(up(R, splits), 32) * 32; /* whole chunks */
