@@ -384,10 +384,13 @@ __device__ static inline bool last_block(unsigned *counter, unsigned total) {
     __shared__ unsigned ticket;
     __syncthreads();
     if (threadIdx.x == 0) {
-        __threadfence(); /* for all threads of the block: the barrier has put their writes before it */
-        ticket = atomicAdd(counter, 1u);
+        /* For all threads of the block: the barrier has put their writes before it. */
+#ifdef __CUDACC__
+        asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(ticket) : "l"(counter) : "memory");
+#else
+        ticket = atomicAdd(counter, 1u); /* tests/cuda/emulate */
+#endif
         if (ticket == total - 1) *counter = 0;
-        __threadfence();
     }
     __syncthreads();
     return ticket == total - 1;

@@ -124,27 +124,14 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
         const int o_own = o0 + 2 * NT * t; /* this lane's: 2*NT from here */
         const bool there = o0 + quad < O;
         factor<4, false> wf[2][NT];
-#pragma unroll
-        for (int m = 0; m < 2; m++) {
-            float w[2][2 * NT];
-#pragma unroll
-            for (int x = 0; x < 2; x++) {
-                int kx = k + 16 * m + 8 * x;
-                const float *from = p.theta + p.weight + (size_t)o_own * p.hidden + kx;
-                float scale = kx < H ? get(p.norm1.g + kx) : 0.0f;
-#pragma unroll
-                for (int q = 0; q < 2 * NT; q++)
-                    w[x][q] = kx < p.hidden && o_own + q < p.out ? __ldg(from + q * p.hidden) : 0.0f;
-#pragma unroll
-                for (int q = 0; q < 2 * NT; q += 4)
-                    kept[((2 * m + x) * 2 * NT + q) / 4 * T + tid] =
-                        make_float4(w[x][q], w[x][q + 1], w[x][q + 2], w[x][q + 3]);
-#pragma unroll
-                for (int q = 0; q < NT; q++) {
-                    wf[m][q].set(x, scale * w[x][2 * q]);
-                    wf[m][q].set(2 + x, scale * w[x][2 * q + 1]);
-                }
-            }
+        /* kept: of each k the channels, as this lane has them */
+#pragma unroll 1
+        for (int x = 0; x < 4; x++) {
+            const float *from = p.theta + p.weight + (size_t)o_own * p.hidden + k + 8 * x;
+            int count = k + 8 * x < p.hidden ? p.out - o_own : 0;
+#pragma unroll 1
+            for (int q = 0; q < 2 * NT; q++, from += p.hidden)
+                async_copy<1>((float *)(kept + (x * 2 * NT + q) / 4 * T + tid) + q % 4, from, count - q);
         }
         bool again = false; /* G has a part already */
 #pragma unroll 1
@@ -174,7 +161,23 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
                     for (int kk = lane * 4; kk < KB; kk += 128)
                         async_copy<4>(as + r * ldk + kk, from + kk, kbase + kk < H ? 4 : 0);
                 }
-                if (!o0 && !i0 && !j0) wait_turn();
+                if (!again) {
+                    async_commit();
+                    async_wait<0>();
+#pragma unroll
+                    for (int x = 0; x < 4; x++) {
+                        float scale = k + 8 * x < H ? get(p.norm1.g + k + 8 * x) : 0.0f;
+#pragma unroll
+                        for (int q = 0; q < NT; q += 2) {
+                            float4 w = kept[(x * NT + q) / 2 * T + tid];
+                            wf[x / 2][q].set(x % 2, scale * w.x);
+                            wf[x / 2][q].set(2 + x % 2, scale * w.y);
+                            wf[x / 2][q + 1].set(x % 2, scale * w.z);
+                            wf[x / 2][q + 1].set(2 + x % 2, scale * w.w);
+                        }
+                    }
+                    if (!o0) wait_turn();
+                }
                 float4 k0 = make_float4(0, 0, 0, 0), k1 = k0, add = k0;
                 if (there) {
                     k0 = load4(p.k0 + o0 + quad);
@@ -206,13 +209,13 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
                     }
                 __syncthreads();
                 if (blockIdx.y == 0) {
-                    double sums[4] = {(double)add.x, (double)add.y, (double)add.z, (double)add.w};
+                    float sums[4] = {add.x, add.y, add.z, add.w};
 #pragma unroll
                     for (int q = 0; q < 4; q++) {
 #pragma unroll
                         for (int z = Q; z < 32; z *= 2) sums[q] += __shfl_xor_sync(0xffffffff, sums[q], z);
                         double *to = gbs + warp * W + quad + q;
-                        if (lane < Q) *to = again ? *to + sums[q] : sums[q];
+                        if (lane < Q) *to = (again ? *to : 0.0) + (double)sums[q];
                     }
                 }
                 float G[2][NT][4] = {};
@@ -322,7 +325,7 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
                     /* G of these rows, to that of those before */
 #pragma unroll
                 for (int x = 0; x < 4; x++) {
-                    double sum = 0; /* of w G, when the last rows are in it */
+                    float sum = 0; /* of w G, when the last rows are in it */
 #pragma unroll
                     for (int q = 0; q < 2 * NT && o_own < O && k + 8 * x < H; q += 4) {
                         float *to = p.g + ((size_t)blockIdx.x * H + k + 8 * x) * O + o_own + q;
@@ -334,13 +337,12 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
                         }
                         store4(to, v);
                         float4 own = kept[(x * 2 * NT + q) / 4 * T + tid];
-                        sum += (double)own.x * (double)v.x + (double)own.y * (double)v.y +
-                               (double)own.z * (double)v.z + (double)own.w * (double)v.w;
+                        sum += own.x * v.x + own.y * v.y + own.z * v.z + own.w * v.w;
                     }
                     sum += __shfl_xor_sync(0xffffffff, sum, 1);
                     sum += __shfl_xor_sync(0xffffffff, sum, 2);
                     if (!t && k + 8 * x < H && i0 + RS >= rows && j0 + JC >= n)
-                        part[k + 8 * x] = o0 ? part[k + 8 * x] + (float)sum : (float)sum;
+                        part[k + 8 * x] = o0 ? part[k + 8 * x] + sum : sum;
                 }
                 again = true;
             }
@@ -360,10 +362,13 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
     for (int o = tid; o < p.out; o += T) p.grad[p.bias + o] = (float)b_total[o];
 #pragma unroll 1
     for (int h = tid; h < p.hidden; h += T) {
+        const float *w = p.theta + p.weight + h;
         double dy = 0;
-#pragma unroll 16
-        for (int o = 0; o < p.out; o++)
-            dy += (double)__ldg(p.theta + p.weight + (size_t)o * p.hidden + h) * b_total[o];
+#pragma unroll 1
+        for (int o0 = 0; o0 < O; o0 += 16) /* b_total is 0 in the padding */
+#pragma unroll
+            for (int o = o0; o < o0 + 16; o++)
+                dy += (double)__ldg(w + (size_t)(unsigned)(min(o, p.out - 1) * p.hidden)) * b_total[o];
         norm_back(p.back, h, dy, (total[h] - (double)p.norm1.mean[h] * dy) * (double)p.norm1.inv[h]);
     }
 }
