@@ -71,32 +71,52 @@ bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
 }
 
 /* total [width] = sum over the rows of part [rows, width], by way of shared memory: so many numbers on their
- * way at once need no registers. */
-__device__ static void part_totals(const float *part, int rows, int width, double *total, float *scratch,
-                                   int room) {
-    const int most = room / width, T = (int)blockDim.x, tid = (int)threadIdx.x;
+ * way at once need no registers. memory has room for `room` floats; total is at its begin. */
+__device__ static void part_totals(const float *part, int rows, int width, double *memory, int room) {
+    const int T = (int)blockDim.x, tid = (int)threadIdx.x, quads = width / 4, slices = max(1, T / quads);
+    double *sums = memory; /* [slices, width] */
+    float *few = (float *)(sums + slices * width);
+    const int most = (room - 2 * slices * width) / width;
 #pragma unroll 1
     for (int r0 = 0; r0 < rows; r0 += most) {
         const int count = min(most, rows - r0);
         __syncthreads();
 #pragma unroll 1
         for (int i = tid * 4; i < count * width; i += T * 4)
-            async_copy(scratch + i, part + (size_t)r0 * width + i);
+            async_copy(few + i, part + (size_t)r0 * width + i);
         async_commit();
         async_wait<0>();
         __syncthreads();
 #pragma unroll 1
-        for (int c = tid; c < width; c += T) {
-            double sum = r0 ? total[c] : 0.0;
+        for (int i = tid; i < quads * slices; i += T) {
+            const int slice = i / quads;
+            double *to = sums + i * 4, d[4] = {}; /* i * 4 = slice * width + column */
 #pragma unroll 1
-            for (int r = 0; r < count; r += 8) {
-                float few = 0;
+            for (int r = slice; r < count; r += 8 * slices) {
+                const float *from = few + r * width + (i - slice * quads) * 4;
+                float4 f = make_float4(0, 0, 0, 0);
 #pragma unroll
-                for (int z = 0; z < 8; z++) few += r + z < count ? scratch[(r + z) * width + c] : 0.0f;
-                sum += (double)few;
+                for (int z = 0; z < 8; z++)
+                    if (r + z * slices < count) {
+                        float4 v = load4(from + z * slices * width);
+                        f = make_float4(f.x + v.x, f.y + v.y, f.z + v.z, f.w + v.w);
+                    }
+                d[0] += (double)f.x;
+                d[1] += (double)f.y;
+                d[2] += (double)f.z;
+                d[3] += (double)f.w;
             }
-            total[c] = sum;
+#pragma unroll
+            for (int z = 0; z < 4; z++) to[z] = r0 ? to[z] + d[z] : d[z];
         }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int c = tid; c < width; c += T) {
+        double sum = sums[c];
+#pragma unroll 2
+        for (int z = 1; z < slices; z++) sum += sums[z * width + c];
+        sums[c] = sum;
     }
     __syncthreads();
 }
@@ -220,13 +240,13 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
                 }
                 float G[2][NT][4] = {};
                 /* Some rows at a time: of one set, or of several whole ones */
-                const int few =
-                    whole && n * n <= BACK_PAIRS ? BACK_PAIRS / (n * n) * n : max(1, (int)BACK_PAIRS / jn);
+                const bool several = whole && n * n <= BACK_PAIRS;
+                const int few = several ? BACK_PAIRS / (n * n) * n : max(1, (int)BACK_PAIRS / jn);
 #pragma unroll 1
                 for (int r0 = 0, r1; r0 < rs; r0 = r1) {
                     r1 = min(rs, r0 + few);
-                    int set_first = whole ? (r0 * inverse_n >> 20) * n : 0;
-                    if (whole && few < n) r1 = min(r1, set_first + n);
+                    const int set_first = whole ? (r0 * inverse_n >> 20) * n : 0;
+                    if (whole && !several) r1 = min(r1, set_first + n);
                     const int first = r0 * jn, last = r1 * jn;
 #pragma unroll 1
                     for (int x0 = first; x0 < last; x0 += 8) {
@@ -291,32 +311,34 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
                                     h[m][z] > 0 ? back[m][0][z] + back[m][1][z] : 0.0f;
                     }
                     __syncwarp();
-                    /* da of these rows, and what they add to dc: a channel a lane */
-                    const float *from = mine + lane;
+                    /* da of these rows, and dc, or what they add to it: a channel a lane */
+                    const int items = several ? r1 - r0 : jn, deep = several ? n : r1 - r0;
 #pragma unroll 1
-                    for (int r = r0; r < r1; r++) {
-                        float sum = 0, *to = p.sum + (size_t)(row0 + r) * ld + k_sum;
-#pragma unroll 4
-                        for (int j = 0; j < jn; j++, from += BACK_LD) sum += *from;
-                        if (k_sum < H) *to = j0 || o0 ? *to + sum : sum;
-                    }
+                    for (int x = 0; x < max(r1 - r0, items); x++) {
+                        const int across = x < r1 - r0 ? jn : 0, down = x < items ? deep : 0,
+                                  set = several ? x * inverse_n >> 20 : 0;
+                        const float *one = mine + x * jn * BACK_LD + lane,
+                                    *other = mine + (set * (n - 1) * n + x) * BACK_LD + lane;
+                        float da = 0, dc = 0;
 #pragma unroll 1
-                    for (int r = r0; r < r1;) {
-                        int end = whole ? min(r1, set_first + n) : r1;
-#pragma unroll 1
-                        for (int j = 0; j < jn; j++) {
-                            float *to = dcs + (set_first + j) * ldk + tid, sum = r > set_first ? *to : 0.0f;
-                            from = mine + ((r - r0) * jn + j) * BACK_LD + lane;
-#pragma unroll 4
-                            for (int i = r; i < end; i++, from += jn * BACK_LD) sum += *from;
-                            *to = sum;
+                        for (int y = 0; y < max(across, down); y += 8)
+#pragma unroll
+                            for (int z = 0; z < 8; z++) {
+                                if (y + z < across) da += one[(y + z) * BACK_LD];
+                                if (y + z < down) dc += other[(y + z) * jn * BACK_LD];
+                            }
+                        float *to = p.sum + (size_t)(row0 + r0 + x) * ld + k_sum;
+                        if (across && k_sum < H) *to = j0 || o0 ? *to + da : da;
+                        if (several) {
+                            if (k_sum < H) to[H] = o0 ? to[H] + dc : dc;
+                        } else if (down) {
+                            float *so_far = dcs + (set_first + x) * ldk + tid;
+                            *so_far = r0 > set_first ? *so_far + dc : dc;
                         }
-                        r = end;
-                        set_first += n;
                     }
                     __syncwarp();
                 }
-                if (k_sum < H)
+                if (!several && k_sum < H)
 #pragma unroll 1
                     for (int r = 0; r < others; r++) {
                         float *to = p.sum + (size_t)(other0 + r) * ld + H + k_sum, sum = dcs[r * ldk + tid];
@@ -356,8 +378,7 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
     }
     if (!last_block(p.counter, gridDim.x * gridDim.y)) return;
     double *total = (double *)memory, *b_total = total + H;
-    part_totals(p.part, (int)gridDim.x, H + O, total, (float *)(total + H + O),
-                (int)(p.plan.shared / sizeof(float)) - 2 * (H + O));
+    part_totals(p.part, (int)gridDim.x, H + O, total, (int)(p.plan.shared / sizeof(float)));
 #pragma unroll 1
     for (int o = tid; o < p.out; o += T) p.grad[p.bias + o] = (float)b_total[o];
 #pragma unroll 1
