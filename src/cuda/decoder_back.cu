@@ -1,8 +1,7 @@
 /* The decoder's way back to its inputs and weights on the GPU; the algebra is that of kernels/cpu_decoder.c.
  *
- * decoder_dq: sums of dpre over the cells that saw x'_i or y'_t.
- *
- * decoder_inputs: dq times the weights, the gradient of x'. */
+ * decoder_dq: sums of dpre over the cells that saw x'_i or y'_t. What follows from it for x' is in inputs.cu,
+ * and for the weights in weights.cu. */
 #include "decoder.cuh"
 
 /* ---- the way back to the rows ---- */
@@ -60,33 +59,6 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-struct dx_args {
-    const float *dq, *rows;
-    feature_columns columns;
-    int Q, R;
-    float *dx;
-    int ldx;
-    const float *item_d, *head;
-    pool_backward pool;
-};
-
-template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) decoder_inputs(dx_args p) {
-    extern __shared__ float4 memory[];
-    T &s = *(T *)memory;
-    int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
-    product(
-        s, (p.Q + T::BK - 1) / T::BK,
-        [&](int q, float *to) {
-            fetch_along<T, T::BM, 4>(to, q * T::BK, p.Q,
-                                     [&](int m) { return p.dq + (size_t)min(m0 + m, p.R - 1) * p.Q; });
-        },
-        [&](int q, float *to) {
-            fetch_across<T, T::BN, 4>(to, q * T::BK, p.Q, p.columns.width - n0,
-                                      [&](int k) { return p.rows + k * p.columns.width + n0; });
-        });
-    gradient_epilogue(s, m0, n0, p.R, p.columns, p.dx, p.ldx, false, p.item_d, p.head, p.pool);
-}
-
 /* Row R of dq: what the start vector got as y' in all sets; it is no x'. */
 __global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C, int N, float *dq) {
     __shared__ float sums[8][33];
@@ -126,20 +98,6 @@ void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
            s->grad + sh->start);
 }
 
-template <bool TF32> static void decoder_inputs_launch(gpu *s, const dx_args &p) {
-    typedef inputs_tile<64, TF32> large;
-    typedef inputs_tile<32, TF32> middle;
-    typedef inputs_tile<16, TF32> small;
-    int y = up(p.columns.width, 64), rows = inputs_rows(s, p.R, y);
-    dim3 grid(up(p.R, rows), y);
-    if (rows == 64)
-        CHAIN(s, grid, large::THREADS, sizeof(large), decoder_inputs<large>, p);
-    else if (rows == 32)
-        CHAIN(s, grid, middle::THREADS, sizeof(middle), decoder_inputs<middle>, p);
-    else
-        CHAIN(s, grid, small::THREADS, sizeof(small), decoder_inputs<small>, p);
-}
-
 void gpu_decoder_rows_backward(gpu *s) {
     const shape *sh = s->base.sh;
     int n = s->base.n, B = s->base.B, R = B * n;
@@ -159,18 +117,5 @@ void gpu_decoder_rows_backward(gpu *s) {
         gpu_start_gradient(s, s->side[2], last);
         s->rows_splits = gpu_rows_weights(s, s->side[2], s->dq, s->Q, R + 1, sh->D, 0, s->rows_part);
     }
-    dx_args p = {s->dq,
-                 s->rows,
-                 columns_of(sh, s->M),
-                 s->Q,
-                 R,
-                 s->dx,
-                 s->D,
-                 s->item_d,
-                 s->theta + sh->head_weight,
-                 gpu_pool_backward(s, s->M - 1)};
-    if (s->base.tf32)
-        decoder_inputs_launch<true>(s, p);
-    else
-        decoder_inputs_launch<false>(s, p);
+    gpu_inputs(s, s->M, s->dq, s->rows, s->Q);
 }

@@ -1,14 +1,21 @@
 #!/bin/sh
-# Time of each kernel in one step, by Nsight Compute. usage: profile.sh TEST_PROGRAM tsp|words BATCH ITEMS
-ncu --clock-control none --cache-control none --metrics gpu__time_duration.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,dram__bytes.sum \
+# Each kernel of one step, by Nsight Compute: time, float32 operations (on the tensor cores one is three of TF32) and
+# traffic with device memory. usage: profile.sh TEST_PROGRAM tsp|words BATCH ITEMS
+ncu --clock-control none --cache-control none --metrics gpu__time_duration.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__ops_path_tensor_src_tf32_dst_fp32.sum,dram__bytes.sum \
     --csv "$1" ./libordernet-cuda.so profile "$2" "$3" "$4" 2>/dev/null | awk -F'","' '
     /^"[0-9]/ {
         name = $5; sub(/\(.*/, "", name); sub(/^void /, "", name)
-        value = $NF; gsub(/[",]/, "", value)
-        if ($13 ~ /time_duration/) { unit = $14; t = value * (unit ~ /^us/ ? 1 : unit ~ /^ms/ ? 1000 : 0.001); count[name]++; time[name] += t; all += t }
-        if ($13 ~ /ffma/) fma[name] += value
+        value = $NF; gsub(/[",]/, "", value); unit = $14
+        scale = unit ~ /^G/ ? 1e9 : unit ~ /^M/ ? 1e6 : unit ~ /^K/ ? 1e3 : 1
+        if ($13 ~ /time_duration/) { t = value * (unit ~ /^us/ ? 1 : unit ~ /^ms/ ? 1000 : 0.001); count[name]++; time[name] += t; all += t }
+        if ($13 ~ /ffma/) work[name] += 2 * value * scale
+        if ($13 ~ /tensor/) work[name] += value * scale / 3
+        if ($13 ~ /dram/) bytes[name] += value * scale
     }
     END {
-        for (n in time) printf "%-52s %4d launches %9.1f us %6.2f us each %5.1f%% %7.2f TFLOP/s\n", n, count[n] / 2, time[n] / 2, time[n] / count[n], 100 * time[n] / all, 2e-6 * fma[n] / time[n]
-        printf "all kernels, one after the other: %.1f us\n", all / 2
-    }' | sort -k4 -n -r
+        for (n in time) {
+            printf "%-46s %3d launches %8.1f us %6.1f each %5.1f%% %6.2f TFLOP/s %6.3f TB/s\n", n, count[n] / 2, time[n] / 2, time[n] / count[n], 100 * time[n] / all, 1e-6 * work[n] / time[n], 1e-6 * bytes[n] / time[n]
+            flops += work[n]; moved += bytes[n]
+        }
+        printf "all kernels, one after the other: %.1f us, %.2f GFLOP, %.1f MB\n", all / 2, flops / 2e9, moved / 2e6
+    }' | sort
