@@ -351,6 +351,7 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
                                  here + (pools ? l.pool : l.conv), half);
             __syncthreads();
         }
+        async_commit(); /* where there was no block to look at */
         async_wait<0>();
         /* What the cells got takes the place of the first plane; what the steps got has its own. */
         float *out = shared, *added = shared + l.added;
