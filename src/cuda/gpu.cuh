@@ -388,7 +388,7 @@ __device__ static inline bool last_block(unsigned *counter, unsigned total) {
 #ifdef __CUDACC__
         asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(ticket) : "l"(counter) : "memory");
 #else
-        ticket = atomicAdd(counter, 1u); /* tests/cuda/emulate */
+        ticket = atomicAdd(counter, 1u);                     /* tests/cuda/emulate */
 #endif
         if (ticket == total - 1) *counter = 0;
     }
@@ -548,8 +548,7 @@ template <int E> __device__ static inline void async_copy(float *to, const float
         asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(bytes)
                      : "memory");
 #else
-    memcpy(to, from, bytes); /* tests/cuda/emulate */
-    memset(to + bytes / 4, 0, E * 4 - bytes);
+    __pipeline_memcpy_async(to, from, E * 4, E * 4 - bytes); /* tests/cuda/emulate */
 #endif
 }
 __device__ static inline void async_commit() {

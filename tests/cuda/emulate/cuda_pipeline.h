@@ -1,10 +1,9 @@
-/* Asynchronous copies that are done at once. */
+/* Asynchronous copies, as late as they may be: a group is copied when its thread waits for it, and what
+ * nobody waits for never is. */
 #ifndef EMULATE_CUDA_PIPELINE_H
 #define EMULATE_CUDA_PIPELINE_H
-#include <string.h>
-static inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes) {
-    memcpy(to, from, bytes);
-}
-static inline void __pipeline_commit() {}
-static inline void __pipeline_wait_prior(size_t) {}
+#include <stddef.h>
+void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros = 0);
+void __pipeline_commit();
+void __pipeline_wait_prior(size_t groups);
 #endif

@@ -1,4 +1,5 @@
 /* Blocks, threads and the runtime's calls on a processor (cuda_runtime.h). */
+#include "cuda_pipeline.h"
 #include "cuda_runtime.h"
 
 #include <pthread.h>
@@ -17,11 +18,18 @@ struct rendezvous { /* of a block's or a warp's fibers */
     int living, come;
     unsigned round;
 };
+struct copy {
+    void *to;
+    const void *from;
+    size_t bytes, zeros;
+};
 struct fiber {
     ucontext_t context;
     bool done;
     int warp;
     dim3 id;
+    std::vector<copy> copies;   /* under way */
+    std::vector<size_t> groups; /* of them: where each ends */
 };
 struct block {
     std::vector<fiber> fibers;
@@ -91,6 +99,29 @@ void emulated_gather(const void *mine, void *all, size_t bytes) {
     for (int lane = 0; lane < 32; lane++)
         memcpy((char *)all + lane * bytes, &b->passed[((size_t)warp * 32 + lane) * SLOT], bytes);
     meet(r);
+}
+
+void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros) {
+    running->fibers[running->now].copies.push_back({to, from, bytes, zeros});
+}
+
+void __pipeline_commit() {
+    fiber *f = &running->fibers[running->now];
+    f->groups.push_back(f->copies.size());
+}
+
+void __pipeline_wait_prior(size_t groups) {
+    fiber *f = &running->fibers[running->now];
+    if (f->groups.size() <= groups) return;
+    size_t ready = f->groups.size() - groups, end = f->groups[ready - 1];
+    for (size_t i = 0; i < end; i++) {
+        const copy &c = f->copies[i];
+        memcpy(c.to, c.from, c.bytes - c.zeros);
+        memset((char *)c.to + c.bytes - c.zeros, 0, c.zeros);
+    }
+    f->copies.erase(f->copies.begin(), f->copies.begin() + (ptrdiff_t)end);
+    f->groups.erase(f->groups.begin(), f->groups.begin() + (ptrdiff_t)ready);
+    for (size_t &g : f->groups) g -= end;
 }
 
 void __nanosleep(unsigned) {
