@@ -3,106 +3,103 @@
  * wait for anything but the numbers themselves. Two sets of words are used in turn: who sends for sum k + 2
  * has all numbers of sum k + 1, whose senders were done with sum k.
  *
+ * A word's way from block to block is the time that a sum takes. So all words that a thread waits for are
+ * asked for together, again and again until all are there; and not at once, since the words on their way to
+ * 128 blocks hold up those that are still being sent.
+ *
  * The totals are added up in the same order in every block and every run. */
 #ifndef CUDA_EXCHANGE_CUH
 #define CUDA_EXCHANGE_CUH
 
 #include "gpu.cuh"
 
+enum {
+    FEW = 32,   /* numbers of a sum that everybody reads whole */
+    GROUP = 4,  /* numbers of a larger one that one warp adds up */
+    ASKED = 8,  /* words that a thread asks for at once */
+    PAUSE = 600 /* clock cycles before the first look */
+};
+
 __device__ static inline void send(word64 *to, float value, unsigned tag) {
     *(volatile word64 *)to = (word64)tag << 32 | __float_as_uint(value);
 }
 
-__device__ static inline word64 look(const word64 *from) {
-    return *(const volatile word64 *)from;
+/* A block's words, where each block has `each` of them. */
+__device__ static inline word64 *words_of(const exchange_args &x, unsigned tag, int block, int each) {
+    return x.words + (tag & 1) * gridDim.x * EXCHANGE_MOST + block * each;
 }
 
-/* 32 numbers: everybody reads everybody's. Ends with all threads seeing total. All threads call both. */
-__device__ static inline void send_few(const exchange_args &x, unsigned tag, const double *mine) {
-    word64 *words = x.words + (size_t)(tag & 1) * gridDim.x * EXCHANGE_MOST;
-    if (threadIdx.x < 32) send(words + blockIdx.x * 32 + threadIdx.x, (float)mine[threadIdx.x], tag);
-}
-
-__device__ static inline void receive_few(const exchange_args &x, unsigned tag, double *total, double *red) {
-    const word64 *words = x.words + (size_t)(tag & 1) * gridDim.x * EXCHANGE_MOST;
-    int slices = blockDim.x / 16, pair = threadIdx.x & 15, slice = threadIdx.x >> 4, blocks = gridDim.x;
-    double a = 0, b = 0;
-    __syncthreads();
-#pragma unroll 1
-    for (int k0 = slice; k0 < blocks; k0 += 4 * slices) {
-        word64 v[4][2]; /* asked for together, then waited for one by one */
-#pragma unroll
-        for (int u = 0; u < 8; u++)
-            v[u / 2][u % 2] = look(words + min(k0 + u / 2 * slices, blocks - 1) * 32 + pair * 2 + u % 2);
-#pragma unroll
-        for (int u = 0; u < 4; u++) {
-            int k = k0 + u * slices;
-            if (k >= blocks) break;
-            const word64 *from = words + k * 32 + pair * 2;
-            while ((unsigned)(v[u][0] >> 32) != tag) v[u][0] = look(from);
-            while ((unsigned)(v[u][1] >> 32) != tag) v[u][1] = look(from + 1);
-            a += (double)__uint_as_float((unsigned)v[u][0]);
-            b += (double)__uint_as_float((unsigned)v[u][1]);
-        }
+__device__ static inline void pause() {
+#ifdef __CUDA_ARCH__
+    long long start = clock64();
+    while (clock64() - start < PAUSE) {
     }
-    a += __shfl_xor_sync(0xffffffff, a, 16);
-    b += __shfl_xor_sync(0xffffffff, b, 16);
-    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    red[warp * 32 + pair * 2 + (lane >> 4)] = lane < 16 ? a : b;
+#endif
+}
+
+/* The sum of the numbers at from[k * stride], k = first, first + next, ... < end. */
+__device__ static inline double await(const word64 *from, int stride, unsigned tag, int first, int next,
+                                      int end) {
+    double sum = 0;
+#pragma unroll 1
+    for (; first < end; first += ASKED * next) {
+        word64 v[ASKED] = {};
+        bool there;
+        do {
+            there = true;
+#pragma unroll
+            for (int u = 0; u < ASKED; u++)
+                if (first + u * next < end && (unsigned)(v[u] >> 32) != tag)
+                    v[u] = *(const volatile word64 *)(from + (first + u * next) * stride);
+#pragma unroll
+            for (int u = 0; u < ASKED; u++)
+                there = there && (first + u * next >= end || (unsigned)(v[u] >> 32) == tag);
+        } while (!there);
+#pragma unroll
+        for (int u = 0; u < ASKED; u++)
+            if (first + u * next < end) sum += (double)__uint_as_float((unsigned)v[u]);
+    }
+    return sum;
+}
+
+/* The totals of FEW numbers, when the block has sent its own. All threads call it, and see them when it ends.
+ * red: room for FEW numbers a warp. */
+__device__ static __noinline__ void receive_few(const word64 *words, unsigned tag, double *total,
+                                                double *red) {
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x / 32;
     __syncthreads();
-    if (threadIdx.x < 32) {
+    pause();
+    red[warp * FEW + lane] = await(words + lane, FEW, tag, warp, warps, gridDim.x);
+    __syncthreads();
+    if (threadIdx.x < FEW) {
         double sum = 0;
-        for (int w = 0; w < (int)blockDim.x / 32; w++) sum += red[w * 32 + threadIdx.x];
+#pragma unroll 8
+        for (int w = 0; w < warps; w++) sum += red[w * FEW + threadIdx.x];
         total[threadIdx.x] = sum;
     }
     __syncthreads();
 }
 
-/* Up to EXCHANGE_MOST numbers: each block adds up a few of them and tells all. */
-__device__ static inline void send_many(const exchange_args &x, unsigned tag, const double *mine, int count) {
-    word64 *words = x.words + (size_t)(tag & 1) * gridDim.x * EXCHANGE_MOST;
+/* The same for up to EXCHANGE_MOST numbers, a multiple of GROUP: each group is added up by a warp of one
+ * block, which tells all. */
+__device__ static __noinline__ void receive_many(const word64 *words, word64 *answer, unsigned tag, int count,
+                                                 double *total) {
+    int lane = threadIdx.x & 31, warps = blockDim.x / 32, blocks = gridDim.x;
+    __syncthreads();
+#pragma unroll 1
+    for (int group = blockIdx.x + (threadIdx.x >> 5) * blocks; group < count / GROUP;
+         group += warps * blocks) {
+        int number = group * GROUP + lane % GROUP;
+        double sum = await(words + number, EXCHANGE_MOST, tag, lane / GROUP, 32 / GROUP, blocks);
+        for (int k = GROUP; k < 32; k *= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
+        float high = (float)sum;
+        if (lane < GROUP) send(answer + number, high, tag);
+        if (lane >= 32 - GROUP) send(answer + EXCHANGE_MOST + number, (float)(sum - (double)high), tag);
+    }
+    __syncthreads();
 #pragma unroll 1
     for (int i = threadIdx.x; i < count; i += blockDim.x)
-        send(words + i * gridDim.x + blockIdx.x, (float)mine[i], tag);
-}
-
-__device__ static inline void receive_many(const exchange_args &x, unsigned tag, double *total, int count) {
-    const word64 *words = x.words + (size_t)(tag & 1) * gridDim.x * EXCHANGE_MOST;
-    word64 *answer = x.answer + (tag & 1) * EXCHANGE_MOST * 2;
-    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x / 32, blocks = gridDim.x;
-    __syncthreads();
-#pragma unroll 1
-    for (int i = blockIdx.x + warp * blocks; i < count; i += warps * blocks) {
-        double sum = 0;
-#pragma unroll 1
-        for (int k0 = lane; k0 < blocks; k0 += 5 * 32) {
-            word64 v[5];
-#pragma unroll
-            for (int u = 0; u < 5; u++)
-                v[u] = look(words + (size_t)i * blocks + min(k0 + u * 32, blocks - 1));
-#pragma unroll
-            for (int u = 0; u < 5; u++) {
-                int k = k0 + u * 32;
-                if (k >= blocks) break;
-                while ((unsigned)(v[u] >> 32) != tag) v[u] = look(words + (size_t)i * blocks + k);
-                sum += (double)__uint_as_float((unsigned)v[u]);
-            }
-        }
-        for (int k = 16; k; k /= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
-        float high = (float)sum;
-        if (lane == 0) send(answer + 2 * i, high, tag);
-        if (lane == 1) send(answer + 2 * i + 1, (float)(sum - (double)high), tag);
-    }
-    __syncthreads();
-#pragma unroll 1
-    for (int i = threadIdx.x; i < count; i += blockDim.x) {
-        word64 high, low;
-        do high = look(answer + 2 * i);
-        while ((unsigned)(high >> 32) != tag);
-        do low = look(answer + 2 * i + 1);
-        while ((unsigned)(low >> 32) != tag);
-        total[i] = (double)__uint_as_float((unsigned)high) + (double)__uint_as_float((unsigned)low);
-    }
+        total[i] = await(answer + i, EXCHANGE_MOST, tag, 0, 1, 2);
     __syncthreads();
 }
 

@@ -42,8 +42,8 @@ enum { EXCHANGE_MOST = 256 }; /* numbers a sum over blocks has at most (exchange
 typedef unsigned long long word64;
 
 struct exchange_args {
-    word64 *words;  /* [2, blocks * EXCHANGE_MOST] */
-    word64 *answer; /* [2, EXCHANGE_MOST, 2] */
+    word64 *words;  /* [2, blocks, EXCHANGE_MOST] */
+    word64 *answer; /* [2, 2, EXCHANGE_MOST] */
     unsigned *epoch;
 };
 
@@ -95,10 +95,12 @@ struct slot { /* pinned memory for what one step sends */
 
 struct narrow_memory { /* of the kernel that runs a narrow net's whole step (narrow.cuh) */
     int blocks;        /* that it may have, at most as many as there are multiprocessors */
-    float *w1[MAX_BLOCKS], *w1_back[MAX_BLOCKS], *rows_t, *rows_b;
+    float *w1[MAX_BLOCKS], *w1_back[MAX_BLOCKS], *bias1[MAX_BLOCKS], *rows_t, *rows_b;
     exchange_args exchange;
     float *bias_part;               /* [blocks, N*C] */
     float *conv_total, *pool_total; /* [pairs, 3, C, C] */
+    float *start_d;                 /* [blocks, D]: gradient of the start vector by each set */
+    const float *start_row; /* of dq, where the rows' products leave it to gpu_finish; NULL: they have it */
 };
 
 struct gpu {
@@ -572,30 +574,6 @@ __device__ static inline float4 load4(const float *p) {
 }
 __device__ static inline void store4(float *p, float4 v) {
     *(float4 *)p = v;
-}
-
-/* The way back of one pair through the second conv, for two hidden channels: their h, their weights w, and
- * the pair's du [WIDTH]. Adds to the weights' gradient g, and gives back that of the two sums before the
- * ReLU. */
-template <int WIDTH>
-__device__ static __forceinline__ float2 pair_back(const float (&w)[2][WIDTH], float (&g)[2][WIDTH], float h0,
-                                                   float h1, const float *du) {
-    float p0 = 0, p1 = 0;
-#pragma unroll
-    for (int q = 0; q < WIDTH; q += 4) {
-        float4 v = load4(du + q);
-        p0 = fmaf(w[0][q + 3], v.w, fmaf(w[0][q + 2], v.z, fmaf(w[0][q + 1], v.y, fmaf(w[0][q], v.x, p0))));
-        p1 = fmaf(w[1][q + 3], v.w, fmaf(w[1][q + 2], v.z, fmaf(w[1][q + 1], v.y, fmaf(w[1][q], v.x, p1))));
-        g[0][q] += h0 * v.x;
-        g[0][q + 1] += h0 * v.y;
-        g[0][q + 2] += h0 * v.z;
-        g[0][q + 3] += h0 * v.w;
-        g[1][q] += h1 * v.x;
-        g[1][q + 1] += h1 * v.y;
-        g[1][q + 2] += h1 * v.z;
-        g[1][q + 3] += h1 * v.w;
-    }
-    return make_float2(h0 > 0 ? p0 : 0.0f, h1 > 0 ? p1 : 0.0f);
 }
 
 #endif

@@ -43,20 +43,22 @@ static void place_fixed(gpu *s, arena &a) {
     a.place(s->counters, 512);
     if (gpu_narrow_net(s)) {
         narrow_memory *w = &s->narrow;
-        size_t blocks = s->multiprocessors, D4 = up(sh->D, 4) * 4;
+        size_t blocks = s->multiprocessors, D16 = up(sh->D, 16) * 16;
         for (int k = 0; k < s->M; k++) {
-            size_t in4 = up(sh->enc[k].in, 4) * 4;
-            a.place(w->w1[k], (in4 + 1) * 2 * H);
-            a.place(w->w1_back[k], in4 * 2 * H);
+            size_t in16 = up(sh->enc[k].in, 16) * 16;
+            a.place(w->w1[k], in16 * 2 * H);
+            a.place(w->w1_back[k], in16 * 2 * H);
+            a.place(w->bias1[k], 2 * H);
         }
-        a.place(w->rows_t, D4 * s->Q);
-        a.place(w->rows_b, D4 * s->Q);
+        a.place(w->rows_t, D16 * s->Q);
+        a.place(w->rows_b, D16 * s->Q);
         a.place(w->exchange.words, 2 * blocks * EXCHANGE_MOST);
         a.place(w->exchange.answer, 4 * EXCHANGE_MOST);
         a.place(w->exchange.epoch, 1);
         a.place(w->bias_part, blocks * N * C);
         a.place(w->conv_total, square);
         a.place(w->pool_total, square);
+        a.place(w->start_d, blocks * s->D);
     }
     a.place(s->chunks, s->chunk_count);
     a.place(s->norm_part, s->chunk_count);

@@ -13,6 +13,7 @@
 
 #include "exchange.cuh"
 #include "launch.cuh"
+#include "mma.cuh"
 
 enum {
     NT = 512,     /* threads a block */
@@ -20,7 +21,10 @@ enum {
     LD = 20,      /* a cell's channels in shared memory: rows of 8 cells then have banks of their own */
     SQUARE = 768, /* weights between two blocks: [3][16][16] */
     DEEP = 8,     /* blocks of the encoder, and of the decoder, at most */
-    ROWS = 5      /* rows a thread in products with few rows */
+    ROWS = 5,     /* rows a thread in sums over pairs */
+    WARPS = NT / 32,
+    CONV_SLICES = 10, /* of the cells, in sums for the weights between two blocks */
+    LG = WIDE + 1     /* a hidden channel's sums of h du */
 };
 
 struct narrow_layout { /* offsets in shared memory, in floats */
@@ -36,8 +40,9 @@ struct narrow_layout { /* offsets in shared memory, in floats */
 };
 
 struct narrow_encoder {
-    int in, in4;
-    const float *w1, *w1_back; /* [in4 + 1, 2H] with the bias last, [2H, in4] */
+    int in;
+    const float *w1, *w1_back; /* packed: [in, 2H], [2H, in] */
+    const float *bias1;        /* [2H], zeros in its second half */
     float *ac, *u, *best, *dac, *g;
     int *arg;
     norms norm1, norm2;
@@ -47,7 +52,7 @@ struct narrow_encoder {
 };
 
 struct narrow_args {
-    int n, B, H, hidden, out, conv_out, M, N, D, D4, Q, d, lx, mean, train_vectors;
+    int n, B, H, hidden, out, conv_out, M, N, D, D8, Q, d, lx, mean, train_vectors;
     divider by_n, by_lx, by_half, by_h, by_2h; /* n, lx, H/2, H, 2H */
     int first, last;                           /* phases */
     int keep; /* tensors go to memory too, for kernels that run other phases */
@@ -65,14 +70,14 @@ struct narrow_args {
     float *q, *dq, *r, *dv, *praw, *step_dv, *step_count, *step_r;
     int *parg;
     float *logit, *dlogit, *item_d;
-    float *start_part, *head_part, *conv_part, *pool_part, *bias_part;
+    float *start_part, *start_d, *head_part, *conv_part, *pool_part, *bias_part;
     double *loss_part, *loss;
     narrow_encoder enc[DEEP];
     size_t dec_bias[DEEP];
     norm_at dec_at[DEEP];
     norms dec;
     float *dec_k0, *dec_k1;
-    const float *rows_t, *rows_b; /* [D4, Q], [Q, D4] */
+    const float *rows_t, *rows_b; /* packed: [D, Q], [Q, D] */
     const float *conv, *conv_t, *pool, *pool_t;
     exchange_args exchange;
     unsigned *counter;
@@ -102,6 +107,98 @@ __host__ __device__ static inline int phase_encoder_back(const narrow_args &p, i
     return phase_rows_back(p) + p.M - k;
 }
 
+/* Where number (k, column) of a matrix [16 * twos][.] stands when it is packed as the tensor cores want it:
+ * for 8 columns and two steps of 8 of K, each lane's four numbers. */
+__device__ static inline int packed_at(int twos, int k, int column) {
+    int lane = column % 8 * 4 + k % 4;
+    return ((column / 8 * twos + k / 16) * 32 + lane) * 4 + k / 4 % 4;
+}
+
+/* c + low += a b, in three steps of the tensor cores. They truncate their sums, which is an error that grows
+ * with each step: the two are added to a sum in float32 after a few. */
+template <int K> struct two_sums {
+    float high[K][4], low[K][4];
+    __device__ void add(int i, const factor<4, false> &a, const factor<2, false> &b) {
+        mma(low[i], a.small, b.big);
+        mma(low[i], a.big, b.small);
+        mma(high[i], a.big, b.big);
+    }
+    __device__ float get(int i, int j) const { return high[i][j] + low[i][j]; }
+};
+
+/* red [share][rows][8 * tiles] = xs [rows][lx] times packed weights, each share some of K. A warp has 8 * W
+ * columns and 16 * T rows. */
+template <int T, int W>
+__device__ static __forceinline__ void product_of(const float *xs, int lx, const float *w, int twos,
+                                                  int tiles, int rows, float *red, int share) {
+    const int lane = threadIdx.x & 31, g = lane / 4, t = lane % 4, each = (twos + share - 1) / share,
+              groups = (tiles + W - 1) / W;
+#pragma unroll 1
+    for (int unit = threadIdx.x / 32; unit < groups * share; unit += WARPS) {
+        int part = unit / groups, tile = (unit - part * groups) * W, first = part * each,
+            last = min(first + each, twos);
+        const float4 *b[W];
+        const float *from[2 * T];
+        float4 next[W];
+        float sum[W * T][4] = {};
+#pragma unroll
+        for (int i = 0; i < W; i++) {
+            b[i] = (const float4 *)w + (min(tile + i, tiles - 1) * twos + first) * 32 + lane;
+            next[i] = __ldg(b[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < 2 * T; i++) from[i] = xs + min(i * 8 + g, rows - 1) * lx + t + first * 16;
+#pragma unroll 1
+        for (int k = first; k < last; k++) {
+            float4 v[W];
+#pragma unroll
+            for (int i = 0; i < W; i++) {
+                v[i] = next[i];
+                b[i] += 32;
+                if (k + 1 < last) next[i] = __ldg(b[i]);
+            }
+            two_sums<W *T> c = {};
+#pragma unroll
+            for (int u = 0; u < 2; u++) {
+                factor<4, false> left[T];
+#pragma unroll
+                for (int i = 0; i < 4 * T; i++)
+                    left[i / 4].set(i % 4, from[i / 4 * 2 + i % 2][u * 8 + i % 4 / 2 * 4]);
+#pragma unroll
+                for (int i = 0; i < W; i++) {
+                    factor<2, false> right;
+                    right.set(0, u ? v[i].z : v[i].x);
+                    right.set(1, u ? v[i].w : v[i].y);
+#pragma unroll
+                    for (int j = 0; j < T; j++) c.add(i * T + j, left[j], right);
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < 4 * W * T; i++) sum[i / 4][i % 4] += c.get(i / 4, i % 4);
+#pragma unroll
+            for (int i = 0; i < 2 * T; i++) from[i] += 16;
+        }
+        float *to = red + (part * rows * tiles + tile) * 8 + 2 * t;
+#pragma unroll
+        for (int i = 0; i < 2 * T * W; i++) {
+            int row = i / W * 8 + g, column = i % W;
+            const float *own = sum[column * T + i / W / 2] + i / W % 2 * 2;
+            if (row < rows && tile + column < tiles)
+                *(float2 *)(to + (row * tiles + column) * 8) = make_float2(own[0], own[1]);
+        }
+    }
+}
+
+/* The products of all phases stand here, once: code that runs once costs as long as it is, since it must be
+ * fetched first. */
+__device__ static __noinline__ void narrow_product(const float *xs, int lx, const float *w, int twos,
+                                                   int tiles, int rows, float *red, int share) {
+    if (rows > 16)
+        product_of<2, 2>(xs, lx, w, twos, tiles, rows, red, share);
+    else
+        product_of<1, 3>(xs, lx, w, twos, tiles, rows, red, share);
+}
+
 struct narrow {
     const narrow_args &p;
     float *sh;
@@ -129,50 +226,17 @@ struct narrow {
     __device__ int *order() const { return pos() + p.n; }
     __device__ size_t row0() const { return (size_t)blockIdx.x * p.n; } /* the first of this set */
 
-    /* out(row, column, four of them) for xs [rows][lx] times w [K][N] in memory; K and N multiples of 4. A
-     * thread has four columns and ROWS rows; where there are more threads they share K. They add up in `red`,
-     * which has room for rows * N numbers or more. What is done with the results stands in one short loop:
-     * code that runs once costs as long as it is, since it must be fetched first. */
+    /* out(row, column, four of them) for xs [rows][lx] times packed weights [16 * twos][8 * tiles]. Where
+     * there are more warps than columns for them, they share K. All results stand in `red` at first, which
+     * has room for one share or more: what is done with them then is short code. */
     template <class OUT>
-    __device__ void product(const float *xs, int lx, const float *w, int K, int N, int rows, float *red,
-                            int room, OUT out) const {
-        int quads = N / 4, groups = (rows + ROWS - 1) / ROWS, items = quads * groups;
-        int share = min(min(max(NT / items, 1), room / (rows * N)), K / 4);
-        int each = (K / 4 + share - 1) / share * 4;
-#pragma unroll 1
-        for (int item = threadIdx.x; item < items * share; item += NT) {
-            int rest = item / quads, part = rest / groups, row0 = (rest - part * groups) * ROWS,
-                c = (item - rest * quads) * 4, k0 = part * each, k1 = min(k0 + each, K);
-            const float *from[ROWS], *wk = w + (size_t)k0 * N + c;
-            float acc[ROWS][4] = {};
-#pragma unroll
-            for (int i = 0; i < ROWS; i++) from[i] = xs + min(row0 + i, rows - 1) * lx;
-#pragma unroll 2
-            for (int k = k0; k < k1; k += 4, wk += 4 * N) {
-                float4 v[4];
-#pragma unroll
-                for (int i = 0; i < 4; i++) v[i] = __ldg((const float4 *)(wk + i * N));
-#pragma unroll
-                for (int i = 0; i < ROWS; i++) {
-                    float4 a = load4(from[i] + k);
-                    float b[4] = {a.x, a.y, a.z, a.w};
-#pragma unroll
-                    for (int j = 0; j < 4; j++) {
-                        acc[i][0] += b[j] * v[j].x;
-                        acc[i][1] += b[j] * v[j].y;
-                        acc[i][2] += b[j] * v[j].z;
-                        acc[i][3] += b[j] * v[j].w;
-                    }
-                }
-            }
-            float *to = red + (part * rows + row0) * N + c;
-#pragma unroll
-            for (int i = 0; i < ROWS; i++)
-                if (row0 + i < rows)
-                    store4(to + i * N, make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]));
-        }
+    __device__ void product(const float *xs, int lx, const float *w, int twos, int tiles, int rows,
+                            float *red, int room, OUT out) const {
+        int quads = 2 * tiles, next = rows * quads;
+        int groups = rows > 16 ? (tiles + 1) / 2 : (tiles + 2) / 3;
+        int share = min(min(max(WARPS / groups, 1), room / (next * 4)), twos);
+        narrow_product(xs, lx, w, twos, tiles, rows, red, share);
         __syncthreads();
-        int next = rows * quads;
 #pragma unroll 1
         for (int i = threadIdx.x; i < next; i += NT) {
             float4 v = load4(red + i * 4);
@@ -190,9 +254,10 @@ struct narrow {
         __syncthreads();
     }
 
-    /* mine[c], mine[16 + c] = sums over the threads of channel c = tid & 15. */
-    __device__ void gather(double a, double b) const {
-        double *red = doubles(p.l.red), *mine = doubles(p.l.mine);
+    /* total[c], total[16 + c] = sums over the threads of all blocks that have channel c = tid & 15. */
+    __device__ void sum_few(double a, double b) {
+        double *red = doubles(p.l.red);
+        unsigned tag = ++epoch;
         a += __shfl_xor_sync(0xffffffff, a, 16);
         b += __shfl_xor_sync(0xffffffff, b, 16);
         int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -202,8 +267,22 @@ struct narrow {
             double sum = 0;
 #pragma unroll
             for (int w = 0; w < NT / 32; w++) sum += red[w * 32 + threadIdx.x];
-            mine[threadIdx.x] = sum;
+            send(words_of(p.exchange, tag, blockIdx.x, FEW) + threadIdx.x, (float)sum, tag);
         }
+        receive_few(words_of(p.exchange, tag, 0, FEW), tag, doubles(p.l.total), red);
+    }
+
+    /* mine [count], which is to be received then. */
+    __device__ void send_many(int count) {
+        const double *mine = doubles(p.l.mine);
+        epoch++;
+#pragma unroll 1
+        for (int i = threadIdx.x; i < count; i += NT)
+            send(words_of(p.exchange, epoch, blockIdx.x, EXCHANGE_MOST) + i, (float)mine[i], epoch);
+    }
+    __device__ void receive_sent(int count) const {
+        receive_many(words_of(p.exchange, epoch, 0, EXCHANGE_MOST),
+                     p.exchange.answer + (epoch & 1) * 2 * EXCHANGE_MOST, epoch, count, doubles(p.l.total));
     }
 
     /* The norm in shared memory from its totals; the first block leaves it in memory too. */
@@ -241,10 +320,12 @@ struct narrow {
     __device__ void pooled_features(int k);
     __device__ void fold_weights(int k);
     __device__ void encoder_rows(int k);
-    template <int CT, int OT> __device__ void pairs_of(int k);
+    __device__ void pairs_of(int share);
     __device__ void encoder_pairs(int k);
     __device__ void pool_back(int k, double &dy, double &dy_xhat);
     __device__ void finish_pool_back(int k, double dy, double dy_xhat);
+    __device__ void pairs_back(const factor<4, false> (&w)[2], int tile, int slice, int slices,
+                               float *gs) const;
     __device__ void tally(const float *ac, float *totals) const;
     __device__ void encoder_back(int k);
 
@@ -256,6 +337,7 @@ struct narrow {
     template <bool BACK> __device__ void finish_cells(int m);
     __device__ void conv(int m);
     __device__ void head();
+    __device__ void conv_weights(int m, int slices, float *red) const;
     __device__ void conv_back(int m);
     __device__ void rows_back();
 };

@@ -42,7 +42,7 @@ __device__ inline void narrow::decoder_rows() {
     bool first = blockIdx.x == 0;
     if (load) load_set(p.enc[p.M - 1].in);
     pooled_features(p.M - 1);
-    product(at(p.l.x), p.lx, p.rows_t, p.D4, p.Q, n + 1, at(p.l.product), p.l.product_room,
+    product(at(p.l.x), p.lx, p.rows_t, (p.D + 15) / 16, p.Q / 8, n + 1, at(p.l.product), p.l.product_room,
             [&](int row, int c, float4 v) {
                 if (row < n)
                     store4(p.q + (row0() + row) * p.Q + c, v);
@@ -51,9 +51,6 @@ __device__ inline void narrow::decoder_rows() {
                     if (first) store4(p.q + (size_t)p.B * n * p.Q + c, v);
                 }
             });
-    if (first)
-        for (int c = threadIdx.x; c < p.D; c += NT) p.x[(size_t)p.B * n * p.ldx + c] = p.theta[p.start + c];
-    __syncthreads();
 }
 
 /* The cells of block m: forward r from the earlier blocks, back dv from the later ones. */
@@ -271,11 +268,7 @@ __device__ inline void narrow::conv(int m) {
         p.praw[to] = best;
         p.parg[to] = arg;
     }
-    gather(sum, square);
-    __syncthreads();
-    unsigned tag = ++epoch;
-    send_few(p.exchange, tag, doubles(p.l.mine));
-    receive_few(p.exchange, tag, doubles(p.l.total), doubles(p.l.red));
+    sum_few(sum, square);
     norms outside = {p.dec.mean + m * WIDE, p.dec.inv + m * WIDE, p.dec.g + m * WIDE, p.dec.e + m * WIDE};
     make_norm(dec(m), outside, p.dec_at[m], p.conv_out, WIDE);
 #pragma unroll 1
@@ -379,9 +372,49 @@ __device__ inline void narrow::head() {
     __syncthreads();
 }
 
+/* Sums over the cells of r dpre, where r is an earlier block's and dpre, `lag` steps later, block m's, which
+ * stands in its plane: red [slices][m][3][16][16]. A warp has one block, one lag and a slice of the cells. */
+__device__ inline void narrow::conv_weights(int m, int slices, float *red) const {
+    const int n = p.n, count = n * n, lane = threadIdx.x & 31, g = lane / 4, t = lane % 4,
+              each = ((count + slices - 1) / slices + 15) / 16 * 16;
+#pragma unroll 1
+    for (int unit = threadIdx.x / 32; unit < slices * m * 3; unit += WARPS) {
+        int slice = unit / (m * 3), lag = unit % 3, last = count - lag * n,
+            end = min((slice + 1) * each, last);
+        const float *r = plane(unit / 3 % m) + g, *d = plane(m) + lag * n * LD + g;
+        float sum[2][4] = {};
+#pragma unroll 1
+        for (int q = slice * each; q < end; q += 16) {
+            two_sums<4> s = {};
+#pragma unroll
+            for (int u = 0; u < 2; u++) {
+                factor<4, false> left;
+                factor<2, false> right[2];
+#pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    int cell = q + u * 8 + j * 4 + t, there = min(cell, last - 1) * LD;
+                    left.set(j * 2, cell < end ? r[there] : 0.0f);
+                    left.set(j * 2 + 1, cell < end ? r[there + 8] : 0.0f);
+                    right[0].set(j, d[there]);
+                    right[1].set(j, d[there + 8]);
+                }
+                s.add(u * 2, left, right[0]);
+                s.add(u * 2 + 1, left, right[1]);
+            }
+#pragma unroll
+            for (int i = 0; i < 8; i++) sum[i / 4][i % 4] += s.get(i / 4, i % 4) + s.get(2 + i / 4, i % 4);
+        }
+        float *to = red + (unit * WIDE + g) * WIDE + 2 * t;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            *(float2 *)(to + i % 2 * 8 * WIDE + i / 2 * 8) =
+                make_float2(sum[i / 2][i % 2 * 2], sum[i / 2][i % 2 * 2 + 1]);
+    }
+}
+
 /* dv of block m and, when all blocks have met, its dpre and the gradients of the weights that it has between
  * cells: sum of v dpre, where v = g r + e of an earlier block, and of pools times dpre's sums over the items.
- * A thread has 4 x 4 weights of one lag and every slices-th cell. */
+ */
 __device__ inline void narrow::conv_back(int m) {
     const int n = p.n, count = n * n, later = p.N - 1 - m, tid = threadIdx.x, c = tid % WIDE;
     float *w = at(p.l.weights), *dv = at(p.l.extra), *steps = at(p.l.steps);
@@ -433,11 +466,7 @@ __device__ inline void narrow::conv_back(int m) {
         p.step_count[at_step + i] = many;
         p.step_r[at_step + i] = all;
     }
-    gather(dy, dy_r);
-    __syncthreads();
-    unsigned tag = ++epoch;
-    send_few(p.exchange, tag, doubles(p.l.mine));
-    receive_few(p.exchange, tag, doubles(p.l.total), doubles(p.l.red));
+    sum_few(dy, dy_r);
     const double *total = doubles(p.l.total);
     norms norm = dec(m);
     if (tid < p.conv_out)
@@ -448,10 +477,7 @@ __device__ inline void narrow::conv_back(int m) {
         slope0(m)[tid] = slope1(m)[tid] = 0;
     __syncthreads();
 
-    int tiles = m * 3 * WIDE, slices = m ? NT / tiles : 0, slice = m ? tid / tiles : 1,
-        tile = m ? tid % tiles : 0;
-    int from = tile / 48, lag = tile / 16 % 3, e4 = tile / 4 % 4 * 4, c4 = tile % 4 * 4;
-    float acc[4][4] = {};
+    const int slices = m ? CONV_SLICES / m : 0;
     float *pool_part =
               p.pool_part + ((size_t)blockIdx.x * (p.N * (p.N - 1) / 2) + narrow_pair(m, 0)) * SQUARE,
           *conv_part = p.conv_part + (pool_part - p.pool_part);
@@ -475,21 +501,8 @@ __device__ inline void narrow::conv_back(int m) {
         for (int t = tid / WIDE; t < n; t++) add += dsteps[t * WIDE + c];
         at(p.l.cst)[tid] = add;
     }
-    if (slice < slices) {
-        const float *r = plane(from) + e4, *d = mine + lag * n * LD + c4;
-#pragma unroll 2
-        for (int q = slice; q < count - lag * n; q += slices) {
-            float4 x = load4(r + q * LD), y = load4(d + q * LD);
-            float v[4] = {x.x, x.y, x.z, x.w};
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                acc[i][0] += v[i] * y.x;
-                acc[i][1] += v[i] * y.y;
-                acc[i][2] += v[i] * y.z;
-                acc[i][3] += v[i] * y.w;
-            }
-        }
-    }
+    float *red = dv; /* [slices][m][3][16][16] */
+    if (m) conv_weights(m, slices, red);
 #pragma unroll 1
     for (int i = tid; i < m * SQUARE; i += NT) {
         int o = i % WIDE, k = i / WIDE % WIDE, back = i / (WIDE * WIDE) % 3, other = i / SQUARE;
@@ -499,13 +512,6 @@ __device__ inline void narrow::conv_back(int m) {
         for (int t = back; t < n; t++) add += pool[(t - back) * WIDE] * dsteps[t * WIDE + o];
         pool_part[i] = add;
     }
-    float *red = dv; /* [slices][m][3][16][16] */
-    __syncthreads();
-    if (slice < slices)
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            store4(red + (slice * m * 3 + from * 3 + lag) * WIDE * WIDE + (e4 + i) * WIDE + c4,
-                   make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]));
     __syncthreads();
 #pragma unroll 1
     for (int i = tid; i < m * SQUARE; i += NT) {
@@ -554,23 +560,30 @@ __device__ inline void narrow::rows_back() {
             };
             if (!side) {
                 put(which, sum[l]);
+                if (!which) dq[n * ldq + col] = 0;
+                if (!which && blockIdx.x == 0) p.dq[(size_t)p.B * n * p.Q + col] = 0;
                 continue;
             }
-            float *start = p.start_part + ((size_t)blockIdx.x * N + m) * 3 * WIDE + l * WIDE + c;
+            float *start = p.start_part + ((size_t)blockIdx.x * N + m) * 3 * WIDE + l * WIDE + c,
+                  *start_row = dq + n * ldq + col;
             /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's y'.
              */
             if (t > l) put(order()[t - l - 1], sum[l]);
-            if (t == l) *start = sum[l];
+            if (t == l) *start = *start_row = sum[l];
             if (t + l >= n && t) put(order()[t - 1], 0);
-            if (t + l >= n && !t) *start = 0;
+            if (t + l >= n && !t) *start = *start_row = 0;
             if (t == n - 1) put(order()[n - 1], 0);
         }
     }
     __syncthreads();
     const float *head = p.theta + p.head, *item_d = at(p.l.small);
     float *dx = at(p.l.dx);
-    product(dq, ldq, p.rows_b, p.Q, p.D4, n, at(p.l.planes), p.l.extra - p.l.planes,
+    product(dq, ldq, p.rows_b, p.Q / 16, p.D8 / 8, n + 1, at(p.l.planes), p.l.extra - p.l.planes,
             [&](int row, int c, float4 v) {
+                if (row == n) {
+                    store4(p.start_d + (size_t)blockIdx.x * p.ldx + c, v);
+                    return;
+                }
                 float out[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
                 for (int j = 0; j < 4; j++) {

@@ -79,13 +79,12 @@ __device__ inline void narrow::encoder_rows(int k) {
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
     int group = tid / p.by_h, h = tid - group * H, groups = NT / p.by_h;
     float *ac = at(p.l.ac);
-    const float *bias = e.w1 + (size_t)e.in4 * 2 * H;
     double sum = 0, square = 0;
     if (load) load_set(k ? p.enc[k - 1].in : e.in);
     if (k) pooled_features(k - 1);
-    product(at(p.l.x), p.lx, e.w1, e.in4, 2 * H, n, at(p.l.product), p.l.product_room,
+    product(at(p.l.x), p.lx, e.w1, (e.in + 15) / 16, H / 4, n, at(p.l.product), p.l.product_room,
             [&](int row, int c, float4 v) {
-                float4 add = __ldg((const float4 *)(bias + c));
+                float4 add = __ldg((const float4 *)(e.bias1 + c));
                 v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
                 store4(ac + row * lda + c, v);
                 store4(e.ac + (row0() + row) * 2 * H + c, v);
@@ -124,9 +123,9 @@ __device__ inline void narrow::encoder_rows(int k) {
         mine[tid] = all;
     }
     __syncthreads();
-    unsigned tag = ++epoch;
-    send_many(p.exchange, tag, mine, 2 * H);
-    receive_many(p.exchange, tag, doubles(p.l.total), 2 * H);
+    send_many(2 * H);
+    pause();
+    receive_sent(2 * H);
     make_norm(norm1(k), e.norm1, e.at1, p.hidden, H);
 }
 
@@ -150,55 +149,52 @@ __device__ inline void narrow::fold_weights(int k) {
     __syncthreads();
 }
 
-/* u = relu(W2 norm1(h) + b2), CT cells and OT channels a thread; h is made as it is needed. */
-template <int CT, int OT> __device__ inline void narrow::pairs_of(int k) {
-    const narrow_encoder &e = p.enc[k];
-    const int n = p.n, H = p.H, lda = 2 * H + 4, count = n * n, groups = WIDE / OT, slots = NT / groups,
-              og = threadIdx.x % groups * OT, slot = threadIdx.x / groups;
-    const float *ac = at(p.l.ac), *w = at(p.l.w) + og, *bias = at(p.l.small) + og;
-    float *us = at(p.l.u);
-    float acc[CT][OT] = {};
-    const float *a_at[CT], *c_at[CT];
+/* W2 norm1(h) of all pairs into the product's room, [share][n * n][16]; h is made as it is needed. A warp has
+ * 16 pairs and, where there are more warps than that, some of the hidden channels. */
+__device__ inline void narrow::pairs_of(int share) {
+    const int n = p.n, H = p.H, lda = 2 * H + 4, count = n * n, tiles = (count + 15) / 16, twos = H / 16,
+              each = (twos + share - 1) / share;
+    const int lane = threadIdx.x & 31, g = lane / 4, t = lane % 4;
+#pragma unroll 1
+    for (int unit = threadIdx.x / 32; unit < tiles * share; unit += WARPS) {
+        int part = unit / tiles, tile = unit - part * tiles, first = part * each * 16,
+            last = min(first + each * 16, H);
+        const float *a[2], *c[2], *w = at(p.l.w) + (first + t) * LD + g;
+        float sum[2][4] = {};
 #pragma unroll
-    for (int x = 0; x < CT; x++) {
-        int q = slot + x * slots, i = q / p.by_n, j = q - i * n;
-        if (q >= count) i = j = 0;
-        a_at[x] = ac + i * lda;
-        c_at[x] = ac + j * lda + H;
-    }
-#pragma unroll 2
-    for (int c = 0; slot < count && c < H; c += 4) {
-        float h[CT][4];
-#pragma unroll
-        for (int x = 0; x < CT; x++) {
-            float4 a = load4(a_at[x] + c), o = load4(c_at[x] + c);
-            h[x][0] = relu(a.x + o.x);
-            h[x][1] = relu(a.y + o.y);
-            h[x][2] = relu(a.z + o.z);
-            h[x][3] = relu(a.w + o.w);
+        for (int i = 0; i < 2; i++) {
+            int q = min(tile * 16 + i * 8 + g, count - 1), row = q / p.by_n;
+            a[i] = at(p.l.ac) + row * lda + t;
+            c[i] = at(p.l.ac) + (q - row * n) * lda + H + t;
         }
+#pragma unroll 1
+        for (int k = first; k < last; k += 16, w += 16 * LD) {
+            two_sums<4> s = {}; /* for each of the two steps: they do not wait for each other */
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            float v[OT];
+            for (int u = 0; u < 2; u++) {
+                factor<4, false> left;
 #pragma unroll
-            for (int o = 0; o < OT; o += 4) *(float4 *)&v[o] = load4(w + (c + j) * LD + o);
+                for (int j = 0; j < 4; j++) {
+                    int h = k + u * 8 + j / 2 * 4;
+                    left.set(j, relu(a[j % 2][h] + c[j % 2][h]));
+                }
 #pragma unroll
-            for (int x = 0; x < CT; x++)
+                for (int i = 0; i < 2; i++) {
+                    factor<2, false> right;
+                    right.set(0, w[u * 8 * LD + i * 8]);
+                    right.set(1, w[(u * 8 + 4) * LD + i * 8]);
+                    s.add(u * 2 + i, left, right);
+                }
+            }
 #pragma unroll
-                for (int o = 0; o < OT; o++) acc[x][o] += h[x][j] * v[o];
+            for (int i = 0; i < 8; i++) sum[i / 4][i % 4] += s.get(i / 4, i % 4) + s.get(2 + i / 4, i % 4);
         }
-    }
+        float *to = at(p.l.product) + (part * count + tile * 16 + g) * WIDE + 2 * t;
 #pragma unroll
-    for (int x = 0; x < CT; x++) {
-        int q = slot + x * slots;
-        if (q >= count) continue;
-#pragma unroll
-        for (int o = 0; o < OT; o += 4) {
-            float4 v = make_float4(relu(acc[x][o] + bias[o]), relu(acc[x][o + 1] + bias[o + 1]),
-                                   relu(acc[x][o + 2] + bias[o + 2]), relu(acc[x][o + 3] + bias[o + 3]));
-            store4(us + q * LD + og + o, v);
-            store4(e.u + (row0() * n + q) * WIDE + og + o, v);
-        }
+        for (int i = 0; i < 4; i++)
+            if (tile * 16 + g + i % 2 * 8 < count)
+                *(float2 *)(to + i % 2 * 8 * WIDE + i / 2 * 8) =
+                    make_float2(sum[i / 2][i % 2 * 2], sum[i / 2][i % 2 * 2 + 1]);
     }
 }
 
@@ -225,12 +221,24 @@ __device__ inline void narrow::encoder_pairs(int k) {
         }
         __syncthreads();
     }
-    if (n * n <= NT / 4)
-        pairs_of<1, 4>(k);
-    else if (n * n <= NT / 2)
-        pairs_of<1, 8>(k);
-    else
-        pairs_of<2, 8>(k);
+    int count = n * n, share = max(WARPS * 16 / (count + 15), 1);
+    share = min(min(share, p.l.product_room / (count * WIDE)), H / 16);
+    pairs_of(share);
+    __syncthreads();
+    float4 bias = load4(at(p.l.small) + tid % 4 * 4);
+#pragma unroll 1
+    for (int i = tid; i < count * 4; i += NT) { /* tid % 4 are the channels */
+        float4 v = bias;
+        const float *from = at(p.l.product) + i * 4;
+#pragma unroll 2
+        for (int z = 0; z < share; z++, from += count * WIDE) {
+            float4 more = load4(from);
+            v = make_float4(v.x + more.x, v.y + more.y, v.z + more.z, v.w + more.w);
+        }
+        v = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w));
+        store4(us + i / 4 * LD + tid % 4 * 4, v);
+        store4(e.u + row0() * n * WIDE + i * 4, v);
+    }
     __syncthreads();
 #pragma unroll 1
     for (int i = tid / WIDE; i < n; i += NT / WIDE) {
@@ -255,11 +263,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
         sum += (double)s0;
         square += (double)s1;
     }
-    gather(sum, square);
-    __syncthreads();
-    unsigned tag = ++epoch;
-    send_few(p.exchange, tag, doubles(p.l.mine));
-    receive_few(p.exchange, tag, doubles(p.l.total), doubles(p.l.red));
+    sum_few(sum, square);
     make_norm(norm2(k), e.norm2, e.at2, p.out, WIDE);
 }
 
@@ -294,11 +298,7 @@ __device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
 
 __device__ inline void narrow::finish_pool_back(int k, double dy, double dy_xhat) {
     const narrow_encoder &e = p.enc[k];
-    gather(dy, dy_xhat);
-    __syncthreads();
-    unsigned tag = ++epoch;
-    send_few(p.exchange, tag, doubles(p.l.mine));
-    receive_few(p.exchange, tag, doubles(p.l.total), doubles(p.l.red));
+    sum_few(dy, dy_xhat);
     const double *total = doubles(p.l.total);
     int c = threadIdx.x;
     float *k0 = at(p.l.slopes);
@@ -341,14 +341,84 @@ __device__ inline void narrow::tally(const float *ac, float *totals) const {
         }
 }
 
-/* du from u; then in one pass over the pairs G = sum h du and, where h > 0, sum_o w du for a and c. When all
- * blocks have met: dac, and the gradient of the features. A thread has two channels of h and every slices-th
- * item. */
+/* One pass over the pairs, of which a warp has 16 hidden channels and every slices-th item: sums of w du
+ * where h > 0, over j (into dac) and over i (into dc, [slices][n][H]), and G = sum h du, [slices][H][LG]. A
+ * step of the tensor cores has 8 pairs of an item; as one of G's it takes them in the order in which the
+ * first one leaves its results, so that each h is made once. */
+__device__ inline void narrow::pairs_back(const factor<4, false> (&w)[2], int tile, int slice, int slices,
+                                          float *gs) const {
+    enum { GROUPS = 3 };
+    static_assert(GROUPS * 8 * GROUPS * 8 >= NT, "n items fit");
+    const int n = p.n, H = p.H, lda = 2 * H + 4, lane = threadIdx.x & 31, g = lane / 4, t = lane % 4,
+              h = tile * 16 + g;
+    const float *ac = at(p.l.ac);
+    float *dac = at(p.l.dac) + h, *dc = at(p.l.dc) + slice * n * H + h;
+    float other[GROUPS][4], back[GROUPS][4] = {}, sum[2][4] = {};
+#pragma unroll
+    for (int i = 0; i < GROUPS * 4; i++) {
+        int j = i / 4 * 8 + 2 * t + i % 2;
+        other[i / 4][i % 4] = j < n ? ac[j * lda + H + h + i % 4 / 2 * 8] : -INFINITY; /* h = 0 there */
+    }
+#pragma unroll 1
+    for (int i = slice; i < n; i += slices) {
+        const float a[2] = {ac[i * lda + h], ac[i * lda + h + 8]};
+        float own[2] = {};
+        two_sums<2> of_g = {};
+#pragma unroll
+        for (int group = 0; group < GROUPS; group++) {
+            if (group * 8 >= n) break;
+            const float *row = at(p.l.du) + i * n * LD, *du = row + min(group * 8 + g, n - 1) * LD + t,
+                        *first = row + min(group * 8 + 2 * t, n - 1) * LD + g,
+                        *second = row + min(group * 8 + 2 * t + 1, n - 1) * LD + g;
+            two_sums<1> of_w = {};
+            factor<4, false> left;
+            factor<2, false> right;
+#pragma unroll
+            for (int u = 0; u < 2; u++) {
+                right.set(0, du[u * 8]);
+                right.set(1, du[u * 8 + 4]);
+                of_w.add(0, w[u], right);
+            }
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                float x = relu(a[j / 2] + other[group][j]), v = x > 0 ? of_w.get(0, j) : 0.0f;
+                own[j / 2] += v;
+                back[group][j] += v;
+                left.set(j % 2 * 2 + j / 2, x);
+            }
+#pragma unroll
+            for (int u = 0; u < 2; u++) {
+                right.set(0, first[u * 8]);
+                right.set(1, second[u * 8]);
+                of_g.add(u, left, right);
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < 8; j++) sum[j / 4][j % 4] += of_g.get(j / 4, j % 4);
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            own[j] += __shfl_xor_sync(0xffffffff, own[j], 1);
+            own[j] += __shfl_xor_sync(0xffffffff, own[j], 2);
+            if (!t) dac[i * lda + j * 8] = own[j];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < GROUPS * 4; i++) {
+        int j = i / 4 * 8 + 2 * t + i % 2;
+        if (j < n) dc[j * H + i % 4 / 2 * 8] = back[i / 4][i % 4];
+    }
+    gs += (slice * H + h) * LG + 2 * t;
+#pragma unroll
+    for (int i = 0; i < 8; i++) gs[i % 4 / 2 * 8 * LG + i / 4 * 8 + i % 2] = sum[i / 4][i % 4];
+}
+
+/* du from u; then the pass over the pairs. When all blocks have met: dac, and the gradient of the features.
+ */
 __device__ inline void narrow::encoder_back(int k) {
     const narrow_encoder &e = p.enc[k];
-    const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, slices = NT / p.by_half;
-    const int slice = tid / p.by_half, h = (tid - slice * (H / 2)) * 2;
-    float *ac = at(p.l.ac), *du = at(p.l.du), *dac = at(p.l.dac), *dc = at(p.l.dc);
+    const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, tiles = H / 16, slices = WARPS / tiles;
+    const int slice = tid / 32 / tiles, tile = tid / 32 - slice * tiles;
+    float *ac = at(p.l.ac), *du = at(p.l.du), *dac = at(p.l.dac), *dc = at(p.l.dc), *gs = dc + slices * n * H;
     norms norm = norm1(k);
     if (p.first == phase_encoder_back(p, k)) { /* by a kernel before this one */
         for (int i = tid; i < H; i += NT) {
@@ -364,13 +434,10 @@ __device__ inline void narrow::encoder_back(int k) {
         __syncthreads();
     }
     fold_weights(k); /* the bias is not needed here */
-    float w[2][WIDE], g[2][WIDE];
-    const float *folded = at(p.l.w) + min(h, H - 2) * LD;
+    factor<4, false> w[2];
+    const float *folded = at(p.l.w) + (min(tile, tiles - 1) * 16 + tid % 32 / 4) * LD + tid % 4;
 #pragma unroll
-    for (int i = 0; i < 2 * WIDE; i += 4) {
-        *(float4 *)&w[i / WIDE][i % WIDE] = load4(folded + i / WIDE * LD + i % WIDE);
-        *(float4 *)&g[i / WIDE][i % WIDE] = make_float4(0, 0, 0, 0);
-    }
+    for (int i = 0; i < 8; i++) w[i / 4].set(i % 4, folded[i % 2 * 8 * LD + i / 4 * 8 + i % 4 / 2 * 4]);
     __syncthreads(); /* other things take its place */
     double own[4] = {};
     int quad = tid % 4 * 4;
@@ -382,8 +449,6 @@ __device__ inline void narrow::encoder_back(int k) {
         async_copy(ac + row * lda + c, e.ac + (row0() + row) * 2 * H + c);
     }
     async_commit();
-#pragma unroll 1
-    for (int i = tid; i < slices * n * H / 4; i += NT) store4(dc + i * 4, make_float4(0, 0, 0, 0));
 #pragma unroll 2
     for (int i = tid; i < n * n * 4; i += NT) {
         int cell = i / 4, row = cell / p.by_n, j = cell - row * n;
@@ -398,7 +463,7 @@ __device__ inline void narrow::encoder_back(int k) {
         d.y = u.y > 0 ? d.y - k0.y - k1.y * u.y : 0.0f;
         d.z = u.z > 0 ? d.z - k0.z - k1.z * u.z : 0.0f;
         d.w = u.w > 0 ? d.w - k0.w - k1.w * u.w : 0.0f;
-        store4(du + cell * WIDE + quad, d);
+        store4(du + cell * LD + quad, d);
         own[0] += (double)d.x;
         own[1] += (double)d.y;
         own[2] += (double)d.z;
@@ -406,23 +471,14 @@ __device__ inline void narrow::encoder_back(int k) {
     }
     async_wait<0>();
     __syncthreads();
-    if (slice < slices)
-#pragma unroll 1
-        for (int i = slice; i < n; i += slices) {
-            float2 a = *(const float2 *)(ac + i * lda + h);
-            const float *other = ac + H + h, *d = du + i * n * WIDE;
-            float *dcs = dc + slice * n * H + h, da0 = 0, da1 = 0;
-#pragma unroll 1
-            for (int j = 0; j < n; j++) {
-                float2 c = *(const float2 *)(other + j * lda);
-                float2 back = pair_back(w, g, relu(a.x + c.x), relu(a.y + c.y), d + j * WIDE);
-                da0 += back.x;
-                da1 += back.y;
-                float2 *to = (float2 *)(dcs + j * H), old = *to;
-                *to = make_float2(old.x + back.x, old.y + back.y);
-            }
-            *(float2 *)(dac + i * lda + h) = make_float2(da0, da1);
-        }
+    if (slice < slices) pairs_back(w, tile, slice, slices, gs);
+    double *red = doubles(p.l.red), *mine = doubles(p.l.mine);
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+        double v = own[q];
+        for (int s = 4; s < 32; s *= 2) v += __shfl_xor_sync(0xffffffff, v, s);
+        if ((tid & 31) < 4) red[(tid >> 5) * WIDE + quad + q] = v;
+    }
     __syncthreads();
 #pragma unroll 1
     for (int i = tid; i < n * H; i += NT) {
@@ -432,29 +488,14 @@ __device__ inline void narrow::encoder_back(int k) {
         int row = i / p.by_h;
         dac[row * lda + H + i - row * H] = add;
     }
-    __syncthreads();
-    /* G over the slices, in place of dc; sum_o w G; sum du. */
-    enum { LG = WIDE + 1 };
-    double *red = doubles(p.l.red), *mine = doubles(p.l.mine);
-#pragma unroll
-    for (int q = 0; q < 4; q++) {
-        double v = own[q];
-        for (int s = 4; s < 32; s *= 2) v += __shfl_xor_sync(0xffffffff, v, s);
-        if ((tid & 31) < 4) red[(tid >> 5) * WIDE + quad + q] = v;
-    }
-    if (slice < slices)
-#pragma unroll
-        for (int c = 0; c < 2; c++)
-#pragma unroll
-            for (int o = 0; o < WIDE; o++) dc[(slice * H + h + c) * LG + o] = g[c][o];
-    __syncthreads();
+    /* G over the slices; sum_o w G; sum du. */
 #pragma unroll 1
     for (int i = tid; i < H * WIDE; i += NT) {
         int at_h = i / WIDE, o = i % WIDE;
         float add = 0;
 #pragma unroll 4
-        for (int z = 0; z < slices; z++) add += dc[(z * H + at_h) * LG + o];
-        dc[at_h * LG + o] = add; /* no other thread reads it before the barrier */
+        for (int z = 0; z < slices; z++) add += gs[(z * H + at_h) * LG + o];
+        gs[at_h * LG + o] = add; /* no other thread reads it before the barrier */
         e.g[(size_t)blockIdx.x * H * WIDE + i] = add;
     }
     if (tid < WIDE) {
@@ -469,15 +510,14 @@ __device__ inline void narrow::encoder_back(int k) {
 #pragma unroll
             for (int o = 0; o < WIDE; o++)
                 if (o < p.out)
-                    add += (double)p.theta[e.weight2 + (size_t)o * p.hidden + tid] * (double)dc[tid * LG + o];
+                    add += (double)p.theta[e.weight2 + (size_t)o * p.hidden + tid] * (double)gs[tid * LG + o];
         mine[tid] = add;
     }
     __syncthreads();
-    unsigned tag = ++epoch;
-    send_many(p.exchange, tag, mine, H + WIDE);
+    send_many(H + WIDE);
     tally(ac, dc);
     double *total = doubles(p.l.total);
-    receive_many(p.exchange, tag, total, H + WIDE);
+    receive_sent(H + WIDE);
     float *c0 = at(p.l.fold1), *c1 = (float *)mine;
     if (tid < p.hidden) {
         double dy = 0;
@@ -507,7 +547,7 @@ __device__ inline void narrow::encoder_back(int k) {
     }
     __syncthreads();
     if (k || p.train_vectors)
-        product(dac, lda, e.w1_back, 2 * H, e.in4, n, at(p.l.product), p.l.product_room,
+        product(dac, lda, e.w1_back, H / 8, (e.in + 7) / 8, n, at(p.l.product), p.l.product_room,
                 [&](int row, int c, float4 v) {
                     float4 *to = (float4 *)(at(p.l.dx) + row * p.lx + c), add = *to;
                     v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);

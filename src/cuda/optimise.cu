@@ -16,6 +16,8 @@ struct finish_args {
     } enc[MAX_BLOCKS];
     int dec_in[MAX_BLOCKS];
     const float *rows_part, *conv_part, *pool_part, *head_total, *dec_g;
+    const float *start_row; /* of dq, where rows_part is without it */
+    size_t start;
     int rows_splits, conv_splits, pool_splits;
     double *norm_part;
 };
@@ -51,8 +53,9 @@ __device__ static float gradient(const finish_args &p, const chunk &ch, unsigned
         int tap = (int)i % 3, in = p.dec_in[b], channel = (int)i / 3 % in, c = (int)i / (3 * in), l = 2 - tap;
         if (channel < 2 * p.D) {
             int side = channel / p.D, x = channel % p.D;
-            return sum_parts(p.rows_part + (size_t)((b * 6 + side * 3 + l) * p.C + c) * p.D + x,
-                             (size_t)p.Q * p.D, p.rows_splits);
+            int column = (b * 6 + side * 3 + l) * p.C + c;
+            float sum = sum_parts(p.rows_part + (size_t)column * p.D + x, (size_t)p.Q * p.D, p.rows_splits);
+            return p.start_row ? sum + p.start_row[column] * p.theta[p.start + x] : sum;
         }
         channel -= 2 * p.D;
         int from = channel / (2 * p.conv_out), k = channel % (2 * p.conv_out), pair = b * (b - 1) / 2 + from;
@@ -133,6 +136,9 @@ void gpu_finish(gpu *s) {
     p.rows_splits = s->rows_splits;
     p.conv_splits = s->conv_splits;
     p.pool_splits = s->pool_splits;
+    p.start_row = s->narrow.start_row;
+    p.start = sh->start;
+    s->narrow.start_row = nullptr;
     p.norm_part = s->norm_part;
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
     CHAIN(s, s->chunk_count, FINISH_THREADS, 0, finish<false>, p);

@@ -22,6 +22,7 @@
 #define __grid_constant__
 #define __restrict__
 #define __forceinline__ inline
+#define __noinline__
 #define __align__(n)    __attribute__((aligned(n)))
 #define CUDART_VERSION  13000
 
