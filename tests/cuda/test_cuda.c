@@ -936,7 +936,8 @@ int main(int argc, char **argv) {
     }
     room_got = need(malloc(ROOM * sizeof *room_got));
     room_want = need(malloc(ROOM * sizeof *room_want));
-    const test_case small[] = {{"odd", odd, 3, 5}, {"odd mean", odd_mean, 2, 3}};
+    const test_case small[] = {
+        {"odd", odd, 3, 5}, {"odd mean", odd_mean, 2, 3}, {"narrow mean", narrow_mean, 3, 4}};
     /* Some for where the GPU is emulated, slowly, with 4 multiprocessors. */
     const test_case emulated[] = {{"odd", odd, 1, 1},       {"odd", odd, 3, 2},
                                   {"odd", odd, 4, 3},       {"odd mean", odd_mean, 2, 3},
@@ -944,7 +945,7 @@ int main(int argc, char **argv) {
                                   {"TSP", tsp, 3, 12},      {"narrow mean", narrow_mean, 4, 5},
                                   {"single", single, 4, 3}, {"pairs", pairs, 5, 3},
                                   {"pairs", pairs, 1, 11},  {"pairs", pairs, 1, 1},
-                                  {"odd", odd, 1, 23}};
+                                  {"odd", odd, 1, 23},      {"wide", wide, 1, 12}};
     const test_case all[] = {{"odd", odd, 1, 1},
                              {"odd", odd, 3, 2},
                              {"odd", odd, 128, 3},
