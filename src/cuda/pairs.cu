@@ -36,12 +36,12 @@ static int pair_width(const gpu *s) { /* channels at a time */
     return s->O < 32 ? 16 : 32;
 }
 
-/* Shared memory: w [channels at a time][kc] and their bias, g and e of norm1 [kc], a [rows][kc], c [rows of
- * the sets][kc] for kc hidden channels at a time (all of them where they fit), and parts of u
- * [splits][cells][channels + 8]; sums in the end. */
+/* Shared memory: w [channels at a time][kc], g and e of norm1 [kc], a [rows][kc], c [rows of the sets][kc]
+ * for kc hidden channels at a time (all of them where they fit), and parts of u [splits][cells][channels +
+ * 8]; sums in the end. */
 static size_t pair_shared(const gpu *s, const pair_plan *p, int n) {
     int rows = p->S ? p->S * n : p->rows, others = p->S ? p->S * n : p->jc, W = pair_width(s);
-    size_t ld = (size_t)pair_stride(p->kc), all = (size_t)(W + rows + others) * ld + 2 * (size_t)p->kc + W,
+    size_t ld = (size_t)pair_stride(p->kc), all = (size_t)(W + rows + others) * ld + 2 * (size_t)p->kc,
            u = (size_t)p->splits * p->groups * PAIR_GROUP * (W + 8), sums = 4 * 32 * (size_t)p->warps;
     return (std::max(all, sums) + u) * sizeof(float);
 }
@@ -66,13 +66,12 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
 }
 
 template <int NT> __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forward_kernel(pair_args p) {
-    constexpr int W = 8 * NT, Q = W / 4, ldu = W + 8; /* channels at a time */
+    constexpr int W = 8 * NT, ldu = W + 8; /* channels at a time */
     extern __shared__ float4 memory[];
     const int n = p.n, H = p.H, O = p.O, KC = p.plan.kc, ld = pair_stride(KC), T = (int)blockDim.x,
               tid = (int)threadIdx.x, warp = tid >> 5, lane = tid & 31, warps = T >> 5;
     const int splits = p.plan.splits, part = p.plan.groups * PAIR_GROUP * ldu;
-    float *us = (float *)memory, *ws = us + splits * part, *bs = ws + W * ld, *gs = bs + W, *es = gs + KC,
-          *as = es + KC;
+    float *us = (float *)memory, *ws = us + splits * part, *gs = ws + W * ld, *es = gs + KC, *as = es + KC;
     int row0, rows, set0;
     if (p.plan.S) {
         set0 = (int)blockIdx.x * p.plan.S;
@@ -85,7 +84,7 @@ template <int NT> __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forwar
         rows = min(p.plan.rows, n - i0);
     }
     const int other = p.plan.S ? row0 : set0 * n, g = lane >> 2, t = lane & 3;
-    const int c_own = tid % W, r_own = tid / W, r_step = T / W, quad = tid % Q * 4;
+    const int c_own = tid % W, r_own = tid / W, r_step = T / W; /* in the search for the best */
     const bool aligned = (p.weight | (size_t)p.hidden) % 4 == 0;
     auto weights = [&](int o0, int k0) {
 #pragma unroll 1
@@ -106,7 +105,7 @@ template <int NT> __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forwar
     for (int o0 = 0; o0 < O; o0 += W) {
         const int o_own = o0 + c_own;
         double sum = 0, square = 0;
-        float gamma = 1;
+        float bias = 0, sign = 1;
 #pragma unroll 1
         for (int j0 = 0; j0 < n; j0 += p.plan.jc) {
             const int jc = min(p.plan.jc, n - j0), cells = rows * jc;
@@ -117,9 +116,9 @@ template <int NT> __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forwar
                 const int kn = min(KC, H - k0);
                 __syncthreads();
                 if (KC < H || !j0) weights(o0, k0); /* these are older than the kernel before this one */
-                if (!j0 && !k0) {
-                    if (tid < W) async_copy<1>(bs + tid, p.theta + p.bias + o_own, p.out - o_own);
-                    gamma = o_own < p.out ? __ldg(p.theta + p.gamma + o_own) : 1.0f;
+                if (!j0 && !k0 && o_own < p.out) {
+                    bias = __ldg(p.theta + p.bias + o_own);
+                    sign = __ldg(p.theta + p.gamma + o_own) < 0 ? -1.0f : 1.0f;
                 }
                 if (!o0 && !j0 && !k0) wait_turn();
 #pragma unroll 1
@@ -192,21 +191,14 @@ template <int NT> __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forwar
             }
             __syncthreads();
 #pragma unroll 1
-            for (int q = tid / Q; q < cells; q += T / Q) {
-                float *at = us + q * ldu + quad;
-                float4 u = load4(bs + quad);
+            for (int q = tid / W; q < cells; q += r_step) {
+                float *at = us + q * ldu + c_own, u = *at;
 #pragma unroll 2
-                for (int z = 0; z < splits; z++) {
-                    float4 v = load4(at + z * part);
-                    u = make_float4(u.x + v.x, u.y + v.y, u.z + v.z, u.w + v.w);
-                }
-                u = make_float4(relu(u.x), relu(u.y), relu(u.z), relu(u.w));
-                store4(at, u);
-                if (o0 + quad < O) /* jc < n: a single row */
-                    store4(p.u + ((size_t)row0 * n + j0 + q) * O + o0 + quad, u);
+                for (int z = 1; z < splits; z++) u += at[z * part];
+                *at = u = relu(u + bias);
+                if (o_own < O) p.u[((size_t)row0 * n + j0 + q) * O + o_own] = u; /* jc < n: a single row */
             }
             __syncthreads();
-            const float sign = gamma < 0 ? -1.0f : 1.0f;
             if (o_own < O)
 #pragma unroll 1
                 for (int r = r_own; r < rows; r += r_step) {
