@@ -4,8 +4,7 @@
  * has all numbers of sum k + 1, whose senders were done with sum k.
  *
  * A word's way from block to block is the time that a sum takes. So all words that a thread waits for are
- * asked for together, again and again until all are there; and not at once, since the words on their way to
- * 128 blocks hold up those that are still being sent.
+ * asked for together, again and again until all are there.
  *
  * The totals are added up in the same order in every block and every run. */
 #ifndef CUDA_EXCHANGE_CUH
@@ -14,10 +13,9 @@
 #include "gpu.cuh"
 
 enum {
-    FEW = 32,   /* numbers of a sum that everybody reads whole */
-    GROUP = 4,  /* numbers of a larger one that one warp adds up */
-    ASKED = 8,  /* words that a thread asks for at once */
-    PAUSE = 600 /* clock cycles before the first look */
+    FEW = 32,  /* numbers of a sum that everybody reads whole */
+    GROUP = 4, /* numbers of a larger one that one warp adds up */
+    ASKED = 8  /* words that a thread asks for at once */
 };
 
 __device__ static inline void send(word64 *to, float value, unsigned tag) {
@@ -27,14 +25,6 @@ __device__ static inline void send(word64 *to, float value, unsigned tag) {
 /* A block's words, where each block has `each` of them. */
 __device__ static inline word64 *words_of(const exchange_args &x, unsigned tag, int block, int each) {
     return x.words + (tag & 1) * gridDim.x * EXCHANGE_MOST + block * each;
-}
-
-__device__ static inline void pause() {
-#ifdef __CUDA_ARCH__
-    long long start = clock64();
-    while (clock64() - start < PAUSE) {
-    }
-#endif
 }
 
 /* The sum of the numbers at from[k * stride], k = first, first + next, ... < end. */
@@ -68,7 +58,6 @@ __device__ static __noinline__ void receive_few(const word64 *words, unsigned ta
                                                 double *red) {
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x / 32;
     __syncthreads();
-    pause();
     red[warp * FEW + lane] = await(words + lane, FEW, tag, warp, warps, gridDim.x);
     __syncthreads();
     if (threadIdx.x < FEW) {

@@ -124,7 +124,6 @@ __device__ inline void narrow::encoder_rows(int k) {
     }
     __syncthreads();
     send_many(2 * H);
-    pause();
     receive_sent(2 * H);
     make_norm(norm1(k), e.norm1, e.at1, p.hidden, H);
 }
