@@ -462,7 +462,8 @@ __device__ static inline void norm_make(const norm_forward &p, int c, double sum
         return;
     }
     float gamma = p.theta[p.at.gamma + c], beta = p.theta[p.at.beta + c];
-    float *rm = p.theta + p.at.mean + c, *rv = p.theta + p.at.var + c, old_mean = *rm, old_var = *rv;
+    float *rm = p.theta + p.at.mean + c, *rv = p.theta + p.at.var + c;
+    float old_mean = p.update ? *rm : 0.0f, old_var = p.update ? *rv : 0.0f;
     double each = p.each, mean = sum * each, var = square * each - mean * mean;
     if (var < 0) var = 0;
     double inv = rsqrt(var + 1.0 / NORMS_EPSILON), g = (double)gamma * inv;

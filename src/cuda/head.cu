@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
     int lanes = C > 16 ? 8 : 4, part = tid & (lanes - 1);
 #pragma unroll 1
     for (int q0 = 0; q0 < n * n; q0 += HEAD_THREADS / lanes) {
-        int q = min(q0 + tid / lanes, n * n - 1);
+        int cell = q0 + tid / lanes, q = min(cell, n * n - 1);
         float sum = 0;
 #pragma unroll 1
         for (int c = part * 4; c < C; c += lanes * 4) {
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
             }
         }
         for (int k = lanes / 2; k; k /= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
-        if (!part) work[q] = sum + of_x[q % n];
+        if (!part && cell < n * n) work[cell] = sum + of_x[cell % n];
     }
     __syncthreads();
     double loss = 0;

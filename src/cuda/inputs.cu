@@ -46,7 +46,8 @@ template <class T> __device__ static inline void finish_inputs(T &s, const input
 #pragma unroll
         for (int u = 0; u < U; u++) {
             int row = min(m0 + r0 + u * SLICES, p.R - 1);
-            d[u] = !there ? 0.0f : p.head ? get(p.item_d + row) * weight : p.dx[(size_t)row * p.ldx + c];
+            bool own = there && row == m0 + r0 + u * SLICES;
+            d[u] = !own ? 0.0f : p.head ? get(p.item_d + row) * weight : p.dx[(size_t)row * p.ldx + c];
             best[u] = pooled ? get(p.best + (size_t)row * p.O + o) : 0.0f;
             x[u] = pooled ? get(p.x + (size_t)row * p.ldx + c) : 0.0f;
         }
