@@ -2,10 +2,13 @@
 # test this have no GPU. Needs a C++ compiler.
 EMULATED := $(patsubst src/cuda/%.cu,$(B)/emulated/%.o,$(filter-out src/cuda/order%,$(wildcard src/cuda/*.cu)))
 EMUFLAGS := -std=c++17 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -Isrc/cuda -w
+RACES    := -fsanitize=thread --param tsan-distinguish-volatile=1
+EMUSOURCE = sed 's/extern __shared__ float4 memory\[\];/float4 *memory = emulated_shared();/' $< >$(@:.o=.cc)
+EMUDEPS  := $(wildcard src/cuda/*.cuh src/cuda/*.h src/kernels/*.h tests/cuda/emulate/*)
 
-$(B)/emulated/%.o: src/cuda/%.cu $(wildcard src/cuda/*.cuh src/cuda/*.h src/kernels/*.h tests/cuda/emulate/*)
+$(B)/emulated/%.o: src/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
-	@sed 's/extern __shared__ float4 memory\[\];/float4 *memory = emulated_shared();/' $< >$(@:.o=.cc)
+	@$(EMUSOURCE)
 	$(CXX) $(EMUFLAGS) -c $(@:.o=.cc) -o $@
 
 $(B)/emulated/libordernet-cuda.so: $(EMULATED) tests/cuda/emulate/emulate.cc $(B)/src/base/error.o
@@ -17,5 +20,28 @@ check-emulated:
 	else $(MAKE) --no-print-directory $(B)/emulated/libordernet-cuda.so $(B)/tests/cuda/test_cuda && \
 	    $(B)/tests/cuda/test_cuda $(B)/emulated/libordernet-cuda.so emulated; fi
 
+# make check-emulated-races: the same kernels under ThreadSanitizer, which reports data races among CUDA threads (a
+# missing __syncthreads) whatever the order they ran in (tests/cuda/emulate/races.h). Needs g++ and its libtsan, one to two minutes
+# and 2 GB of memory; not part of make check.
+$(B)/races/%.o: src/cuda/%.cu $(EMUDEPS)
+	@mkdir -p $(@D)
+	@$(EMUSOURCE)
+	$(CXX) $(EMUFLAGS) $(RACES) -c $(@:.o=.cc) -o $@
+
+$(B)/races/emulate.o: tests/cuda/emulate/emulate.cc $(EMUDEPS)
+	@mkdir -p $(@D)
+	$(CXX) $(EMUFLAGS) -DEMULATE_RACES -c $< -o $@
+
+$(B)/races/libordernet-cuda.so: $(EMULATED:$(B)/emulated/%=$(B)/races/%) $(B)/races/emulate.o $(B)/src/base/error.o
+	$(CXX) -fsanitize=thread -shared $^ -pthread -o $@
+
+$(B)/races/test_cuda: $(CUDA_TEST)
+	@mkdir -p $(@D)
+	$(CXX) -fsanitize=thread $^ $(LDFLAGS) -lm -ldl -pthread -o $@
+
+check-emulated-races: $(B)/races/libordernet-cuda.so $(B)/races/test_cuda
+	TSAN_OPTIONS=history_size=4:suppressions=tests/cuda/emulate/races.supp \
+	    $(B)/races/test_cuda $(B)/races/libordernet-cuda.so races
+
 CHECKS += check-emulated
-.PHONY: check-emulated
+.PHONY: check-emulated check-emulated-races

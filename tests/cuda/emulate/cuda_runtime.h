@@ -1,7 +1,7 @@
 /* Enough of CUDA on a processor to run the GPU kernels where there is no GPU: slowly, but every kernel,
  * barrier and shuffle. The threads of a block are fibers of one operating-system thread, so `__shared__` is
  * thread-local; a kernel of several blocks runs them one after the other, or all at once where blocks wait
- * for each other. */
+ * for each other. Data races among CUDA threads are found by ThreadSanitizer (races.h). */
 #ifndef EMULATE_CUDA_RUNTIME_H
 #define EMULATE_CUDA_RUNTIME_H
 
@@ -23,8 +23,8 @@
 #define __restrict__
 #define __forceinline__ inline
 #define __noinline__
-#define __align__(n)    __attribute__((aligned(n)))
-#define CUDART_VERSION  13000
+#define __align__(n)   __attribute__((aligned(n)))
+#define CUDART_VERSION 13000
 
 struct dim3 {
     unsigned x, y, z;
@@ -141,7 +141,7 @@ static inline unsigned atomicAdd(unsigned *p, unsigned v) {
     return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);
 }
 void __nanosleep(unsigned);
-static inline void cudaGridDependencySynchronize() {}
+void cudaGridDependencySynchronize();
 static inline void cudaTriggerProgrammaticLaunchCompletion() {}
 static inline size_t __cvta_generic_to_shared(const void *p) {
     return (size_t)p;

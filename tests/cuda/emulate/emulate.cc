@@ -1,12 +1,14 @@
 /* Blocks, threads and the runtime's calls on a processor (cuda_runtime.h). */
 #include "cuda_pipeline.h"
 #include "cuda_runtime.h"
+#include "races.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <ucontext.h>
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@ thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 struct rendezvous { /* of a block's or a warp's fibers */
     int living, come;
     unsigned round;
+    char order[2]; /* of memory: for even and for odd rounds, since who is first may come again */
 };
 struct copy {
     void *to;
@@ -25,6 +28,7 @@ struct copy {
 };
 struct fiber {
     ucontext_t context;
+    void *race;
     bool done;
     int warp;
     dim3 id;
@@ -37,6 +41,8 @@ struct block {
     std::vector<unsigned char> passed; /* [threads][SLOT] */
     rendezvous all;
     ucontext_t home;
+    void *home_race; /* the threads that home and the fibers are to ThreadSanitizer */
+    char start;      /* the order of memory there */
     int now;
     const std::function<void()> *kernel;
 };
@@ -52,6 +58,7 @@ float4 *emulated_shared() {
 
 static void pause_fiber() {
     block *b = running;
+    race_switch(b->home_race);
     swapcontext(&b->fibers[b->now].context, &b->home);
 }
 
@@ -65,6 +72,14 @@ static void meet(rendezvous *r) {
     while (r->round == round) pause_fiber();
 }
 
+/* The same where memory is put in order too: what any of them did before is done for all of them after it. */
+static void meet_in_order(rendezvous *r) {
+    char *order = &r->order[r->round & 1];
+    race_release(order);
+    meet(r);
+    race_acquire(order);
+}
+
 static void leave(rendezvous *r) {
     if (--r->living && r->come == r->living) {
         r->come = 0;
@@ -73,20 +88,26 @@ static void leave(rendezvous *r) {
 }
 
 void __syncthreads() {
-    meet(&running->all);
+    meet_in_order(&running->all);
 }
 
 void __syncwarp(unsigned) {
-    meet(&running->warps[running->fibers[running->now].warp]);
+    meet_in_order(&running->warps[running->fibers[running->now].warp]);
+}
+
+/* Not memcpy, whose accesses ThreadSanitizer would see: a shuffle does not put memory in order. */
+static void pass(void *to, const void *from, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += 4)
+        *(volatile unsigned *)((char *)to + i) = *(const unsigned *)((const char *)from + i);
 }
 
 void emulated_exchange(const void *mine, void *theirs, size_t bytes, int lane) {
     block *b = running;
     int warp = b->fibers[b->now].warp;
     rendezvous *r = &b->warps[warp];
-    memcpy(&b->passed[(size_t)b->now * SLOT], mine, bytes);
+    pass(&b->passed[(size_t)b->now * SLOT], mine, bytes);
     meet(r);
-    memcpy(theirs, &b->passed[((size_t)warp * 32 + lane) * SLOT], bytes);
+    pass(theirs, &b->passed[((size_t)warp * 32 + lane) * SLOT], bytes);
     meet(r);
 }
 
@@ -94,14 +115,15 @@ void emulated_gather(const void *mine, void *all, size_t bytes) {
     block *b = running;
     int warp = b->fibers[b->now].warp;
     rendezvous *r = &b->warps[warp];
-    memcpy(&b->passed[(size_t)b->now * SLOT], mine, bytes);
+    pass(&b->passed[(size_t)b->now * SLOT], mine, bytes);
     meet(r);
     for (int lane = 0; lane < 32; lane++)
-        memcpy((char *)all + lane * bytes, &b->passed[((size_t)warp * 32 + lane) * SLOT], bytes);
+        pass((char *)all + lane * bytes, &b->passed[((size_t)warp * 32 + lane) * SLOT], bytes);
     meet(r);
 }
 
 void __pipeline_memcpy_async(void *to, const void *from, size_t bytes, size_t zeros) {
+    race_copy(to, bytes, from, bytes - zeros); /* now or when it is waited for */
     running->fibers[running->now].copies.push_back({to, from, bytes, zeros});
 }
 
@@ -124,17 +146,24 @@ void __pipeline_wait_prior(size_t groups) {
     for (size_t &g : f->groups) g -= end;
 }
 
+void cudaGridDependencySynchronize() {
+    race_kernel_turn();
+}
+
 void __nanosleep(unsigned) {
     sched_yield();
 }
 
 static void fiber_main() {
     block *b = running;
+    race_acquire(&b->start);
     (*b->kernel)();
     fiber *f = &b->fibers[b->now];
     f->done = true;
     leave(&b->all);
     leave(&b->warps[f->warp]);
+    race_kernel_end();
+    race_switch(b->home_race);
     swapcontext(&f->context, &b->home);
 }
 
@@ -146,12 +175,15 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
         stacks_count = count;
     }
     if (!shared) shared = (float4 *)aligned_alloc(256, SHARED);
-    memset((void *)shared, 0xff, SHARED); /* NaN */
-    block b;
+    memset((void *)shared, 0xff, SHARED);   /* NaN */
+    std::unique_ptr<block> made(new block); /* not on the stack, where another block's would take its place */
+    block &b = *made;
     b.fibers.resize(count);
     b.passed.resize((count + 32) * SLOT);
-    b.warps.assign((count + 31) / 32, {0, 0, 0});
-    b.all = {(int)count, 0, 0};
+    b.warps.assign((count + 31) / 32, rendezvous());
+    b.all = {(int)count};
+    b.home_race = race_self();
+    race_release(&b.start);
     b.kernel = kernel;
     running = &b;
     blockIdx = at;
@@ -160,6 +192,7 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
     for (size_t i = 0; i < count; i++) {
         fiber *f = &b.fibers[i];
         f->done = false;
+        f->race = race_thread();
         f->warp = (int)(i / 32);
         f->id = dim3((unsigned)i % c->blockDim.x, (unsigned)i / c->blockDim.x % c->blockDim.y,
                      (unsigned)i / (c->blockDim.x * c->blockDim.y));
@@ -184,10 +217,12 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
             if (b.fibers[i].done) continue;
             b.now = (int)i;
             threadIdx = b.fibers[i].id;
+            race_switch(b.fibers[i].race);
             swapcontext(&b.home, &b.fibers[i].context);
             left += !b.fibers[i].done;
         }
     }
+    for (fiber &f : b.fibers) race_thread_end(f.race);
 }
 
 struct launch_args {
@@ -198,13 +233,16 @@ struct launch_args {
 
 static void *block_thread(void *p) {
     launch_args *a = (launch_args *)p;
+    race_ignore(true);
     run_block(a->config, a->at, a->kernel);
     free(stacks);
     free(shared);
+    race_ignore(false);
     return nullptr;
 }
 
-static void run_kernel(const cudaLaunchConfig_t &c, const std::function<void()> &kernel, bool together) {
+static void run_kernel(const cudaLaunchConfig_t &c, const std::function<void()> &kernel, bool together,
+                       bool overlaps) {
     if (c.dynamicSmemBytes > SHARED) {
         fprintf(stderr, "emulate: %zu bytes of shared memory\n", c.dynamicSmemBytes);
         abort();
@@ -212,14 +250,16 @@ static void run_kernel(const cudaLaunchConfig_t &c, const std::function<void()> 
     std::vector<launch_args> blocks;
     for (unsigned z = 0; z < c.gridDim.z; z++)
         for (unsigned y = 0; y < c.gridDim.y; y++)
-            for (unsigned x = 0; x < c.gridDim.x; x++) {
-                blocks.push_back({&c, dim3(x, y, z), &kernel});
-                if (!together) run_block(&c, dim3(x, y, z), &kernel);
-            }
-    if (!together) return;
+            for (unsigned x = 0; x < c.gridDim.x; x++) blocks.push_back({&c, dim3(x, y, z), &kernel});
+    race_kernel_start(overlaps);
     std::vector<pthread_t> threads(blocks.size());
     for (size_t i = 0; i < blocks.size(); i++)
-        if (pthread_create(&threads[i], nullptr, block_thread, &blocks[i])) abort();
+        if (!together && !RACES)
+            run_block(&c, blocks[i].at, &kernel);
+        else if (pthread_create(&threads[i], nullptr, block_thread, &blocks[i]) ||
+                 (!together && pthread_join(threads[i], nullptr)))
+            abort();
+    if (!together) return;
     for (size_t i = 0; i < blocks.size(); i++) pthread_join(threads[i], nullptr);
 }
 
@@ -245,10 +285,13 @@ static unsigned multiprocessors() {
 
 cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> kernel) {
     cudaLaunchConfig_t c = *config;
-    bool together = false;
-    for (int i = 0; i < c.numAttrs; i++) together |= c.attrs[i].id == cudaLaunchAttributeCooperative;
+    bool together = false, overlaps = false;
+    for (int i = 0; i < c.numAttrs; i++) {
+        together |= c.attrs[i].id == cudaLaunchAttributeCooperative;
+        overlaps |= c.attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization;
+    }
     if (together && c.gridDim.x > multiprocessors()) return cudaErrorCooperativeLaunchTooLarge;
-    return emulated_do([=]() { run_kernel(c, kernel, together); });
+    return emulated_do([=]() { run_kernel(c, kernel, together, overlaps); });
 }
 
 const char *cudaGetErrorString(cudaError_t) {
