@@ -57,7 +57,8 @@ static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16},
                            odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7},
                            odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33},
                            wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48},
-                           narrow_mean = {3, 3, 40, 13, ONET_POOL_MEAN, 2, 15},
+                           broad = {2, 1, 16, 16, ONET_POOL_MAX, 2, 64}, /* little room in shared memory */
+    narrow_mean = {3, 3, 40, 13, ONET_POOL_MEAN, 2, 15},
                            pairs = {2, 1, 70, 40, ONET_POOL_MAX, 0, 16}, /* channels in two parts */
     flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16}, bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16},
                            single = {60, 1, 16, 16, ONET_POOL_MAX, 1, 16}; /* many features, few cells */
@@ -967,7 +968,7 @@ int main(int argc, char **argv) {
                                   {"TSP", tsp, 3, 12},      {"narrow mean", narrow_mean, 4, 5},
                                   {"single", single, 4, 3}, {"pairs", pairs, 5, 3},
                                   {"pairs", pairs, 1, 11},  {"pairs", pairs, 1, 1},
-                                  {"odd", odd, 1, 23},      {"wide", wide, 1, 12}};
+                                  {"odd", odd, 1, 23},      {"broad", broad, 1, 12}};
     const test_case all[] = {{"odd", odd, 1, 1},
                              {"odd", odd, 3, 2},
                              {"odd", odd, 128, 3},
@@ -977,6 +978,7 @@ int main(int argc, char **argv) {
                              {"odd mean", odd_mean, 128, 5},
                              {"wide", wide, 3, 5},
                              {"wide", wide, 2, 20},
+                             {"broad", broad, 3, 12},
                              {"flat", flat, 3, 5},
                              {"bare", bare, 3, 5},
                              {"pairs", pairs, 3, 9},
