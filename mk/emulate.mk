@@ -21,8 +21,8 @@ check-emulated:
 	    $(B)/tests/cuda/test_cuda $(B)/emulated/libordernet-cuda.so emulated; fi
 
 # make check-emulated-races: the same kernels under ThreadSanitizer, which reports data races among CUDA threads (a
-# missing __syncthreads) whatever the order they ran in (tests/cuda/emulate/races.h). Needs g++ and its libtsan, one to two minutes
-# and 2 GB of memory; not part of make check.
+# missing __syncthreads) whatever the order they ran in (tests/cuda/emulate/races.h). Needs g++ and its libtsan, 3 GB of
+# memory and one to two minutes; not part of make check.
 $(B)/races/%.o: src/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
 	@$(EMUSOURCE)
