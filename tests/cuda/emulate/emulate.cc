@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <ucontext.h>
 
@@ -29,7 +30,8 @@ struct copy {
 struct fiber {
     ucontext_t context;
     void *race;
-    bool done;
+    jmp_buf place;
+    bool begun, done;
     int warp;
     dim3 id;
     std::vector<copy> copies;   /* under way */
@@ -41,6 +43,7 @@ struct block {
     std::vector<unsigned char> passed; /* [threads][SLOT] */
     rendezvous all;
     ucontext_t home;
+    jmp_buf home_place;
     void *home_race; /* the threads that home and the fibers are to ThreadSanitizer */
     char start;      /* the order of memory there */
     int now;
@@ -56,10 +59,29 @@ float4 *emulated_shared() {
     return shared;
 }
 
-static void pause_fiber() {
-    block *b = running;
+/* From a fiber to its block's home and back. swapcontext asks the kernel for the signal mask each time, so it
+ * only starts a fiber, unless ThreadSanitizer is there, which wants its own jumps matched. */
+static void go_home(fiber *f, block *b) {
     race_switch(b->home_race);
-    swapcontext(&b->fibers[b->now].context, &b->home);
+    if (RACES)
+        swapcontext(&f->context, &b->home);
+    else if (!_setjmp(f->place))
+        _longjmp(b->home_place, 1);
+}
+
+static void go_on(fiber *f, block *b) {
+    race_switch(f->race);
+    if (RACES) {
+        swapcontext(&b->home, &f->context);
+    } else if (!_setjmp(b->home_place)) {
+        if (f->begun) _longjmp(f->place, 1);
+        f->begun = true;
+        setcontext(&f->context);
+    }
+}
+
+static void pause_fiber() {
+    go_home(&running->fibers[running->now], running);
 }
 
 static void meet(rendezvous *r) {
@@ -163,8 +185,7 @@ static void fiber_main() {
     leave(&b->all);
     leave(&b->warps[f->warp]);
     race_kernel_end();
-    race_switch(b->home_race);
-    swapcontext(&f->context, &b->home);
+    go_home(f, b);
 }
 
 static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<void()> *kernel) {
@@ -191,7 +212,7 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
     gridDim = c->gridDim;
     for (size_t i = 0; i < count; i++) {
         fiber *f = &b.fibers[i];
-        f->done = false;
+        f->done = f->begun = false;
         f->race = race_thread();
         f->warp = (int)(i / 32);
         f->id = dim3((unsigned)i % c->blockDim.x, (unsigned)i / c->blockDim.x % c->blockDim.y,
@@ -217,8 +238,7 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
             if (b.fibers[i].done) continue;
             b.now = (int)i;
             threadIdx = b.fibers[i].id;
-            race_switch(b.fibers[i].race);
-            swapcontext(&b.home, &b.fibers[i].context);
+            go_on(&b.fibers[i], &b);
             left += !b.fibers[i].done;
         }
     }
