@@ -20,14 +20,20 @@ struct rows_args {
     norm_forward norm;
 };
 
-/* The last block of a group of 32 channels makes their norm. */
-__device__ static void finish_group(const double *part, int tiles, unsigned *counter, int h0,
+/* The end of a block that has 32 channels, one a lane, in four parts of their sums: it leaves them among part
+ * [groups of 32 channels, tiles, 64], and the last one of a group makes the norm. */
+__device__ static void finish_group(double sum, double square, double *part, unsigned *counters,
                                     const norm_forward &norm) {
-    if (!last_block(counter, (unsigned)tiles)) return;
-    __shared__ double total[64], scratch[256];
-    column_totals(part, tiles, 64, total, scratch, 256);
-    int h = h0 + (int)threadIdx.x;
-    if (threadIdx.x < 32 && h < norm.width) norm_make(norm, h, total[threadIdx.x], total[32 + threadIdx.x]);
+    __shared__ double sums[4][64], total[64], scratch[256];
+    int lane = threadIdx.x & 31, group = threadIdx.x >> 5, c = threadIdx.x, h = (int)blockIdx.y * 32 + c;
+    sums[group][lane] = sum;
+    sums[group][32 + lane] = square;
+    __syncthreads();
+    part += (size_t)blockIdx.y * gridDim.x * 64;
+    if (c < 64) part[(size_t)blockIdx.x * 64 + c] = sums[0][c] + sums[1][c] + sums[2][c] + sums[3][c];
+    if (!last_block(counters + blockIdx.y, gridDim.x)) return;
+    column_totals(part, (int)gridDim.x, 64, total, scratch, 256);
+    if (c < 32 && h < norm.width) norm_make(norm, h, total[c], total[32 + c]);
 }
 
 template <bool STATS, class T>
@@ -69,16 +75,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
         sum += (double)s0;
         square += (double)s1;
     }
-    __shared__ double sums[4][64];
-    sums[group][ch] = sum;
-    sums[group][32 + ch] = square;
-    __syncthreads();
-    double *part = p.part + (size_t)blockIdx.y * gridDim.x * 64;
-    if (threadIdx.x < 64) {
-        int c = threadIdx.x;
-        part[(size_t)blockIdx.x * 64 + c] = sums[0][c] + sums[1][c] + sums[2][c] + sums[3][c];
-    }
-    finish_group(part, (int)gridDim.x, p.counters + blockIdx.y, h0, p.norm);
+    finish_group(sum, square, p.part, p.counters, p.norm);
 }
 
 struct sums_args {
@@ -109,16 +106,7 @@ __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
             square += (double)s1;
         }
     }
-    __shared__ double sums[4][64];
-    sums[group][ch] = sum;
-    sums[group][32 + ch] = square;
-    __syncthreads();
-    double *part = p.part + (size_t)blockIdx.y * gridDim.x * 64;
-    if (threadIdx.x < 64) {
-        int c = threadIdx.x;
-        part[(size_t)blockIdx.x * 64 + c] = sums[0][c] + sums[1][c] + sums[2][c] + sums[3][c];
-    }
-    finish_group(part, (int)gridDim.x, p.counters + blockIdx.y, (int)blockIdx.y * 32, p.norm);
+    finish_group(sum, square, p.part, p.counters, p.norm);
 }
 
 /* ---- launches ---- */

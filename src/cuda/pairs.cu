@@ -8,20 +8,16 @@
  * no divisions in them. */
 #include <algorithm>
 
-#include "launch.cuh"
 #include "mma.cuh"
+#include "pairs.cuh"
 
 enum { PAIR_WARPS = 16, PAIR_GROUP = 16, PAIR_SPLITS = 8, PAIR_CELLS = 256 /* a block, at most */ };
 
-struct pair_args {
+struct pair_args : pairs_of_block {
     pair_plan plan;
-    int n, B, H, O, hidden, out;
-    const float *ac, *theta;
-    size_t weight, bias, gamma;
-    norms norm1;
+    size_t gamma;
     float *u, *best;
     int *arg;
-    int mean;
     double *part; /* [tiles, 2*O] */
     unsigned *counter;
     norm_forward norm2;
@@ -32,15 +28,11 @@ __host__ __device__ static inline int pair_stride(int kc) {
     return kc % 32 ? kc : kc + 16;
 }
 
-static int pair_width(const gpu *s) { /* channels at a time */
-    return s->O < 32 ? 16 : 32;
-}
-
 /* Shared memory: w [channels at a time][kc], g and e of norm1 [kc], a [rows][kc], c [rows of the sets][kc]
  * for kc hidden channels at a time (all of them where they fit), and parts of u [splits][cells][channels +
  * 8]; sums in the end. */
 static size_t pair_shared(const gpu *s, const pair_plan *p, int n) {
-    int rows = p->S ? p->S * n : p->rows, others = p->S ? p->S * n : p->jc, W = pair_width(s);
+    int rows = p->S ? p->S * n : p->rows, others = p->S ? p->S * n : p->jc, W = pairs_width(s);
     size_t ld = (size_t)pair_stride(p->kc), all = (size_t)(W + rows + others) * ld + 2 * (size_t)p->kc,
            u = (size_t)p->splits * p->groups * PAIR_GROUP * (W + 8), sums = 4 * 32 * (size_t)p->warps;
     return (std::max(all, sums) + u) * sizeof(float);
@@ -249,33 +241,18 @@ template <int NT> __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forwar
 }
 
 void gpu_encoder_pairs(gpu *s, int block) {
-    const shape *sh = s->base.sh;
-    const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
-    int n = s->base.n, B = s->base.B;
-    pair_args p = {};
-    if (!pair_plan_make(s, B, n, &p.plan)) return;
-    p.n = n;
-    p.B = B;
-    p.H = s->H;
-    p.O = s->O;
-    p.hidden = sh->s.hidden;
-    p.out = sh->s.encoder_out;
-    p.ac = e->ac;
-    p.theta = s->theta;
-    p.weight = at->weight2;
-    p.bias = at->bias2;
-    p.gamma = at->norm2.gamma;
-    p.norm1 = e->norm1;
+    pair_args p = {pairs_of(s, block)};
+    if (!pair_plan_make(s, p.B, p.n, &p.plan)) return;
+    p.gamma = s->base.sh->enc[block].norm2.gamma;
     p.u = e->u;
     p.best = e->best;
     p.arg = e->arg;
-    p.mean = sh->s.pool == ONET_POOL_MEAN;
     p.part = s->part;
     p.counter = s->counters;
     p.norm2 = norms_second(s, block);
     int threads = p.plan.warps * 32;
-    if (pair_width(s) == 16)
+    if (pairs_width(s) == 16)
         CHAIN(s, p.plan.tiles, threads, p.plan.shared, pair_forward_kernel<2>, p);
     else
         CHAIN(s, p.plan.tiles, threads, p.plan.shared, pair_forward_kernel<4>, p);

@@ -12,22 +12,17 @@
  * no divisions in them. */
 #include <algorithm>
 
-#include "launch.cuh"
 #include "mma.cuh"
+#include "pairs.cuh"
 
 enum { BACK_WARPS = 16, BACK_ITEMS = 64 /* items j at a time */, BACK_DU = 16384 /* floats of du */ };
 
-struct back_args {
+struct back_args : pairs_of_block {
     back_plan plan;
-    int n, B, H, O, hidden, out;
-    const float *ac, *u, *gd;
+    const float *u, *gd;
     const int *arg;
-    int mean;
     const float *k0, *k1; /* [O] */
-    const float *theta;
-    size_t weight, bias;
     float *grad;
-    norms norm1;
     float *sum;  /* [R, 2H] */
     float *g;    /* [tiles, H, O] */
     float *part; /* [tiles, H + O] */
@@ -35,16 +30,12 @@ struct back_args {
     norm_backward back;
 };
 
-static int back_width(const gpu *s) { /* channels at a time */
-    return s->O < 32 ? 16 : 32;
-}
-
 /* Shared memory, for some rows i and jc items j at a time: du [rows][jc][channels + 4], gd and arg [rows]
  * [channels], a [rows][KB + 4] and c [rows of the sets, or jc, and 8 more][KB + 4], da [rows][KB]; each
  * thread's weights, sums of du by warp [warps][channels]; at the end, in place of all, sums over the tiles.
  */
 static size_t back_shared(const gpu *s, const back_plan *p) {
-    size_t W = (size_t)back_width(s), KB = 16 * (size_t)p->warps, R = (size_t)p->rows,
+    size_t W = (size_t)pairs_width(s), KB = 16 * (size_t)p->warps, R = (size_t)p->rows,
            C = (p->S > 1 ? R : (size_t)p->jc) + 8;
     size_t floats = R * p->jc * (W + 4) + 2 * R * W + (R + C) * (KB + 4) + R * KB + 18 * W * p->warps;
     return std::max(floats, 4 * (size_t)(s->H + s->O)) * sizeof(float);
@@ -54,7 +45,7 @@ bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
     int tiles = s->H / 16;
     p->warps = up(tiles, up(tiles, BACK_WARPS));
     p->jc = std::min(up(n, 8) * 8, (int)BACK_ITEMS);
-    for (int room = BACK_DU / (p->jc * (back_width(s) + 4));; room /= 2) { /* rows at a time */
+    for (int room = BACK_DU / (p->jc * (pairs_width(s) + 4));; room /= 2) { /* rows at a time */
         p->S = up(B, s->multiprocessors * (BACK_WARPS / p->warps));
         p->S = std::max(1, n > BACK_ITEMS ? 1 : std::min(p->S, room / n));
         p->rows = p->S > 1 ? p->S * n : up(n, up(n, std::max(room, 1)));
@@ -303,37 +294,22 @@ template <int NT> __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backwa
 }
 
 void gpu_encoder_pairs_backward(gpu *s, int block) {
-    const shape *sh = s->base.sh;
-    const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
-    int n = s->base.n, B = s->base.B;
-    back_args p = {};
-    if (!back_plan_make(s, B, n, &p.plan)) return;
-    p.n = n;
-    p.B = B;
-    p.H = s->H;
-    p.O = s->O;
-    p.hidden = sh->s.hidden;
-    p.out = sh->s.encoder_out;
-    p.ac = e->ac;
+    back_args p = {pairs_of(s, block)};
+    if (!back_plan_make(s, p.B, p.n, &p.plan)) return;
     p.u = e->u;
     p.gd = s->gd;
     p.arg = e->arg;
-    p.mean = sh->s.pool == ONET_POOL_MEAN;
     p.k0 = e->k0;
     p.k1 = e->k1;
-    p.theta = s->theta;
-    p.weight = at->weight2;
-    p.bias = at->bias2;
     p.grad = s->grad;
-    p.norm1 = e->norm1;
     p.sum = e->sum;
     p.g = e->g;
     p.part = s->part_f;
     p.counter = s->counters;
     p.back = norms_first_back(s, block);
     dim3 grid(p.plan.tiles, up(s->H / 16, p.plan.warps));
-    if (back_width(s) == 16)
+    if (pairs_width(s) == 16)
         CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, pair_backward_kernel<2>, p);
     else
         CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, pair_backward_kernel<4>, p);
