@@ -11,11 +11,10 @@
 
 #include <cmocka.h>
 
-#include "base/rng.h"
 #include "base/world.h"
-#include "data/sets.h"
 #include "decode/orderer.h"
 #include "model/model.h"
+#include "number_sets.h"
 #include "train/train.h"
 
 enum { MOST = 3 };
@@ -124,54 +123,6 @@ static void in_processes(int size, void (*run)(const world *w, void *shared), vo
     pthread_barrier_destroy(&h.all);
 }
 
-/* ---- data ---- */
-
-/* Numbers in ascending order; as words, each number is a row of a vocabulary. */
-static onet_sets *make_sets(int count, int as_words, uint64_t seed) {
-    enum { WORDS = 40 };
-    onet_sets *sets;
-    onet_error err;
-    rng r;
-    rng_seed(&r, seed, 0);
-    assert_int_equal(sets_new(&sets, 1, &err), ONET_OK);
-    if (as_words) {
-        onet_words *words = calloc(1, sizeof *words);
-        words->count = WORDS;
-        words->width = 1;
-        words->at = calloc(WORDS + 1, sizeof *words->at);
-        words->text = calloc(2 * WORDS, 1);
-        words->vectors = calloc(WORDS, sizeof *words->vectors);
-        for (int i = 0; i < WORDS; i++) {
-            words->at[i + 1] = 2 * (size_t)(i + 1);
-            words->text[2 * i] = (char)('a' + i / 8);
-            words->text[2 * i + 1] = (char)('a' + i % 8);
-            words->vectors[i] = (float)i / WORDS;
-        }
-        assert_true(words_build(words));
-        sets->words = words;
-    }
-    for (int s = 0; s < count; s++) {
-        int32_t x[9], order[9];
-        float item[9];
-        int n = 3 + (int)rng_below(&r, 7);
-        for (int i = 0; i < n; i++) {
-            x[i] = (int32_t)rng_below(&r, WORDS);
-            item[i] = (float)x[i] / WORDS;
-            order[i] = i;
-        }
-        for (int a = 1; a < n; a++)
-            for (int b = a; b > 0 && x[order[b - 1]] > x[order[b]]; b--) {
-                int32_t swap = order[b];
-                order[b] = order[b - 1];
-                order[b - 1] = swap;
-            }
-        assert_int_equal(as_words ? sets_append_words(sets, (size_t)n, x, order, &err)
-                                  : sets_append(sets, (size_t)n, 1, item, order, &err),
-                         ONET_OK);
-    }
-    return sets;
-}
-
 /* ---- training ---- */
 
 typedef struct training {
@@ -213,7 +164,8 @@ static double difference(const float *a, const float *b, size_t count) {
 static void trains_the_same(void **state) {
     (void)state;
     for (int as_words = 0; as_words < 2; as_words++) {
-        onet_sets *sets = make_sets(200, as_words, 1);
+        onet_sets *sets = number_sets(200, as_words, 1);
+        assert_non_null(sets);
         training t = training_of(sets);
         onet_model *alone;
         onet_error err;
@@ -247,7 +199,8 @@ static void trains_the_same(void **state) {
 static void trains_with_fewer_sets_than_processes(void **state) {
     (void)state;
     for (int as_words = 0; as_words < 2; as_words++) {
-        onet_sets *sets = make_sets(2, as_words, 4);
+        onet_sets *sets = number_sets(2, as_words, 4);
+        assert_non_null(sets);
         training t = training_of(sets);
         in_processes(MOST, train, &t);
         for (int k = 0; k < MOST; k++) {
@@ -267,7 +220,8 @@ static int stops(void *context, const onet_progress *p) {
 
 static void fails_together(void **state) {
     (void)state;
-    onet_sets *sets = make_sets(50, 0, 2);
+    onet_sets *sets = number_sets(50, 0, 2);
+    assert_non_null(sets);
     training t = training_of(sets);
     t.o.model_path = "/nowhere/m.safetensors";
     in_processes(3, train, &t);
@@ -368,7 +322,8 @@ static void order(const world *w, void *shared) {
 static void orders_the_same(void **state) {
     (void)state;
     for (int as_words = 0; as_words < 2; as_words++) {
-        onet_sets *sets = make_sets(60, as_words, 3);
+        onet_sets *sets = number_sets(60, as_words, 3);
+        assert_non_null(sets);
         training t = training_of(sets);
         onet_model *model;
         onet_error err;

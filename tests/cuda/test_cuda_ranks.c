@@ -11,11 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/rng.h"
-#include "data/sets.h"
 #include "model/model.h"
+#include "number_sets.h"
 #include "train/train.h"
-#include "words/maker.h"
 
 static int passed, failed;
 static char folder[] = "/tmp/ordernet-ranks-XXXXXX";
@@ -117,47 +115,6 @@ static void receive_bytes(const world *w, int from, void *data, size_t bytes) {
 
 /* ---- trainings ---- */
 
-/* Numbers in ascending order; as words, each number is a row of a vocabulary of 40. */
-static onet_sets *make_sets(int count, int as_words) {
-    enum { WORDS = 40 };
-    onet_sets *sets;
-    onet_error err;
-    rng r;
-    words_maker maker;
-    bool added;
-    rng_seed(&r, 5, 0);
-    if (sets_new(&sets, 1, &err)) die(err.text);
-    if (as_words) {
-        if (!maker_start(&maker, 1)) die("out of memory");
-        for (int i = 0; i < WORDS; i++) {
-            char text[] = {(char)('a' + i / 8), (char)('a' + i % 8)};
-            if (maker_add(&maker, text, sizeof text, &added) != i) die("out of memory");
-        }
-        if (!(sets->words = maker_finish(&maker))) die("out of memory");
-        for (int i = 0; i < WORDS; i++) sets->words->vectors[i] = (float)i / WORDS;
-    }
-    for (int s = 0; s < count; s++) {
-        int32_t word[9], order[9];
-        float item[9];
-        int n = 3 + (int)rng_below(&r, 7);
-        for (int i = 0; i < n; i++) {
-            word[i] = (int32_t)rng_below(&r, WORDS);
-            item[i] = (float)word[i] / WORDS;
-            order[i] = i;
-        }
-        for (int a = 1; a < n; a++)
-            for (int b = a; b > 0 && word[order[b - 1]] > word[order[b]]; b--) {
-                int32_t swap = order[b];
-                order[b] = order[b - 1];
-                order[b - 1] = swap;
-            }
-        onet_status status = as_words ? sets_append_words(sets, (size_t)n, word, order, &err)
-                                      : sets_append(sets, (size_t)n, 1, item, order, &err);
-        if (status) die(err.text);
-    }
-    return sets;
-}
-
 typedef struct job {
     const char *model;
     int words, ranks; /* 0: alone, without a world */
@@ -196,7 +153,8 @@ static int train(const job *j, const world *w) {
     o.resume = 1;
     o.progress = stops;
     o.context = (void *)(uintptr_t)j;
-    onet_sets *sets = !w || !w->rank ? make_sets(300, j->words) : NULL;
+    onet_sets *sets = !w || !w->rank ? number_sets(300, j->words, 5) : NULL;
+    if (!sets && (!w || !w->rank)) die("out of memory");
     onet_status status = train_together(w, &model, sets, NULL, &o, &err);
     if (status && !(status == ONET_INTERRUPTED && j->stop)) {
         fprintf(stderr, "%s, process %d: %s\n", j->model, w ? w->rank : 0, err.text);

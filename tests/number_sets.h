@@ -1,0 +1,54 @@
+/* Sets to learn from: numbers in ascending order. As words, each number is a row of a vocabulary of 40. */
+#ifndef TESTS_NUMBER_SETS_H
+#define TESTS_NUMBER_SETS_H
+
+#include "base/rng.h"
+#include "data/sets.h"
+#include "words/maker.h"
+
+enum { NUMBER_WORDS = 40 };
+
+static inline onet_words *number_words(void) {
+    words_maker maker;
+    bool added;
+    if (!maker_start(&maker, 1)) return NULL;
+    for (int i = 0; i < NUMBER_WORDS; i++) {
+        char text[] = {(char)('a' + i / 8), (char)('a' + i % 8)};
+        if (maker_add(&maker, text, sizeof text, &added) != i) return NULL;
+    }
+    onet_words *words = maker_finish(&maker);
+    for (int i = 0; words && i < NUMBER_WORDS; i++) words->vectors[i] = (float)i / NUMBER_WORDS;
+    return words;
+}
+
+/* NULL where memory is short. */
+static inline onet_sets *number_sets(int count, int as_words, uint64_t seed) {
+    onet_sets *sets;
+    onet_error err;
+    rng r;
+    rng_seed(&r, seed, 0);
+    if (sets_new(&sets, 1, &err)) return NULL;
+    if (as_words && !(sets->words = number_words())) return NULL;
+    for (int s = 0; s < count; s++) {
+        int32_t word[9], order[9];
+        float item[9];
+        int n = 3 + (int)rng_below(&r, 7);
+        for (int i = 0; i < n; i++) {
+            word[i] = (int32_t)rng_below(&r, NUMBER_WORDS);
+            item[i] = (float)word[i] / NUMBER_WORDS;
+            order[i] = i;
+        }
+        for (int a = 1; a < n; a++)
+            for (int b = a; b > 0 && word[order[b - 1]] > word[order[b]]; b--) {
+                int32_t swap = order[b];
+                order[b] = order[b - 1];
+                order[b - 1] = swap;
+            }
+        if (as_words ? sets_append_words(sets, (size_t)n, word, order, &err)
+                     : sets_append(sets, (size_t)n, 1, item, order, &err))
+            return NULL;
+    }
+    return sets;
+}
+
+#endif
