@@ -520,20 +520,6 @@ __device__ static inline void norm_bias(const norm_backward &p, int c, double dv
         p.grad[p.bias + c] = (float)((double)p.b.g[c] * dv - (double)p.k0[c] * count - (double)p.k1[c] * r);
 }
 
-/* Copies with several loads under way at once: store(i, load(i)) for i < count, over all threads of the
- * block. */
-template <int U, class L, class S> __device__ static inline void staged(int count, L load, S store) {
-    for (int i = threadIdx.x; i < count; i += U * blockDim.x) {
-        decltype(load(0)) v[U];
-#pragma unroll
-        for (int u = 0; u < U; u++)
-            if (i + u * (int)blockDim.x < count) v[u] = load(i + u * blockDim.x);
-#pragma unroll
-        for (int u = 0; u < U; u++)
-            if (i + u * (int)blockDim.x < count) store(i + u * blockDim.x, v[u]);
-    }
-}
-
 /* 16 bytes from global to shared memory, on their own; async_wait<N>: until all but the last N groups are
  * there. */
 __device__ static inline void async_copy(float *to, const float *from) {
