@@ -50,12 +50,22 @@ $(B)/tests/cuda/test_cuda_ranks: $(B)/tests/cuda/test_cuda_ranks.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
 
-CUDA_TESTS := $(B)/tests/cuda/test_cuda $(B)/tests/cuda/test_cuda_order $(B)/tests/cuda/test_cuda_ranks
+CUDA_TESTS := $(B)/tests/cuda/test_cuda $(B)/tests/cuda/test_cuda_order
+CUDA_RANKS := $(B)/tests/cuda/test_cuda_ranks
 
--include $(CUDA_OBJ:.o=.d) $(CUDA_TESTS:=.d)
+-include $(CUDA_OBJ:.o=.d) $(CUDA_TESTS:=.d) $(CUDA_RANKS:=.d)
 
-check-cuda: libordernet-cuda.so $(CUDA_TESTS)
-	@sh tests/cuda/check.sh $(CUDA_TESTS)
+# Only the test of several processes needs what `make setup` installs.
+check-cuda:
+	@nvidia-smi -L >/dev/null 2>&1 || \
+	    { echo "there is no NVIDIA GPU here (nvidia-smi fails): make check-cuda needs one"; exit 1; }
+	@$(MAKE) --no-print-directory -s -j$$(nproc) libordernet-cuda.so $(CUDA_TESTS)
+	@if $(MAKE) --no-print-directory -s setup; then \
+	    $(MAKE) --no-print-directory -s -j$$(nproc) $(CUDA_RANKS) && sh tests/cuda/check.sh $(CUDA_TESTS) $(CUDA_RANKS); \
+	else \
+	    echo "skipped: trainings by several processes (test_cuda_ranks), which need the libraries named above"; \
+	    sh tests/cuda/check.sh $(CUDA_TESTS); \
+	fi
 
 # Without a GPU: the code compiles, with warnings as errors, and the program says what is missing.
 check-cuda-builds:

