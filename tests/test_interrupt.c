@@ -1,0 +1,57 @@
+/* Ctrl-C and SIGTERM: signals that come together are one, a later one ends the program. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/interrupt.h"
+
+static void pause_for(double seconds) {
+    struct timespec t = {.tv_nsec = (long)(seconds * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+/* How a process ends that catches signals, gets the first and then others after a while. */
+static int ends(int first, double seconds, int then) {
+    pid_t child = fork();
+    if (!child) {
+        interrupt_catch();
+        if (interrupted()) _exit(1);
+        raise(first);
+        if (!interrupted()) _exit(2);
+        pause_for(seconds);
+        raise(then);
+        raise(then);
+        _exit(interrupted() ? 3 : 4);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* As timeout(1) sends them, and a shell that passes on what its terminal sent. */
+static void test_together(void **state) {
+    (void)state;
+    for (int i = 0; i < 100; i++) assert_int_equal(ends(SIGTERM, 0, SIGTERM), 3);
+    assert_int_equal(ends(SIGINT, 0, SIGINT), 3);
+    assert_int_equal(ends(SIGINT, 0, SIGTERM), 3);
+    assert_int_equal(ends(SIGINT, 0.05, SIGINT), 3);
+}
+
+static void test_later(void **state) {
+    (void)state;
+    assert_int_equal(ends(SIGINT, 0.6, SIGINT), -SIGINT);
+    assert_int_equal(ends(SIGTERM, 0.6, SIGTERM), -SIGTERM);
+    assert_int_equal(ends(SIGINT, 0.6, SIGTERM), -SIGTERM);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_together), cmocka_unit_test(test_later)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
