@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/library.h"
@@ -69,6 +70,16 @@ onet_status world_open(const world **w, onet_error *err) {
     }
     *w = found;
     return ONET_OK;
+}
+
+/* Open MPI's mpirun ends all processes when one exits with another status than 0; MPICH's, before MPI_Init,
+ * only when it is told so in the words of its protocol, PMI-1. It then drops what it has not yet passed on of
+ * this process's words: so these get a moment first. */
+void world_abandon(onet_status status) {
+    int rank, fd = number("PMI_FD");
+    if (started(&rank) == 1 || !fd) return;
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    dprintf(fd, "cmd=abort exitcode=%d\n", (int)status);
 }
 
 const char *world_device(const world *w, const char *device, char text[24]) {

@@ -28,8 +28,12 @@ struct world {
     void (*close)(const world *w);
 };
 
-/* *w = NULL when this process runs alone. A failure's sentence is the same in all processes. */
+/* *w = NULL when this process runs alone. After a failure, which the other processes need not have met, this
+ * one has to end, and its end has to end them: world_abandon. */
 onet_status world_open(const world **w, onet_error *err);
+/* The last call before this process exits with that status, where it has not opened the world and the others
+ * may wait for it there. */
+void world_abandon(onet_status status);
 /* This process's number as the environment tells it; 0 when alone. */
 int world_rank(void);
 

@@ -37,8 +37,7 @@ static onet_status check_operands(const command *c, int operands, char **argumen
 
 static onet_status run_command(const command *c, int count, char **arguments, onet_error *err) {
     onet_status status = c->shared ? processes_start(err) : ONET_OK;
-    /* mpirun stops all when one ends badly: the first, which speaks, is the only one to do so. */
-    if (status) return processes_first() ? status : ONET_OK;
+    if (status) return status;
     void *values = command_values(c);
     if (!values) return fail_memory(err, "the command's options");
     int operands;
@@ -54,21 +53,25 @@ static onet_status run_command(const command *c, int count, char **arguments, on
     return status;
 }
 
+static bool asks_help(const char *argument) {
+    return !strcmp(argument, "--help") || !strcmp(argument, "-h");
+}
+
 static onet_status start(int count, char **arguments, onet_error *err, const command **ran) {
-    if (!count || !strcmp(arguments[0], "--help") || !strcmp(arguments[0], "-h")) {
-        help_overview(count ? stdout : stderr, NULL);
+    bool tells = processes_first();
+    if (!count || asks_help(arguments[0])) {
+        if (tells) help_overview(count ? stdout : stderr, NULL);
         return count ? ONET_OK : ONET_USAGE;
     }
     if (!strcmp(arguments[0], "--version")) {
-        printf("ordernet %s\n", onet_version());
+        if (tells) printf("ordernet %s\n", onet_version());
         return ONET_OK;
     }
     if (arguments[0][0] == '-')
         return fail(err, ONET_USAGE, "unknown option %s; a command comes first, see 'ordernet --help'",
                     arguments[0]);
-    if (count == 2 && command_family(arguments[0]) &&
-        (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h"))) {
-        help_overview(stdout, arguments[0]);
+    if (count == 2 && command_family(arguments[0]) && asks_help(arguments[1])) {
+        if (tells) help_overview(stdout, arguments[0]);
         return ONET_OK;
     }
     int words;
@@ -87,11 +90,15 @@ int main(int argc, char **argv) {
     onet_status closed = close_output(gone);
     if (!status) err.text[0] = '\0'; /* what closing had to say is said */
     status = world_agree(processes(), status ? status : closed, &err);
-    if (status && err.text[0] && processes_first() && !(status == ONET_IO && gone)) {
+    bool alone = ran && !ran->shared; /* whatever mpirun does, it knows of no other process */
+    bool apart = status && !alone && !processes();
+    if (apart) processes_await_first(&err);
+    if (status && err.text[0] && (alone || apart || processes_first()) && !(status == ONET_IO && gone)) {
         fprintf(stderr, "ordernet%s%s: %s\n", ran ? " " : "", ran ? ran->name : "", err.text);
         if (status == ONET_USAGE && ran)
             fprintf(stderr, "'ordernet %s --help' lists its options.\n", ran->name);
     }
+    if (apart) world_abandon(status);
     processes_end();
     return (int)status;
 }

@@ -1,12 +1,14 @@
 #include "cli/processes.h"
 
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
 static const world *all;
-static bool silent; /* an error that every process meets before they know of each other is told once */
 
 onet_status processes_start(onet_error *err) {
-    onet_status status = world_open(&all, err);
-    silent = status ? world_rank() > 0 : all && all->rank > 0;
-    return status;
+    return world_open(&all, err);
 }
 
 const world *processes(void) {
@@ -14,7 +16,15 @@ const world *processes(void) {
 }
 
 bool processes_first(void) {
-    return !silent;
+    return (all ? all->rank : world_rank()) == 0;
+}
+
+void processes_await_first(onet_error *err) {
+    char host[256] = "an unknown machine";
+    if (processes_first()) return;
+    nanosleep(&(struct timespec){.tv_sec = 3}, NULL); /* Open MPI takes one second to end the others */
+    gethostname(host, sizeof host - 1);
+    if (err->text[0]) error_prefix(err, "process %d, on %s", world_rank(), host);
 }
 
 void processes_end(void) {

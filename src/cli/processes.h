@@ -12,6 +12,10 @@ onet_status processes_start(onet_error *err);
 const world *processes(void);
 /* Whether this process reads, writes and speaks; the others work in silence. */
 bool processes_first(void);
+/* After a failure before the processes knew of each other. All may have met it, a wrong command or a missing
+ * library: then the first tells of it, and mpirun ends the others while they wait here. One that is left
+ * speaks for itself, with its number and machine in err. */
+void processes_await_first(onet_error *err);
 /* The last call: no process ends before all are here, so that none is stopped by mpirun for the failed end
  * of another before it has spoken. */
 void processes_end(void);
