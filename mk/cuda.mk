@@ -10,7 +10,7 @@ endif
 CUDA_SRC  := $(sort $(wildcard src/cuda/*.cu))
 CUDA_OBJ  := $(CUDA_SRC:%.cu=$(B)/%.o)
 
-$(B)/src/cuda/%.o: src/cuda/%.cu
+$(B)/src/cuda/%.o: src/cuda/%.cu $(B)/CUDA_ARCH.value
 	@mkdir -p $(@D)
 	$(NVCC) $(NVFLAGS) -MMD -MP -c $< -o $@
 

@@ -2,7 +2,7 @@
 # MPICC=mpicc.mpich builds it for MPICH.
 MPICC     ?= mpicc
 
-libordernet-mpi.so: src/mpi/mpi.c src/base/world.h include/ordernet.h
+libordernet-mpi.so: src/mpi/mpi.c src/base/world.h include/ordernet.h $(B)/MPICC.value
 	$(MPICC) $(CPPFLAGS) $(ALLCFLAGS) -shared $< -o $@
 
 ifdef MPI
@@ -21,7 +21,7 @@ clean-mpi:
 
 # The tests take every MPI that is here: Debian's names of their compilers.
 MPI_HERE  := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(B)/$(m)/libordernet-mpi.so))
-$(B)/%/libordernet-mpi.so: src/mpi/mpi.c src/base/world.h include/ordernet.h
+$(B)/%/libordernet-mpi.so: src/mpi/mpi.c src/base/world.h include/ordernet.h $(B)/MPICC.value
 	@mkdir -p $(@D)
 	mpicc.$* $(CPPFLAGS) $(ALLCFLAGS) -shared $< -o $@
 
