@@ -197,6 +197,11 @@ if library openmpi; then
         openmpi $n "$program" eval --model one.safetensors --by-size valid.jsonl >got 2>log
         ok "eval, $n ranks" cmp meant got
     done
+    "$program" order --model one.safetensors valid.jsonl >meant
+    ok "order into a file" openmpi 2 "$program" order --model one.safetensors --out got valid.jsonl
+    ok "order into a file: the answers of one process" cmp meant got
+    ok "order into a file on a full disk" says 'No space left' openmpi 2 "$program" order --model one.safetensors --to jsonl \
+        --out /dev/full valid.jsonl
     "$program" order --model words1.safetensors --text texts >meant
     openmpi 2 "$program" order --model words1.safetensors --text <texts >got 2>log
     ok "order of words from standard input" cmp meant got

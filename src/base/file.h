@@ -60,5 +60,7 @@ onet_status output_commit(output *out, onet_error *err);
 void output_abort(output *out);
 /* Whether output_open would open it now: asked before work whose result is to go there. */
 onet_status output_possible(const char *path, onet_error *err);
+/* Whether what is written to path would take the place of the file `read`, whatever names the two go by. */
+bool output_replaces(const char *path, const char *read);
 
 #endif

@@ -248,3 +248,9 @@ onet_status output_possible(const char *path, onet_error *err) {
     if (!status) output_abort(out);
     return status;
 }
+
+bool output_replaces(const char *path, const char *read) {
+    struct stat from, to;
+    if (!strcmp(path, "-") || !strcmp(read, "-") || stat(read, &from) || stat(path, &to)) return false;
+    return S_ISREG(from.st_mode) && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+}

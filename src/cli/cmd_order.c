@@ -1,15 +1,18 @@
 /* ordernet order: sets in, answers out, as they come. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/ordering.h"
+#include "cli/processes.h"
 #include "data/sets.h"
 #include "data/sets_io.h"
 
 typedef struct order_values {
-    const char *model;
+    const char *model, *out;
     onet_read_options read;
     onet_order_options order;
     onet_format to;
@@ -18,6 +21,7 @@ typedef struct order_values {
 
 static void defaults(void *values) {
     order_values *v = values;
+    v->out = "-";
     v->order.top = 1;
     v->order.seed = 1;
 }
@@ -146,16 +150,30 @@ static onet_status order_all(ordering *o, int count, char **paths, onet_error *e
                               .set_column = v->read.set_column,
                               .rank_column = v->read.rank_column,
                               .parts = {.logprob = true, .steps = v->steps, .top = v->order.top}};
-    onet_status status = writer_open(&o->out, "-", &writing, err);
+    onet_status status = writer_open(&o->out, v->out, &writing, err);
     if (!status && !count) status = order_file(o, "-", err);
     for (int i = 0; i < count && !status; i++) status = order_file(o, paths[i], err);
-    if (o->out) {
-        /* After a bad set too: the answers before it are good. */
+    if (status && strcmp(v->out, "-"))
+        writer_abort(o->out);
+    else if (o->out) {
+        /* On standard output after a bad set too: the answers before it are good. */
         onet_error late;
         onet_status closed = writer_commit(o->out, status ? &late : err);
         if (!status) status = closed;
     }
     return status;
+}
+
+/* Before any work: the answers have a place, and it is not what they are made from. */
+static onet_status check_place(const order_values *v, int count, char **paths, onet_error *err) {
+    if (output_replaces(v->out, v->model))
+        return fail(err, ONET_USAGE, "--model %s would be overwritten by --out %s; name another file",
+                    v->model, v->out);
+    for (int i = 0; i < count; i++)
+        if (output_replaces(v->out, paths[i]))
+            return fail(err, ONET_USAGE, "%s would be overwritten by --out %s; name another file", paths[i],
+                        v->out);
+    return output_possible(v->out, err);
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
@@ -167,10 +185,12 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (v->order.decode == ONET_GREEDY && v->order.top > 1)
         return fail(err, ONET_USAGE,
                     "--decode greedy finds one order, not the %d of --top; use beam or sample", v->order.top);
+    onet_status status = processes_first() ? check_place(v, count, operands, err) : ONET_OK;
+    if ((status = world_agree(processes(), status, err))) return status;
     onet_model *model = NULL;
     ordering *o = calloc(1, sizeof *o);
     if (!o) return fail_memory(err, "the sets");
-    onet_status status = ordering_open(&model, &o->orderer, v->model, &v->order, err);
+    status = ordering_open(&model, &o->orderer, v->model, &v->order, err);
     if (!status && o->orderer) {
         o->v = v;
         o->model = model;
@@ -202,13 +222,19 @@ static const option options[] = {
      .help = "Give the K best orders of each set with their log-probabilities; the beam is that wide at "
              "least."},
     {.name = "steps", .kind = OPTION_FLAG, .field = AT(steps), .help = "Add the probability of each step."},
-
+    {.name = "out",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(out),
+     .default_text = "standard output",
+     .help = "Where the answers are written; the file is there when all are, or as it was before. A name in "
+             ".gz compresses."},
     {.name = "to",
      .kind = OPTION_CHOICE,
      .argument = "FORMAT",
      .choices = OPTION_FORMAT_CHOICES,
      .field = AT(to),
-     .default_text = "as the sets came",
+     .default_text = "by the name of --out, else as the sets came",
      .help = "Format of the answers."},
 
     {.group = "Data format"},
@@ -230,7 +256,8 @@ const command cmd_order = {
     .most = -1,
     .about =
         "Reads sets from the files, or from standard input where there are none or a file is -, and writes "
-        "one answer a set to standard output, in input order and in the input's format. In JSON Lines an "
+        "one answer a set to standard output or --out, in input order and in the input's format. In JSON "
+        "Lines an "
         "answer is the set's own object with 'order' filled in and 'logprob' added. Answers to sets that "
         "come "
         "through a pipe appear without waiting for its end.",

@@ -59,12 +59,10 @@ static onet_status check_place(const char *path, onet_error *err) {
 /* What the training reads must not be what it writes: the model, or one of the files beside it. */
 static onet_status check_kept(const char *name, const char *read, const char *model, onet_error *err) {
     static const char *const beside[] = {TRAIN_BEST, TRAIN_CHECKPOINT, TRAIN_LOG};
-    struct stat from, to;
-    if (!read || !strcmp(read, "-") || stat(read, &from)) return ONET_OK;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; read && i < 4; i++) {
         char *path = i ? train_beside(model, beside[i - 1]) : strdup(model);
         if (!path) return fail_memory(err, "the names of the files");
-        bool same = !stat(path, &to) && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+        bool same = output_replaces(path, read);
         if (same)
             fail(err, ONET_USAGE, "%s %s would be overwritten by %s; name another model", name, read, path);
         free(path);
