@@ -17,8 +17,10 @@ $(B)/emulated/libordernet-cuda.so: $(EMULATED) tests/cuda/emulate/emulate.cc $(B
 check-emulated:
 	@if [ -n "$(SAN)" ] || ! $(CXX) --version >/dev/null 2>&1; then \
 	    echo "skipped: the GPU kernels are emulated with a C++ compiler and without sanitizers"; \
-	else $(MAKE) --no-print-directory $(B)/emulated/libordernet-cuda.so $(B)/tests/cuda/test_cuda && \
-	    $(B)/tests/cuda/test_cuda $(B)/emulated/libordernet-cuda.so emulated; fi
+	else $(MAKE) --no-print-directory $(B)/emulated/libordernet-cuda.so $(B)/tests/cuda/test_cuda $(PROGRAM) && \
+	    $(B)/tests/cuda/test_cuda $(B)/emulated/libordernet-cuda.so emulated && \
+	    EMULATED=$(abspath $(B))/emulated/libordernet-cuda.so ORDERNET=$(PROGRAM) \
+	        tests/cli/run.sh tests/cuda/emulate/train.case; fi
 
 # make check-emulated-races: the same kernels under ThreadSanitizer, which reports data races among CUDA threads (a
 # missing __syncthreads) whatever the order they ran in (tests/cuda/emulate/races.h). Needs g++ and its libtsan, 3 GB of

@@ -32,31 +32,40 @@ static void *open_file(const char *path) {
     return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 }
 
+const char *library_named(const char *variable) {
+    const char *named = getenv(variable);
+    return named && *named ? named : NULL;
+}
+
 onet_status library_symbol(void **address, const char *name, const char *variable, const char *symbol,
                            const char *how, onet_error *err) {
-    const char *named = getenv(variable);
+    const char *named = library_named(variable), *opened = named ? named : name;
+    char folder[4096], path[4400];
     void *handle = NULL;
-    if (named && *named) {
+    if (named) {
         if (!(handle = open_file(named)))
-            return fail(err, ONET_USAGE, "%s, which %s names, cannot be opened: %s", named, variable,
+            return fail(err, ONET_FAILED, "%s, which %s names, cannot be opened: %s", named, variable,
                         dlerror());
     } else {
         static const char *const from[] = {"", "../lib/"};
-        char folder[4096], path[4400];
         own_folder(folder, sizeof folder);
         for (size_t i = 0; i < sizeof from / sizeof *from && !handle && folder[0]; i++) {
             snprintf(path, sizeof path, "%s%s%s", folder, from[i], name);
             if (access(path, F_OK)) continue;
             if (!(handle = open_file(path)))
-                return fail(err, ONET_USAGE, "%s cannot be opened: %s", path, dlerror());
+                return fail(err, ONET_FAILED, "%s cannot be opened: %s", path, dlerror());
+            opened = path;
         }
         if (!handle && !(handle = open_file(name)))
-            return fail(err, ONET_USAGE,
+            return fail(err, ONET_FAILED,
                         "%s is neither beside the program, nor where the loader looks, nor named by %s: %s",
                         name, variable, how);
     }
     *address = dlsym(handle, symbol);
     if (!*address)
-        return fail(err, ONET_USAGE, "%s has no %s: build it together with this program", name, symbol);
+        return fail(
+            err, ONET_FAILED,
+            "%s has no %s: it is no %s, or that of another version; build it together with this program",
+            opened, symbol, name);
     return ONET_OK;
 }

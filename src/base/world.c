@@ -46,7 +46,7 @@ onet_status world_open(const world **w, onet_error *err) {
     *w = NULL;
     if (size == 1) return ONET_OK;
     void *address;
-    onet_status status = library_symbol(&address, WORLD_LIBRARY, "ORDERNET_MPI", WORLD_OPEN,
+    onet_status status = library_symbol(&address, WORLD_LIBRARY, WORLD_VARIABLE, WORLD_OPEN,
                                         "`make MPI=1` builds it, with MPICC=mpicc.mpich for MPICH", err);
     if (status) {
         error_prefix(err, "%d processes were started together", size);
@@ -62,11 +62,11 @@ onet_status world_open(const world **w, onet_error *err) {
         int seen = found->size;
         found->close(found);
         return fail(
-            err, ONET_USAGE,
+            err, ONET_FAILED,
             "%d processes were started together, but %s sees %d: it is built for another MPI than this "
             "mpirun's; build it anew with that one's compiler, `make MPI=1 MPICC=mpicc.openmpi` or "
             "`make MPI=1 MPICC=mpicc.mpich`",
-            size, WORLD_LIBRARY, seen);
+            size, library_named(WORLD_VARIABLE) ? library_named(WORLD_VARIABLE) : WORLD_LIBRARY, seen);
     }
     *w = found;
     return ONET_OK;
@@ -80,13 +80,6 @@ void world_abandon(onet_status status) {
     if (started(&rank) == 1 || !fd) return;
     nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     dprintf(fd, "cmd=abort exitcode=%d\n", (int)status);
-}
-
-const char *world_device(const world *w, const char *device, char text[24]) {
-    const char *name = device ? device : "auto";
-    if (!w || (strcmp(name, "auto") && strcmp(name, "cuda"))) return device;
-    snprintf(text, 24, "%s#%d", name, w->local_rank);
-    return text;
 }
 
 onet_status world_agree(const world *w, onet_status status, onet_error *err) {

@@ -37,18 +37,15 @@ void world_abandon(onet_status status);
 /* This process's number as the environment tells it; 0 when alone. */
 int world_rank(void);
 
-/* The device that this process computes on where the user leaves the choice open: of several GPUs in a
- * machine each of its processes takes its own. text is room for the name. */
-const char *world_device(const world *w, const char *device, char text[24]);
-
 /* The status of all processes: that of the first where it is not ONET_OK, with its sentence. Alone (w is
  * NULL), status. A call that may fail in one process is followed by this in all, before they wait for each
  * other. */
 onet_status world_agree(const world *w, onet_status status, onet_error *err);
 
 /* What libordernet-mpi.so gives. A function that fails writes its sentence and gives a status back. */
-#define WORLD_LIBRARY "libordernet-mpi.so"
-#define WORLD_OPEN    "ordernet_mpi_1" /* the number changes with struct world */
+#define WORLD_LIBRARY  "libordernet-mpi.so"
+#define WORLD_VARIABLE "ORDERNET_MPI"
+#define WORLD_OPEN     "ordernet_mpi_1" /* the number changes with struct world */
 typedef onet_status world_open_fn(const world **w, char *sentence, size_t room);
 
 #endif

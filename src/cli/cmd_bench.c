@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "cli/commands.h"
+#include "decode/orderer.h"
 #include "kernels/net.h"
 #include "kernels/operations.h"
 #include "kernels/peak.h"
@@ -72,7 +73,7 @@ static onet_status bench_train(const bench_values *v, const onet_model *m, int n
     net *t = NULL;
     uint32_t *index = array_new((size_t)v->batch, sizeof *index);
     onet_status status = index ? generated_sets(&sets, sh, v->batch, n, err) : fail_memory(err, "the batch");
-    if (!status) status = net_open(&t, sh, v->device, v->kernels, v->threads, err);
+    if (!status) status = net_open(&t, sh, v->device, 0, v->kernels, v->threads, err);
     if (!status) status = t->ops->reserve(t, v->batch, n, err);
     if (!status) status = t->ops->data(t, sets, NULL, NULL, 0, err);
     if (!status) status = t->ops->put(t, NET_THETA, m->theta, err);
@@ -140,13 +141,24 @@ static onet_status bench_order(const bench_values *v, const onet_model *m, int n
     r->per_second = count / best;
     r->gflops = operations_order(&m->sh, n, v->beam) * count / best * 1e-9;
     r->loss = NAN;
-    bool gpu = v->device && strncmp(v->device, "cuda", 4) == 0;
-    r->kernels = gpu ? "cuda" : kernels_pick(v->kernels) ? kernels_pick(v->kernels)->name : "";
+    r->kernels = orderer && orderer->gpu    ? "cuda"
+                 : kernels_pick(v->kernels) ? kernels_pick(v->kernels)->name
+                                            : "";
     onet_orderer_free(orderer);
     onet_sets_free(sets);
     free(answers);
     free(order);
     return status;
+}
+
+static void print_heading(const bench_values *v, FILE *csv) {
+    if (csv)
+        fprintf(
+            csv,
+            "preset,work,n,batch,threads,kernels,examples_per_second,gflops,peak_gflops,share,memory_mb\n");
+    if (!v->json)
+        printf("%-6s %6s %6s %8s %-8s %13s %9s %9s %7s %9s\n", "work", "n", "sets", "threads", "kernels",
+               "examples/s", "GFLOP/s", "peak", "share", "memory MB");
 }
 
 static void print_row(const bench_values *v, const row *r, FILE *csv) {
@@ -203,13 +215,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         static const int usual[] = {5, 10, 20};
         for (v->n.count = 0; v->n.count < 3; v->n.count++) v->n.value[v->n.count] = usual[v->n.count];
     }
-    if (csv)
-        fprintf(
-            csv,
-            "preset,work,n,batch,threads,kernels,examples_per_second,gflops,peak_gflops,share,memory_mb\n");
-    if (!v->json)
-        printf("%-6s %6s %6s %8s %-8s %13s %9s %9s %7s %9s\n", "work", "n", "sets", "threads", "kernels",
-               "examples/s", "GFLOP/s", "peak", "share", "memory MB");
+    bool begun = false;
     for (int i = 0; i < v->n.count && !status; i++)
         for (int order = 0; order < 2 && !status; order++) {
             if ((v->train || v->order) && !(order ? v->order : v->train)) continue;
@@ -221,6 +227,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
             double after = peak_gflops(threads, 0.2);
             r.peak = before > after ? before : after;
             r.memory = memory_mb();
+            if (!begun) print_heading(v, csv); /* not before something could be measured */
+            begun = true;
             print_row(v, &r, csv);
         }
     if (csv && fclose(csv) && !status) status = fail(err, ONET_IO, "%s cannot be written", v->csv);

@@ -90,13 +90,25 @@ static int show(void *context, const onet_progress *now) {
     return interrupted();
 }
 
+/* " on cuda:0" after the speed; nothing for processors. */
+static const char *place_text(const onet_train_options *o, const onet_model *model, char text[64]) {
+    const char *kernels = onet_model_record(model, "kernels");
+    text[0] = '\0';
+    if (kernels && !strcmp(kernels, "cuda")) {
+        bool named = o->device && !strncmp(o->device, "cuda:", 5);
+        snprintf(text, 64, " on %s", processes() ? "GPUs" : named ? o->device : "cuda:0");
+    }
+    return text;
+}
+
 static void summarise(const training *t, const onet_train_options *o, const onet_model *model) {
     const onet_progress *p = &t->last;
-    char time[32];
+    char time[32], place[64];
     printf("%s: %zu parameters, %llu steps, loss %.4f", o->model_path, onet_model_parameters(model, 1),
            (unsigned long long)p->step, p->loss);
     if (!isnan(p->valid_exact)) printf(", valid %.2f%%", 100 * p->valid_exact);
-    printf(", %.0f sets/s, %s\n", p->examples_per_second, duration_text(progress_seconds(&t->line), time));
+    printf(", %.0f sets/s%s, %s\n", p->examples_per_second, place_text(o, model, place),
+           duration_text(progress_seconds(&t->line), time));
 }
 
 static onet_status train(train_values *v, const onet_sets *data, const onet_sets *valid, onet_error *err) {

@@ -12,11 +12,9 @@ onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char
                           const onet_order_options *options, onet_error *err) {
     const world *w = processes();
     onet_order_options own = *options;
-    static char device[24]; /* the orderer keeps its options */
     if (w && !own.threads) own.threads = w->processors;
-    own.device = world_device(w, own.device, device);
     onet_status status = world_agree(w, onet_model_load(model, path, err), err);
-    if (!status) status = world_agree(w, onet_orderer_new(orderer, *model, &own, err), err);
+    if (!status) status = world_agree(w, orderer_new(orderer, *model, &own, w ? w->local_rank : 0, err), err);
     if (status || !w) return status;
     if (processes_first()) {
         orderer_share(*orderer, w);

@@ -21,8 +21,8 @@ struct worker {
     size_t room;
 };
 
-onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
-                             const onet_order_options *options, onet_error *err) {
+onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const onet_order_options *options,
+                        int process, onet_error *err) {
     onet_order_options o = options ? *options : (onet_order_options){0};
     *orderer = NULL;
     if (o.beam < 0 || o.top < 0) return fail(err, ONET_USAGE, "beam and top must not be negative");
@@ -32,7 +32,7 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
     const kernels *k = kernels_pick(o.kernels);
     if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this processor", o.kernels);
     device_choice device;
-    onet_status status = device_choose(o.device, o.kernels, &device, err);
+    onet_status status = device_choose(o.device, process, o.kernels, CUDA_ORDER, &device, err);
     if (status) return status;
     onet_orderer *r = calloc(1, sizeof *r);
     if (!r) return fail_memory(err, "ordering");
@@ -52,6 +52,11 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
     }
     *orderer = r;
     return ONET_OK;
+}
+
+onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
+                             const onet_order_options *options, onet_error *err) {
+    return orderer_new(orderer, model, options, 0, err);
 }
 
 void onet_orderer_free(onet_orderer *r) {

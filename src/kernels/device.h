@@ -6,13 +6,15 @@
 
 typedef struct device_choice {
     enum { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU } kind; /* auto: the GPU, where there is one */
-    /* Of the GPU; -1 - R: that of process R of this machine, R modulo the number of GPUs. */
-    int number;
+    int number; /* of the GPU; -1 - P: that of process P of this machine, P modulo the number of GPUs */
 } device_choice;
 
-/* "auto" or NULL, "cpu", "cuda", "cuda:N"; "auto#R" and "cuda#R" for process R of this machine. Who names
- * kernels of the processor and no device means the processor. */
-onet_status device_choose(const char *device, const char *kernel_set, device_choice *choice, onet_error *err);
+/* device: "auto" or NULL, "cpu", "cuda", "cuda:N". Without a number each process of a machine takes a GPU of
+ * its own; process: which one this is, from 0. Who names kernels of the processor and no device means the
+ * processor. Who names the library wants it: where the choice is free it must have the function all the same,
+ * by which the GPU will be opened. */
+onet_status device_choose(const char *device, int process, const char *kernel_set, const char *function,
+                          device_choice *choice, onet_error *err);
 
 /* Opens the library, where that was not done yet, and finds one of its functions. */
 onet_status device_function(const char *name, void **function, onet_error *err);

@@ -77,9 +77,9 @@ struct net {
 void step_forward(net *t);
 void step_backward(net *t);
 
-/* device: as in kernels/device.h; kernel_set and threads: of a CPU. */
-onet_status net_open(net **t, const shape *sh, const char *device, const char *kernel_set, int threads,
-                     onet_error *err);
+/* device and process: as in kernels/device.h; kernel_set and threads: of a CPU. */
+onet_status net_open(net **t, const shape *sh, const char *device, int process, const char *kernel_set,
+                     int threads, onet_error *err);
 onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err);
 /* Of the last batch: log-probability of item i at step t, [B, n, n], step by step; placed items get 0. */
 const real *cpu_logprob(const net *t);

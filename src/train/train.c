@@ -454,7 +454,8 @@ static void sum_floats(void *context, real *values, size_t count) {
 static onet_status open_device(run *r, onet_error *err) {
     const shape *sh = &r->model->sh;
     onet_status status =
-        world_agree(r->w, net_open(&r->net, sh, r->o.device, r->o.kernels, r->o.threads, err), err);
+        net_open(&r->net, sh, r->o.device, r->w ? r->w->local_rank : 0, r->o.kernels, r->o.threads, err);
+    status = world_agree(r->w, status, err);
     if (status || !r->w) return status;
     double gpus = strcmp(r->net->ops->name, "cpu") != 0;
     r->w->sum(r->w, &gpus, 1);
@@ -537,10 +538,8 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
                            const onet_train_options *options, onet_error *err) {
     run r = {.w = w, .train = train, .valid = valid && valid->count ? valid : NULL, .o = *options};
     r.validates = r.valid != NULL;
-    char device[24];
     *model = NULL;
     if (w && !r.o.threads) r.o.threads = w->processors;
-    r.o.device = world_device(w, r.o.device, device);
     onet_status status = train_check_options(options, err);
     if (!status) status = prepare(&r, err);
     if (!status) status = loop(&r, err);

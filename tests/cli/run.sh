@@ -24,7 +24,7 @@ mkdir "$work/bin"
 ln -s "$program" "$work/bin/ordernet"
 export PATH="$work/bin:$PATH" LC_ALL=C TERM=dumb
 # A wide or narrow terminal, or the user's own settings, must not change what is compared.
-unset COLUMNS OMP_NUM_THREADS
+unset COLUMNS OMP_NUM_THREADS ORDERNET_CUDA ORDERNET_MPI
 
 update=
 [ "$1" = --update ] && update=1 && shift

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Each kernel of one step, by Nsight Compute: time, float32 operations (on the tensor cores one is three of TF32) and
 # traffic with device memory. usage: profile.sh TEST_PROGRAM tsp|words BATCH ITEMS
-ncu --clock-control none --cache-control none --metrics gpu__time_duration.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__ops_path_tensor_src_tf32_dst_fp32.sum,dram__bytes.sum \
+command -v ncu >/dev/null || { echo "profile.sh: ncu (Nsight Compute) is not installed, or not in PATH" >&2; exit 1; }
+table=$(ncu --clock-control none --cache-control none --metrics gpu__time_duration.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__ops_path_tensor_src_tf32_dst_fp32.sum,dram__bytes.sum \
     --csv "$1" ./libordernet-cuda.so profile "$2" "$3" "$4" 2>/dev/null | awk -F'","' '
     /^"[0-9]/ {
         name = $5; sub(/\(.*/, "", name); sub(/^void /, "", name)
@@ -13,9 +14,11 @@ ncu --clock-control none --cache-control none --metrics gpu__time_duration.sum,s
         if ($13 ~ /dram/) bytes[name] += value * scale
     }
     END {
+        if (!all) exit 1
         for (n in time) {
             printf "%-46s %3d launches %8.1f us %6.1f each %5.1f%% %6.2f TFLOP/s %6.3f TB/s\n", n, count[n] / 2, time[n] / 2, time[n] / count[n], 100 * time[n] / all, 1e-6 * work[n] / time[n], 1e-6 * bytes[n] / time[n]
             flops += work[n]; moved += bytes[n]
         }
         printf "all kernels, one after the other: %.1f us, %.2f GFLOP, %.1f MB\n", all / 2, flops / 2e9, moved / 2e6
-    }' | sort
+    }') || { echo "profile.sh: ncu measured no kernel; 'ncu $1 ./libordernet-cuda.so profile $2 $3 $4' says why" >&2; exit 1; }
+printf '%s\n' "$table" | sort

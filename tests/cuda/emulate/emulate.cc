@@ -13,6 +13,11 @@
 #include <utility>
 #include <vector>
 
+extern "C" {
+#include "base/error.h"
+#include "cuda/order.h"
+}
+
 enum { SLOT = 32, STACK = 256 * 1024, SHARED = 232448 };
 
 thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
@@ -426,4 +431,10 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t e) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t) {
     for (auto &w : e->work) w();
     return cudaSuccess;
+}
+
+/* The kernels that order sets are left out: the program orders on the processor, as without a GPU. */
+extern "C" __attribute__((visibility("default"))) onet_status
+ordernet_cuda_order(order_device **, const order_net *, int, int, onet_error *err) {
+    return fail(err, ONET_FAILED, "ordering is not emulated: use --device cpu");
 }
