@@ -211,6 +211,19 @@ if library openmpi; then
     ok "a bad set is told once, after the answers before it" sh -c "(head -n 3 valid.jsonl; echo bad) |
         mpirun.openmpi --oversubscribe -n 2 '$program' order --model one.safetensors >got 2>said
         [ \$? = 3 ] && [ \$(wc -l <got) = 3 ] && [ \$(grep -c 'not valid JSON' said) = 1 ]"
+    cp tiny.safetensors copy.safetensors
+    ok "another model" says '^ordernet eval: process 1 has another model in tiny' openmpi 1 "$program" eval --model one.safetensors \
+        valid.jsonl : -n 1 "$program" eval --model tiny.safetensors valid.jsonl
+    ok "a copy of the model" openmpi 1 "$program" eval --model tiny.safetensors valid.jsonl : -n 1 "$program" eval \
+        --model copy.safetensors --threads 1 valid.jsonl
+    given="train --data train.jsonl --model x.safetensors --quiet"
+    # shellcheck disable=SC2086
+    ok "another option" says '^ordernet train: process 2 was given another --batch' openmpi 2 "$program" $given --max-steps 3 : \
+        -n 1 "$program" $given --max-steps 3 --batch 8
+    ok "another command" says 'process 1 was given another command' openmpi 1 "$program" eval --model one.safetensors \
+        valid.jsonl : -n 1 "$program" order --model one.safetensors valid.jsonl
+    ok "a wrong option in one rank" says 'unknown option --modl' openmpi 1 "$program" eval --model one.safetensors valid.jsonl : \
+        -n 1 "$program" eval --modl one.safetensors valid.jsonl
     before_the_world openmpi
     ok "no library: what to do" says 'make MPI=1' env ORDERNET_MPI= sh -c "
         cp '$program' here && timeout 60 mpirun.openmpi --oversubscribe -n 2 ./here train --data train.jsonl --model x.safetensors"

@@ -259,6 +259,19 @@ static void agrees(void **state) {
     assert_int_equal(world_agree(NULL, ONET_BAD, &err), ONET_BAD);
 }
 
+static void compare(const world *w, void *shared) {
+    (void)shared;
+    static const char *const text[] = {"batch 32", "batch 32", "batch 8"};
+    assert_true(world_same(w, text[w->rank], 6));
+    assert_int_equal(world_same(w, text[w->rank], strlen(text[w->rank])), w->rank < 2);
+    assert_int_equal(world_same(w, text[0], (size_t)w->rank), w->rank == 0);
+}
+
+static void compares(void **state) {
+    (void)state;
+    in_processes(3, compare, NULL);
+}
+
 /* ---- ordering ---- */
 
 enum { TOP = 3 };
@@ -354,11 +367,9 @@ static void orders_the_same(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees),
-        cmocka_unit_test(trains_the_same),
-        cmocka_unit_test(trains_with_fewer_sets_than_processes),
-        cmocka_unit_test(fails_together),
-        cmocka_unit_test(orders_the_same),
+        cmocka_unit_test(agrees),          cmocka_unit_test(compares),
+        cmocka_unit_test(trains_the_same), cmocka_unit_test(trains_with_fewer_sets_than_processes),
+        cmocka_unit_test(fails_together),  cmocka_unit_test(orders_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

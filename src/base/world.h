@@ -8,6 +8,7 @@
 #ifndef BASE_WORLD_H
 #define BASE_WORLD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "ordernet.h"
@@ -41,6 +42,9 @@ int world_rank(void);
  * NULL), status. A call that may fail in one process is followed by this in all, before they wait for each
  * other. */
 onet_status world_agree(const world *w, onet_status status, onet_error *err);
+
+/* Whether this process has the same bytes as process 0. The number may differ, and only a hash is sent. */
+bool world_same(const world *w, const void *data, size_t bytes);
 
 /* What libordernet-mpi.so gives. A function that fails writes its sentence and gives a status back. */
 #define WORLD_LIBRARY  "libordernet-mpi.so"

@@ -185,11 +185,14 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (v->order.decode == ONET_GREEDY && v->order.top > 1)
         return fail(err, ONET_USAGE,
                     "--decode greedy finds one order, not the %d of --top; use beam or sample", v->order.top);
-    onet_status status = processes_first() ? check_place(v, count, operands, err) : ONET_OK;
-    if ((status = world_agree(processes(), status, err))) return status;
     onet_model *model = NULL;
     ordering *o = calloc(1, sizeof *o);
-    if (!o) return fail_memory(err, "the sets");
+    onet_status status = o ? ONET_OK : fail_memory(err, "the sets");
+    if (!status && processes_first()) status = check_place(v, count, operands, err);
+    if ((status = world_agree(processes(), status, err))) {
+        free(o);
+        return status;
+    }
     status = ordering_open(&model, &o->orderer, v->model, &v->order, err);
     if (!status && o->orderer) {
         o->v = v;

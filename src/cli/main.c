@@ -39,16 +39,15 @@ static onet_status run_command(const command *c, int count, char **arguments, on
     onet_status status = c->shared ? processes_start(err) : ONET_OK;
     if (status) return status;
     void *values = command_values(c);
-    if (!values) return fail_memory(err, "the command's options");
-    int operands;
-    bool help;
-    status = options_parse(c->options, values, count, arguments, &operands, &help, err);
-    if (!status && help)
-        status = processes_first() ? help_command(stdout, c, err) : ONET_OK;
-    else if (!status) {
-        status = check_operands(c, operands, arguments, err);
-        if (!status) status = c->run(values, operands, arguments, err);
-    }
+    int operands = 0;
+    bool help = false;
+    status = values ? options_parse(c->options, values, count, arguments, &operands, &help, err)
+                    : fail_memory(err, "the command's options");
+    if (!status && !help) status = check_operands(c, operands, arguments, err);
+    status = world_agree(processes(), status, err);
+    if (!status) status = processes_same_task(c, values, help, err);
+    if (!status && !help) status = c->run(values, operands, arguments, err);
+    if (!status && help && (!c->shared || processes_first())) status = help_command(stdout, c, err);
     free(values);
     return status;
 }

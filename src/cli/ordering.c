@@ -7,6 +7,20 @@
 #include "base/memory.h"
 #include "cli/processes.h"
 #include "decode/orderer.h"
+#include "model/model.h"
+
+/* Of one model: half of the answers of each of two would be nobody's. */
+static onet_status same_model(const world *w, const onet_model *model, const char *path, onet_error *err) {
+    char sum[65];
+    model_checksum(model, sum);
+    onet_status status = ONET_OK;
+    if (!world_same(w, sum, sizeof sum))
+        status =
+            fail(err, ONET_USAGE,
+                 "process %d has another model in %s than process 0 has; give all the same, or a copy of it",
+                 w->rank, path);
+    return world_agree(w, status, err);
+}
 
 onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char *path,
                           const onet_order_options *options, onet_error *err) {
@@ -14,6 +28,7 @@ onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char
     onet_order_options own = *options;
     if (w && !own.threads) own.threads = w->processors;
     onet_status status = world_agree(w, onet_model_load(model, path, err), err);
+    if (w && !status) status = same_model(w, *model, path, err);
     if (!status) status = world_agree(w, orderer_new(orderer, *model, &own, w ? w->local_rank : 0, err), err);
     if (status || !w) return status;
     if (processes_first()) {

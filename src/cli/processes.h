@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/world.h"
+#include "cli/commands.h"
 
 /* For a command that can use them: opens the world where there are several processes. */
 onet_status processes_start(onet_error *err);
@@ -16,6 +17,9 @@ bool processes_first(void);
  * library: then the first tells of it, and mpirun ends the others while they wait here. One that is left
  * speaks for itself, with its number and machine in err. */
 void processes_await_first(onet_error *err);
+/* Whether all were given the same command and options; a sentence in all where one was not. Files may have
+ * other names on other machines, and what a machine computes with is its own. */
+onet_status processes_same_task(const command *c, const void *values, bool help, onet_error *err);
 /* The last call: no process ends before all are here, so that none is stopped by mpirun for the failed end
  * of another before it has spoken. */
 void processes_end(void);
