@@ -76,6 +76,11 @@ void help_overview(FILE *out, const char *family) {
     print_wrapped(out, exit_statuses, 0, 0, width);
 }
 
+/* Of commands that many processes may share. */
+static const char shared_work[] =
+    "'mpirun -n 4 ordernet ...' shares the work over 4 processes (docs/scale.md). Each then has its share of "
+    "the processors that it may run on as threads, or as many as --threads says.";
+
 /* "--beam K", "--decode beam|greedy|sample" */
 static void option_left(const option *o, char *text, size_t size) {
     bool takes = o->kind != OPTION_FLAG && o->kind != OPTION_OFF;
@@ -154,6 +159,10 @@ onet_status help_command(FILE *out, const command *c, onet_error *err) {
     print_wrapped(out, line, 7, 11, width);
     fputc('\n', out);
     print_wrapped(out, c->about, 0, 0, width);
+    if (c->shared) {
+        fputc('\n', out);
+        print_wrapped(out, shared_work, 0, 0, width);
+    }
     if (c->options[0].name) fputs("\nOptions:\n", out);
     for (const option *o = c->options; o->name || o->group; o++) {
         if (o->group) {
@@ -207,6 +216,10 @@ static onet_status man_command(FILE *out, const command *c, onet_error *err) {
     man_text(out, line);
     fputs(".PP\n", out);
     man_text(out, c->about);
+    if (c->shared) {
+        fputs(".PP\n", out);
+        man_text(out, shared_work);
+    }
     for (const option *o = c->options; o->name || o->group; o++) {
         if (o->group) {
             fputs(".PP\n.I ", out);
