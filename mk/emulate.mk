@@ -19,6 +19,7 @@ check-emulated:
 	    echo "skipped: the GPU kernels are emulated with a C++ compiler and without sanitizers"; \
 	else $(MAKE) --no-print-directory $(B)/emulated/libordernet-cuda.so $(B)/tests/cuda/test_cuda $(PROGRAM) && \
 	    $(B)/tests/cuda/test_cuda $(B)/emulated/libordernet-cuda.so emulated && \
+	    sh tests/cuda/emulate/train.sh ./$(PROGRAM) $(B)/emulated/libordernet-cuda.so && \
 	    EMULATED=$(abspath $(B))/emulated/libordernet-cuda.so ORDERNET=$(PROGRAM) \
 	        tests/cli/run.sh tests/cuda/emulate/train.case; fi
 

@@ -79,7 +79,7 @@ typedef struct training {
 static int show(void *context, const onet_progress *now) {
     training *t = context;
     t->last = *now;
-    if (now->step && progress_due(&t->line)) { /* before the first step there is nothing to tell */
+    if (!isnan(now->loss) && progress_due(&t->line)) { /* before there is a loss there is nothing to tell */
         char text[256], left[32], valid[48] = "";
         if (!isnan(now->valid_exact)) snprintf(valid, sizeof valid, ", valid %.2f%%", 100 * now->valid_exact);
         snprintf(text, sizeof text, "epoch %d/%d, step %llu/%llu, loss %.4f%s, %.0f sets/s, %s left",

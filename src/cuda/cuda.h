@@ -10,7 +10,7 @@
 #define CUDA_EAGER   "ordernet_cuda_eager"
 
 /* device: number of the GPU, as in kernels/device.h. ABI: what this header and net.h were when the library was built. */
-enum { CUDA_ABI = 7 };
+enum { CUDA_ABI = 8 };
 typedef onet_status cuda_open_fn(net **t, const shape *sh, int device, int abi, onet_error *err);
 
 /* For the tests: one of the arrays that a step leaves on the device, as it stands there; how many numbers. */

@@ -68,10 +68,13 @@ struct encoder_block {
     int splits;
 };
 
+enum { RESULTS = 2 + NET_LOSSES };
+
 struct adam_numbers { /* one step's, on the device */
     float scale, b1, b2, c1, c2, eps, keep, rate, root;
     float clip;
     int words; /* distinct words of this batch */
+    int place; /* among the last losses */
 };
 
 struct chunk { /* of the parameters: all of one tensor */
@@ -128,8 +131,9 @@ struct gpu {
     chunk *chunks;
     int chunk_count;
     double *norm_part; /* [chunk_count] */
-    double *results;   /* loss, norm */
+    double *results;   /* [RESULTS]: loss, norm, losses of the last steps */
     double *results_host;
+    unsigned ended; /* steps */
     double *share; /* [5, widest norm], in the host's memory: sums on their way to other processes and back */
     struct { /* the same, for what is as long as the gradient or the batch; only where processes share it */
         void *memory;

@@ -62,7 +62,7 @@ static void place_fixed(gpu *s, arena &a) {
     }
     a.place(s->chunks, s->chunk_count);
     a.place(s->norm_part, s->chunk_count);
-    a.place(s->results, 2);
+    a.place(s->results, RESULTS);
 }
 
 /* One entry for each stretch of CHUNK parameters, and how their gradient is found. */
@@ -105,7 +105,7 @@ onet_status memory_open(gpu *s, onet_error *err) {
     chunk *chunks = (chunk *)calloc((size_t)s->chunk_count, sizeof *chunks);
     onet_status status = ONET_OK;
     if (!chunks || !get(&s->fixed, a.used) ||
-        cudaMallocHost((void **)&s->results_host, 2 * sizeof(double)) != cudaSuccess ||
+        cudaMallocHost((void **)&s->results_host, RESULTS * sizeof(double)) != cudaSuccess ||
         cudaMallocHost((void **)&s->share, 5 * widest * sizeof(double)) != cudaSuccess)
         status = fail_memory(err, "the net on the GPU");
     if (!status) {

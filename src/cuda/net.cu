@@ -122,10 +122,10 @@ static void encoder_backward(net *t, int block) {
 
 /* Brings the results over; NaN when the device failed. */
 static double result(gpu *s, int which) {
-    gpu_ok(
-        s,
-        cudaMemcpyAsync(s->results_host, s->results, 2 * sizeof(double), cudaMemcpyDeviceToHost, s->stream),
-        "copying from the device");
+    gpu_ok(s,
+           cudaMemcpyAsync(s->results_host, s->results, RESULTS * sizeof(double), cudaMemcpyDeviceToHost,
+                           s->stream),
+           "copying from the device");
     gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device");
     return s->failed[0] ? (double)NAN : s->results_host[which];
 }
@@ -159,7 +159,8 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm) {
                       (float)(step->rate / step->correction1),
                       (float)(1 / sqrt(step->correction2)),
                       (float)clip,
-                      words};
+                      words,
+                      (int)(s->ended++ % NET_LOSSES)};
     memcpy(host, &a, sizeof a);
     if (s->eager) {
         step_send_slot(s);
@@ -181,6 +182,15 @@ static double loss(net *t) {
     double mean = result(s, 0); /* this process's part of it */
     if (t->sum) t->sum(t->sum_context, &mean, 1);
     return mean;
+}
+
+static void losses(net *t, int count, double *to) {
+    gpu *s = (gpu *)t;
+    step_launch(s, 0);
+    result(s, 0);
+    for (int i = 0; i < count; i++)
+        to[i] = s->failed[0] ? (double)NAN : s->results_host[2 + (s->ended - count + i) % NET_LOSSES];
+    if (t->sum) t->sum(t->sum_context, to, (size_t)count);
 }
 
 static float *block_of(gpu *s, net_block what, size_t *count) {
@@ -247,7 +257,8 @@ static const block_ops ops = {"cuda",
                               encoder_backward,
                               optimise,
                               average,
-                              loss};
+                              loss,
+                              losses};
 
 /* ---- opening ---- */
 
@@ -310,7 +321,7 @@ ordernet_cuda_open(net **t, const shape *sh, int device, int abi, onet_error *er
     s->base.ops = &ops;
     s->base.sh = sh;
     s->base.update = 1;
-    s->base.loss_every = 16;
+    s->base.loss_every = NET_LOSSES;
     onet_status status = open_device(s, device, err);
     s->H = pad(sh->s.hidden);
     s->O = pad(sh->s.encoder_out);

@@ -169,7 +169,7 @@ struct move_args {
     const adam_numbers *adam;
     const double *norm_part;
     int parts;
-    double *norm;
+    double *results;
     /* Words: */
     float *vectors, *vectors_m, *vectors_v;
     const int32_t *word_first, *word_row, *word_id;
@@ -198,7 +198,10 @@ __global__ void __launch_bounds__(256) move(move_args p) {
     double size = sqrt(block_sum(square, sums));
     float scale = a.scale;
     if (a.clip > 0 && size > (double)a.clip) scale = (float)((double)a.scale * (double)a.clip / size);
-    if (blockIdx.x == 0 && !threadIdx.x) *p.norm = size;
+    if (blockIdx.x == 0 && !threadIdx.x) {
+        p.results[1] = size;
+        p.results[2 + a.place] = p.results[0];
+    }
     if (word >= 0) {
         size_t at = (size_t)p.word_id[word] * p.width;
 #pragma unroll 1
@@ -235,7 +238,7 @@ void gpu_adam(gpu *s) {
                    s->adam,
                    s->norm_part,
                    s->chunk_count,
-                   s->results + 1,
+                   s->results,
                    s->vectors,
                    s->vectors_m,
                    s->vectors_v,

@@ -465,6 +465,10 @@ static double loss(net *t) {
     return ((cpu *)t)->loss;
 }
 
+static void losses(net *t, int count, double *to) {
+    if (count == 1) *to = ((cpu *)t)->loss;
+}
+
 const real *cpu_logprob(const net *t) {
     return ((const cpu *)t)->logit;
 }
@@ -487,6 +491,7 @@ static const block_ops cpu_ops = {
     .optimise = optimise,
     .average = average,
     .loss = loss,
+    .losses = losses,
 };
 
 const char *net_kernels(const net *t) {

@@ -24,6 +24,8 @@ typedef enum net_block {
     NET_VECTORS_AVERAGE
 } net_block;
 
+enum { NET_LOSSES = 16 }; /* the most steps whose losses a net keeps, a power of 2 */
+
 typedef struct block_ops {
     const char *name;
     void (*close)(net *t);
@@ -53,8 +55,10 @@ typedef struct block_ops {
     /* Draws the averages of parameters and vectors, which must have been put, towards these:
      * average = decay * average + (1 - decay) * parameter. */
     void (*average)(net *t, double decay);
-    double (*loss)(
-        net *t); /* of the last step: mean over all places; waits for the device. By all processes */
+    /* Losses are means over all places. They wait for the device, and are asked for by all processes. */
+    double (*loss)(net *t); /* of the last step */
+    /* Of the last `count` steps that `optimise` has ended, oldest first; at most loss_every. */
+    void (*losses)(net *t, int count, double *to);
 } block_ops;
 
 struct net {
@@ -62,7 +66,7 @@ struct net {
     const shape *sh;
     int B, n;       /* this batch: sets here, items a set */
     int all;        /* sets in the batch over all processes */
-    int loss_every; /* steps between two looks at the loss: it costs a wait where the device is another */
+    int loss_every; /* steps whose losses are kept: a look at them costs a wait where the device is another */
     int tf32;       /* 1: products may round their factors to TF32, where the device has that */
     int update;     /* 1: running statistics move with this batch */
     /* Sums over all processes, in place, the same bits in each; NULL when there is one. They are called by

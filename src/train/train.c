@@ -51,6 +51,8 @@ typedef struct run {
     char *checkpoint, *best, *log_path;
     train_log log;
     int stop; /* the caller wants it to end */
+    uint64_t log_every;
+    int unread; /* steps whose loss has not been looked at */
     double started, last_progress, last_checkpoint, seconds_before;
     uint64_t examples;   /* in this run */
     uint64_t saved_step; /* of the checkpoint on disk; UINT64_MAX when there is none */
@@ -88,9 +90,34 @@ static onet_status fetch(run *r, onet_error *err) {
     return status;
 }
 
+/* Looks at the losses of the steps since the last look. */
+static onet_status read_losses(run *r, onet_error *err) {
+    double loss[NET_LOSSES];
+    int count = r->unread;
+    r->net->ops->losses(r->net, count, loss);
+    r->unread = 0;
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(loss[i])) {
+            onet_status status = fetch(r, err); /* a device that failed says why */
+            if (status) return status;
+            char saved[64] = "there is no checkpoint yet";
+            if (r->saved_step != UINT64_MAX)
+                snprintf(saved, sizeof saved, "the last good checkpoint is of step %" PRIu64, r->saved_step);
+            return fail(err, ONET_FAILED,
+                        "the loss is no longer a number at step %" PRIu64
+                        "; %s. Try a lower learning rate or --clip 1",
+                        r->s.step - (uint64_t)(count - 1 - i), saved);
+        }
+        r->s.loss = 0.99 * r->s.loss + 0.01 * loss[i];
+        r->s.loss_weight = 0.99 * r->s.loss_weight + 0.01;
+    }
+    return ONET_OK;
+}
+
 static onet_status save_checkpoint(run *r, onet_error *err) {
     const block_ops *ops = r->net->ops;
-    onet_status status = fetch(r, err);
+    onet_status status = r->unread ? read_losses(r, err) : ONET_OK;
+    if (!status) status = fetch(r, err);
     if (!status) status = ops->get(r->net, NET_M, r->s.m, err);
     if (!status) status = ops->get(r->net, NET_V, r->s.v, err);
     if (!status && r->s.vec) status = ops->get(r->net, NET_VECTORS_M, r->s.vec_m, err);
@@ -275,6 +302,15 @@ static void move_average(run *r) {
     r->net->ops->average(r->net, decay);
 }
 
+/* A log's row is due; an epoch, or all, is done. */
+static bool log_due(const run *r) {
+    return r->s.step % r->log_every == 0;
+}
+
+static bool ends(const run *r) {
+    return r->s.step % r->plan->count == 0 || r->s.step == r->steps;
+}
+
 static onet_status one_step(run *r, onet_error *err) {
     const block_ops *ops = r->net->ops;
     uint64_t epoch = r->s.step / r->plan->count, at = r->s.step % r->plan->count;
@@ -301,33 +337,18 @@ static onet_status one_step(run *r, onet_error *err) {
                   r->o.clip, NULL);
     r->s.step++;
     r->examples += (uint64_t)b->count;
-    if (r->s.step % (uint64_t)r->net->loss_every == 0 || r->s.step == r->steps) {
-        double loss = ops->loss(r->net);
-        if (!isfinite(loss)) {
-            onet_status status = fetch(r, err); /* a device that failed says why */
-            if (status) return status;
-            char saved[64] = "there is no checkpoint yet";
-            if (r->saved_step != UINT64_MAX)
-                snprintf(saved, sizeof saved, "the last good checkpoint is of step %" PRIu64, r->saved_step);
-            return fail(err, ONET_FAILED,
-                        "the loss is no longer a number at step %" PRIu64
-                        "; %s. Try a lower learning rate or --clip 1",
-                        r->s.step, saved);
-        }
-        r->s.loss = 0.99 * r->s.loss + 0.01 * loss;
-        r->s.loss_weight = 0.99 * r->s.loss_weight + 0.01;
-    }
+    r->unread++;
     if (r->s.average && r->s.step % AVERAGE_EVERY == 0) move_average(r);
-    return ONET_OK;
+    /* Processes that share a step look together, whenever a checkpoint may be due. */
+    return r->w || r->unread == r->net->loss_every || log_due(r) || ends(r) ? read_losses(r, err) : ONET_OK;
 }
 
 /* What is due between two steps: log, validation, progress, checkpoint. */
-static onet_status after_step(run *r, uint64_t log_every, onet_error *err) {
+static onet_status after_step(run *r, onet_error *err) {
     onet_status status = ONET_OK;
-    int ends = r->s.step % r->plan->count == 0 || r->s.step == r->steps; /* of an epoch, or of all */
-    if (ends) status = validate(r, err);
-    if (ends || r->s.step % log_every == 0) log_step(r);
-    report(r, ends);
+    if (ends(r)) status = validate(r, err);
+    if (ends(r) || log_due(r)) log_step(r);
+    report(r, ends(r));
     if (!status && r->o.checkpoint_seconds > 0 &&
         clock_seconds() - r->last_checkpoint >= r->o.checkpoint_seconds)
         status = save_checkpoint(r, err);
@@ -343,13 +364,13 @@ static onet_status together(run *r, onet_status status, onet_error *err) {
 }
 
 static onet_status loop(run *r, onet_error *err) {
-    uint64_t log_every = r->steps / LOG_ROWS + 1;
+    r->log_every = r->steps / LOG_ROWS + 1;
     r->started = r->last_checkpoint = clock_seconds();
     report(r, 1);
     onet_status status = together(r, ONET_OK, err);
     while (r->s.step < r->steps && !r->stop && !status) {
         status = one_step(r, err);
-        if (!status) status = after_step(r, log_every, err);
+        if (!status) status = after_step(r, err);
         status = together(r, status, err);
     }
     if (status) return status;

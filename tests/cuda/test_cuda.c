@@ -586,6 +586,7 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
     size_t count = (size_t)vocabulary * (size_t)tc->s.width;
     shadow means = {NET_THETA, NET_AVERAGE, k.sh.total, need(calloc(k.sh.total, sizeof(float)))},
            word_means = {NET_VECTORS, NET_VECTORS_AVERAGE, count, need(calloc(count + 1, sizeof(float)))};
+    double each[STEPS], kept[STEPS];
     for (int step = 0; step < STEPS; step++) {
         const uint32_t *index = k.index + step * tc->B / STEPS;
         adam_step a = adam_at(step, 1e-4);
@@ -603,10 +604,16 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
         shadow_move(&means, g, step ? 0.7 : 0);
         if (vocabulary) shadow_move(&word_means, g, step ? 0.7 : 0);
         double lg = g->ops->loss(g), lt = t->ops->loss(t);
+        each[step] = lg;
         report(where, "the loss", step, fabs(lg - lt) / (fabs(lt) + 1e-6), 1e-4);
         if (step % 2) report(where, "the loss before the optimiser", step, fabs(lg - looked), 0);
         report(where, "the gradient's norm", step, fabs(norm_g - norm_t) / norm_t, 2e-3);
     }
+    g->ops->losses(g, STEPS, kept);
+    report(where, "the losses of all steps (bits)", -1, memcmp(kept, each, sizeof each) ? INFINITY : 0, 0);
+    g->ops->losses(g, 1, kept);
+    report(where, "the last step's loss (bits)", -1,
+           memcmp(kept, each + STEPS - 1, sizeof *each) ? INFINITY : 0, 0);
     shadow_check(&means, g, where, "the average (bits)");
     float *a = fetch(g, NET_THETA, k.sh.total), *b = fetch(t, NET_THETA, k.sh.total);
     report(where, "the change of the parameters", -1, theta_error(&k, a, b), 0.02);
@@ -655,6 +662,7 @@ typedef struct trip { /* one process's ten steps */
     member m;
     int alone, eager, vocabulary;
     double loss[STEPS_SHARED], norm[STEPS_SHARED];
+    double kept[STEPS_SHARED];     /* losses asked for at the end */
     float *grad, *theta, *vectors; /* the gradient of the first step, the others at the end */
 } trip;
 
@@ -691,6 +699,7 @@ static void *travel(void *arg) {
         if (step % 3 != 1) p->loss[step] = t->ops->loss(t);
         if (!step) p->grad = fetch(t, NET_GRAD, k->sh.total);
     }
+    t->ops->losses(t, STEPS_SHARED, p->kept);
     p->theta = fetch(t, NET_THETA, k->sh.total);
     if (p->vocabulary) p->vectors = fetch(t, NET_VECTORS, (size_t)p->vocabulary * (size_t)k->sh.s.width);
     t->ops->close(t);
@@ -727,6 +736,8 @@ static void together(const test_case *tc, uint64_t seed, int vocabulary, int siz
             report(where, "the gradient's norm", step, fabs(part[r].norm[step] / alone.norm[step] - 1),
                    step ? 0.1 : 2e-3);
         }
+        report(where, "the losses of all steps (bits)", -1,
+               memcmp(part[r].kept, part[r].loss, sizeof part[r].loss) ? INFINITY : 0, 0);
         report(where, "the change of the parameters", -1, theta_error(&k, part[r].theta, alone.theta), 0.05);
         report(where, "the parameters of all processes (bits)", -1,
                memcmp(part[r].theta, part[0].theta, k.sh.total * sizeof(float)) ? INFINITY : 0, 0);

@@ -1,0 +1,55 @@
+#!/bin/sh
+# A training on the emulated GPU, by the program itself: the log tells what a processor's does, step by step, and a
+# training that was stopped ends as one that was not. usage: train.sh PROGRAM LIBRARY
+program=$1
+export ORDERNET_CUDA="$2"
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+
+check() { # what, command ...
+    what=$1
+    shift
+    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $what"; fi
+}
+
+settings="--data examples/data/sort.jsonl --quiet --encoder-blocks 1 --hidden 16 --encoder-out 8 --decoder-blocks 1
+    --decoder-out 8 --batch 4 --max-steps 42 --learning-rate 1e-4"
+
+train() { # model, options ...
+    model=$1
+    shift
+    # shellcheck disable=SC2086 # the settings are meant to be split
+    "$program" train $settings --model "$folder/$model.safetensors" "$@"
+}
+
+losses() { awk -F, 'NR > 1 { print $1, $3 }' "$folder/$1.log.csv"; }
+
+# The steps and, within 1 in 1000, the losses of two logs.
+same_losses() {
+    losses "$1" >"$folder/1"
+    losses "$2" >"$folder/2"
+    paste -d' ' "$folder/1" "$folder/2" |
+        awk '$1 != $3 || $2 !~ /^[0-9.]+$/ || $4 !~ /^[0-9.]+$/ || ($2 - $4) ^ 2 > ($2 / 1000) ^ 2 { bad = 1 }
+             END { exit bad || NR < 42 }'
+}
+
+check "a training on a processor" train cpu --device cpu
+check "a training on the emulated GPU" train gpu --device cuda
+check "the log's kernels" grep -q ',cuda$' "$folder/gpu.log.csv"
+check "the log's losses" same_losses gpu cpu
+
+# shellcheck disable=SC2086
+"$program" train $settings --model "$folder/stopped.safetensors" --device cuda --checkpoint-seconds 0.001 2>"$folder/said" &
+for i in $(seq 1000); do
+    [ ! -e "$folder/stopped.checkpoint.safetensors" ] || break
+    sleep 0.01
+done
+kill -TERM $!
+wait $!
+check "the stopped training's status" test $? = 130
+check "the training that goes on" train stopped --device cuda --resume
+check "the same model" cmp "$folder/stopped.safetensors" "$folder/gpu.safetensors"
+check "the same losses" same_losses stopped gpu
+echo "training on the emulated GPU: $passed passed, $failed failed"
+[ $failed = 0 ]
