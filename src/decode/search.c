@@ -14,6 +14,7 @@ static void beam_free(beam *b) {
     free(b->pos);
     free(b->order);
     free(b->step_p);
+    free(b->logit);
     free(b->logp);
 }
 
@@ -24,7 +25,6 @@ void search_free(search *s) {
     }
     free(s->now);
     free(s->spare);
-    free(s->logit);
     free(s->step);
     free(s->item);
     free(s->kept);
@@ -40,6 +40,7 @@ static bool beam_new(beam *b, const frozen *f, int n) {
            (b->pos = array_new((size_t)n, sizeof *b->pos)) &&
            (b->order = array_new((size_t)n, sizeof *b->order)) &&
            (b->step_p = array_new((size_t)n, sizeof *b->step_p)) &&
+           (b->logit = array_new((size_t)n, sizeof *b->logit)) &&
            (b->logp = array_new((size_t)n, sizeof *b->logp));
 }
 
@@ -51,8 +52,7 @@ bool search_reserve(search *s, const frozen *f, int beams, int n) {
     s->now = array_new((size_t)beams, sizeof *s->now);
     s->spare = array_new((size_t)beams, sizeof *s->spare);
     s->beams = beams;
-    bool ok = s->now && s->spare && (s->logit = array_new((size_t)n, sizeof *s->logit)) &&
-              (s->step = array_new((size_t)f->w.C, sizeof *s->step)) &&
+    bool ok = s->now && s->spare && (s->step = array_new((size_t)f->w.C, sizeof *s->step)) &&
               (s->item = array_new((size_t)n, sizeof *s->item)) &&
               (s->kept = array_new((size_t)n, sizeof *s->kept)) &&
               (s->best = array_new((size_t)beams, sizeof *s->best)) &&
@@ -89,48 +89,59 @@ static const real *y_terms(const frozen *f, const encoded *e, const beam *b, int
     return q + (size_t)(m * 6 + 3) * f->w.C;
 }
 
-/* Step t of one beam: log-probabilities of the items still unplaced into b->logp. */
-static void beam_step(search *s, beam *b, const frozen *f, const encoded *e, int t) {
+/* Block m at step t of one beam; what it gives to the items' logits is added to b->logit. */
+static void beam_block(search *s, beam *b, const frozen *f, const encoded *e, int t, int m) {
     int n = b->rows, N = f->model->sh.s.decoder_blocks, C = f->w.C, width = N * C;
     real *p = b->p + (size_t)b->at * width;
-    memcpy(s->logit, e->logit, (size_t)n * sizeof(real));
-    for (int m = 0; m < N; m++) {
-        memcpy(s->step, f->dec_bias[m] + (t < 2 ? t : 2) * C, (size_t)C * sizeof(real));
-        for (int l = 0; l < 3 && l <= t && m; l++)
-            f->k->gemm(1, C, m * C, p - (ptrdiff_t)l * width, (size_t)width, 1,
-                       row_major(f->w.dec[m].p + (size_t)l * m * C * C, (size_t)C), s->step, (size_t)C, 1);
-        const real *in[MAX_BLOCKS], *y[3] = {NULL, NULL, NULL}; /* y[2 - l]: step t - l */
-        for (int l = 0; l < 3 && l <= t; l++) y[2 - l] = y_terms(f, e, b, t - l, m);
-        for (int k = 0; k < m; k++) in[k] = plane(b, f, k, b->at);
-        f->k->conv_forward(&(conv_forward){.n = n,
-                                           .C = C,
-                                           .blocks = m,
-                                           .t0 = t,
-                                           .t1 = t + 1,
-                                           .pos = b->pos,
-                                           .x = e->q + (size_t)m * 6 * C,
-                                           .ldx = (size_t)f->w.Q,
-                                           .y = y + 2,
-                                           .step = s->step,
-                                           .ld_step = (size_t)C,
-                                           .in = in,
-                                           .w = f->dec_w[m],
-                                           .out = plane(b, f, m, b->at),
-                                           .sign = f->w.dec[m].sign,
-                                           .best = p + (size_t)m * C,
-                                           .ld_best = (size_t)C});
-        const norm *nm = &f->dec_norm[m];
-        for (int c = 0; c < C; c++) p[m * C + c] = nm->g[c] * p[m * C + c] + nm->e[c];
-        f->k->cell_dot(n, C, plane(b, f, m, b->at), f->head_v + (size_t)m * C, s->logit);
-    }
+    memcpy(s->step, f->dec_bias[m] + (t < 2 ? t : 2) * C, (size_t)C * sizeof(real));
+    for (int l = 0; l < 3 && l <= t && m; l++)
+        f->k->gemm(1, C, m * C, p - (ptrdiff_t)l * width, (size_t)width, 1,
+                   row_major(f->w.dec[m].p + (size_t)l * m * C * C, (size_t)C), s->step, (size_t)C, 1);
+    const real *in[MAX_BLOCKS], *y[3] = {NULL, NULL, NULL}; /* y[2 - l]: step t - l */
+    for (int l = 0; l < 3 && l <= t; l++) y[2 - l] = y_terms(f, e, b, t - l, m);
+    for (int k = 0; k < m; k++) in[k] = plane(b, f, k, b->at);
+    f->k->conv_forward(&(conv_forward){.n = n,
+                                       .C = C,
+                                       .blocks = m,
+                                       .t0 = t,
+                                       .t1 = t + 1,
+                                       .pos = b->pos,
+                                       .x = e->q + (size_t)m * 6 * C,
+                                       .ldx = (size_t)f->w.Q,
+                                       .y = y + 2,
+                                       .step = s->step,
+                                       .ld_step = (size_t)C,
+                                       .in = in,
+                                       .w = f->dec_w[m],
+                                       .out = plane(b, f, m, b->at),
+                                       .sign = f->w.dec[m].sign,
+                                       .best = p + (size_t)m * C,
+                                       .ld_best = (size_t)C});
+    const norm *nm = &f->dec_norm[m];
+    for (int c = 0; c < C; c++) p[m * C + c] = nm->g[c] * p[m * C + c] + nm->e[c];
+    f->k->cell_dot(n, C, plane(b, f, m, b->at), f->head_v + (size_t)m * C, b->logit);
+}
+
+/* Log-probabilities of the items still unplaced into b->logp. */
+static void beam_choices(beam *b, int t) {
+    int n = b->rows;
     real top = -INFINITY;
     for (int i = 0; i < n; i++)
-        if (b->pos[i] >= t && s->logit[i] > top) top = s->logit[i];
+        if (b->pos[i] >= t && b->logit[i] > top) top = b->logit[i];
     double sum = 0;
     for (int i = 0; i < n; i++)
-        if (b->pos[i] >= t) sum += exp((double)(s->logit[i] - top));
+        if (b->pos[i] >= t) sum += exp((double)(b->logit[i] - top));
     double shift = (double)top + log(sum);
-    for (int i = 0; i < n; i++) b->logp[i] = b->pos[i] >= t ? (double)s->logit[i] - shift : -INFINITY;
+    for (int i = 0; i < n; i++) b->logp[i] = b->pos[i] >= t ? (double)b->logit[i] - shift : -INFINITY;
+}
+
+/* Step t of all beams, block by block, so that a block's weights are fetched once. The last item is placed
+ * without a look at it. */
+static void step(search *s, int beams, const frozen *f, const encoded *e, int n, int t) {
+    for (int b = 0; b < beams; b++) memcpy(s->now[b].logit, e->logit, (size_t)s->now[b].rows * sizeof(real));
+    for (int m = 0; m < f->model->sh.s.decoder_blocks && t + 1 < n; m++)
+        for (int b = 0; b < beams; b++) beam_block(s, &s->now[b], f, e, t, m);
+    for (int b = 0; b < beams; b++) beam_choices(&s->now[b], t);
 }
 
 /* The last two steps move to the front of the window. */
@@ -255,9 +266,9 @@ int search_run(search *s, const frozen *f, encoded *e, int n, int beams, rng *r,
     for (int i = 0; i < n; i++) s->item[i] = i;
     for (int t = 0; t < n; t++) {
         int held = 0;
+        step(s, alive, f, e, n, t);
         for (int b = 0; b < alive; b++) {
             beam *now = &s->now[b];
-            beam_step(s, now, f, e, t);
             if (given || r) {
                 s->best[0] =
                     given ? (candidate){now->logprob + now->logp[given[t]], now->logp[given[t]], 0, given[t]}

@@ -13,6 +13,7 @@ typedef struct beam {
     int32_t *pos;   /* [rows]: step at which an item was placed; INT32_MAX when it was not */
     int32_t *order; /* [n] */
     float *step_p;  /* [n]: probability of each choice */
+    real *logit;    /* [rows] */
     double *logp;   /* [rows]: log-probabilities of this step */
     int last[3];    /* rows of the items placed at the steps t with t % 3 = 0, 1, 2 */
     double logprob;
@@ -27,7 +28,6 @@ typedef struct candidate {
 typedef struct search {
     int beams, n;      /* that there is memory for */
     beam *now, *spare; /* [beams] */
-    real *logit;       /* [n] */
     real *step;        /* [C] */
     int32_t *item;     /* [rows]: the item that a row stands for */
     int32_t *kept;     /* [n] */
