@@ -4,14 +4,15 @@
 
 #include "kernels/net.h"
 
+/* The number in the names changes with this header, net.h and order.h: a library of another version has none
+ * of these. */
 #define CUDA_LIBRARY "libordernet-cuda.so"
-#define CUDA_OPEN    "ordernet_cuda_open"
+#define CUDA_OPEN    "ordernet_cuda_open_8"
 #define CUDA_PEEK    "ordernet_cuda_peek"
 #define CUDA_EAGER   "ordernet_cuda_eager"
 
-/* device: number of the GPU, as in kernels/device.h. ABI: what this header and net.h were when the library was built. */
-enum { CUDA_ABI = 8 };
-typedef onet_status cuda_open_fn(net **t, const shape *sh, int device, int abi, onet_error *err);
+/* device: number of the GPU, as in kernels/device.h. */
+typedef onet_status cuda_open_fn(net **t, const shape *sh, int device, onet_error *err);
 
 /* For the tests: one of the arrays that a step leaves on the device, as it stands there; how many numbers. */
 typedef enum cuda_array {

@@ -306,10 +306,7 @@ static onet_status open_device(gpu *s, int device, onet_error *err) {
 }
 
 extern "C" __attribute__((visibility("default"))) onet_status
-ordernet_cuda_open(net **t, const shape *sh, int device, int abi, onet_error *err) {
-    if (abi != CUDA_ABI)
-        return fail(err, ONET_FAILED,
-                    CUDA_LIBRARY " belongs to another version of ordernet: build both together");
+ordernet_cuda_open_8(net **t, const shape *sh, int device, onet_error *err) {
     if (sh->s.encoder_out > 128 || sh->s.decoder_out > 64)
         return fail(err, ONET_USAGE,
                     "on a GPU the encoder's blocks may put out 128 channels and the decoder's 64 at most, "

@@ -191,10 +191,7 @@ static onet_status send_weights(order_device *d, const float *numbers, onet_erro
 }
 
 extern "C" __attribute__((visibility("default"))) onet_status
-ordernet_cuda_order(order_device **d, const order_net *net, int device, int abi, onet_error *err) {
-    if (abi != CUDA_ABI)
-        return fail(err, ONET_FAILED,
-                    CUDA_LIBRARY " belongs to another version of ordernet: build both together");
+ordernet_cuda_order_8(order_device **d, const order_net *net, int device, onet_error *err) {
     if (net->C > 128)
         return fail(
             err, ONET_USAGE,

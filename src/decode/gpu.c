@@ -114,7 +114,7 @@ onet_status gpu_open(order_device **d, freezer *z, int device, onet_error *err) 
     onet_status status = device_function(CUDA_ORDER, &symbol, err);
     if (status || (status = net_for(&made, z, ANY, err))) return status;
     memcpy(&open_fn, &symbol, sizeof open_fn);
-    status = open_fn(d, &made, device, CUDA_ABI, err);
+    status = open_fn(d, &made, device, err);
     if (!status) (*d)->n = ANY;
     free((void *)(uintptr_t)made.numbers);
     return status;

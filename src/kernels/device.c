@@ -45,7 +45,7 @@ static onet_status open_gpu(net **t, const shape *sh, int device, onet_error *er
     onet_status status = device_function(CUDA_OPEN, &symbol, err);
     if (status) return status;
     memcpy(&open_fn, &symbol, sizeof open_fn);
-    return open_fn(t, sh, device, CUDA_ABI, err);
+    return open_fn(t, sh, device, err);
 }
 
 onet_status net_open(net **t, const shape *sh, const char *device, int process, const char *kernel_set,

@@ -167,7 +167,7 @@ static void join_team(net *t, member *m) {
 static net *open_shared(const sample *k, int which, int train_vectors, member *m) {
     onet_error err;
     net *t = NULL;
-    must(which == GPU ? open_gpu(&t, &k->sh, 0, CUDA_ABI, &err)
+    must(which == GPU ? open_gpu(&t, &k->sh, 0, &err)
                       : cpu_open(&t, &k->sh, which == PLAIN ? "plain" : "auto", threads, &err),
          &err);
     if (m) join_team(t, m);
@@ -768,7 +768,7 @@ static void limits(const char *name, const onet_settings *s, int refusal_alone) 
     shape sh;
     net *t;
     must(shape_make(&sh, s, &err), &err);
-    must(open_gpu(&t, &sh, 0, CUDA_ABI, &err), &err);
+    must(open_gpu(&t, &sh, 0, &err), &err);
     onet_status status = t->ops->reserve(t, 1, 30000, &err);
     t->ops->close(t);
     const char *at = strstr(err.text, "sets of ");
@@ -803,7 +803,7 @@ static void golden_case(const char *name) {
     sample_make(&k, &file.settings, file.B, file.n, file.seed, 0);
     onet_error err;
     net *t = NULL;
-    must(open_gpu(&t, &k.sh, 0, CUDA_ABI, &err), &err);
+    must(open_gpu(&t, &k.sh, 0, &err), &err);
     must(t->ops->reserve(t, file.B, file.n, &err), &err);
     must(t->ops->data(t, &k.sets, NULL, NULL, 0, &err), &err);
     must(t->ops->put(t, NET_THETA, k.theta, &err), &err);
@@ -874,7 +874,7 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
     float *theta = need(calloc(sh.total, sizeof *theta));
     generated_theta(&sh, 1, theta);
     net *t;
-    must(open_gpu(&t, &sh, 0, CUDA_ABI, &err), &err);
+    must(open_gpu(&t, &sh, 0, &err), &err);
     if (m) join_team(t, m);
     t->all = B;
     must(t->ops->reserve(t, B, last, &err), &err);
