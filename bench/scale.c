@@ -42,7 +42,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void die(const char *text) {
+static _Noreturn void die(const char *text) {
     fprintf(stderr, "scale: %s\n", text);
     exit(1);
 }
@@ -58,7 +58,7 @@ static void step(net *t, const uint32_t *index, int B, int n) {
 /* The shortest of many steps: other programs share the machine. */
 static double best_step(net *t, const uint32_t *index, int B, int n) {
     double best = INFINITY, begin = now();
-    while (now() - begin < 3) {
+    while (now() - begin < 1) {
         double start = now();
         step(t, index, B, n);
         if (now() - start < best) best = now() - start;
@@ -71,7 +71,8 @@ typedef struct node {
     double fixed, each, cut;
 } node;
 
-static node measure(const shape *sh, int n, traffic *sent) {
+/* Seconds of a step of 16 sets of n items, and of LARGEST. */
+static void measure(const shape *sh, int n, double *small, double *large, traffic *sent) {
     net *t;
     onet_sets *sets = NULL;
     onet_error err;
@@ -95,13 +96,25 @@ static node measure(const shape *sh, int n, traffic *sent) {
     sent->sums++; /* whether all go on: 64 numbers after the step */
     sent->bytes += 64 * 8;
     traffic once = *sent;
-    double small = best_step(t, index, 16, n), large = best_step(t, index, LARGEST, n);
+    *small = best_step(t, index, 16, n);
+    *large = best_step(t, index, LARGEST, n);
     *sent = once;
     t->ops->close(t);
     onet_sets_free(sets);
     free(x);
     free(y);
     free(theta);
+}
+
+/* Where a batch is of one of the sizes first .. last, each as often: the mean over them. */
+static node measure_sizes(const shape *sh, int first, int last, traffic *sent) {
+    double small = 0, large = 0, sizes = last - first + 1;
+    for (int n = first; n <= last; n++) {
+        double s, l;
+        measure(sh, n, &s, &l, sent);
+        small += s / sizes;
+        large += l / sizes;
+    }
     node m = {.each = (large - small) / (LARGEST - 16)};
     m.fixed = small - 16 * m.each;
     if (m.fixed < 0) m.fixed = 0;
@@ -183,8 +196,8 @@ static void tell(const char *what, const node *m, const traffic *sent) {
 int main(int argc, char **argv) {
     static const struct {
         const char *preset;
-        int width, n;
-    } nets[] = {{"tsp", 2, 20}, {"words", 50, 5}};
+        int width, first, last; /* sizes of the sets */
+    } nets[] = {{"tsp", 2, 5, 20}, {"words", 50, 5, 5}};
     threads = argc > 1 ? atoi(argv[1]) : 0;
     for (int i = 0; i < 2; i++) {
         onet_settings s;
@@ -194,12 +207,17 @@ int main(int argc, char **argv) {
         s.width = nets[i].width;
         if (shape_make(sh, &s, &err)) die(err.text);
         traffic sent;
-        node m = measure(sh, nets[i].n, &sent);
-        printf("%s%s net, n = %d: %.3g million operations a set; %ld sums a step, %.0f KiB, of which the "
-               "gradient of "
-               "%zu numbers is %.0f\n",
-               i ? "\n" : "", nets[i].preset, nets[i].n, 1e-6 * operations_train(sh, nets[i].n), sent.sums,
-               sent.bytes / 1024, sh->trained, 4.0 * (double)sh->trained / 1024);
+        int first = nets[i].first, last = nets[i].last;
+        node m = measure_sizes(sh, first, last, &sent);
+        double operations = 0;
+        for (int n = first; n <= last; n++) operations += operations_train(sh, n) / (last - first + 1);
+        char sizes[32];
+        snprintf(sizes, sizeof sizes, first < last ? "sizes %d-%d" : "n = %d", first, last);
+        printf(
+            "%s%s net, %s: %.3g million operations a set; %ld sums a step, %.0f KiB, of which the gradient "
+            "of %zu numbers is %.0f\n",
+            i ? "\n" : "", nets[i].preset, sizes, 1e-6 * operations, sent.sums, sent.bytes / 1024,
+            sh->trained, 4.0 * (double)sh->trained / 1024);
         tell("this machine", &m, &sent);
         if (argc >= 8) {
             double small = 1e-3 * atof(argv[2 + 3 * i]), large = 1e-3 * atof(argv[3 + 3 * i]);
