@@ -1,9 +1,10 @@
 #!/bin/sh
 # Each kernel of one step, by Nsight Compute: time, float32 operations (on the tensor cores one is three of TF32) and
-# traffic with device memory. usage: profile.sh TEST_PROGRAM tsp|words BATCH ITEMS
+# traffic with device memory. With a fifth word the step is one graph, in which narrow nets have kernels of their own.
+# usage: profile.sh TEST_PROGRAM tsp|words BATCH ITEMS [graph]
 command -v ncu >/dev/null || { echo "profile.sh: ncu (Nsight Compute) is not installed, or not in PATH" >&2; exit 1; }
 table=$(ncu --clock-control none --cache-control none --metrics gpu__time_duration.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__ops_path_tensor_src_tf32_dst_fp32.sum,dram__bytes.sum \
-    --csv "$1" ./libordernet-cuda.so profile "$2" "$3" "$4" 2>/dev/null | awk -F'","' '
+    --csv "$1" ./libordernet-cuda.so profile "$2" "$3" "$4" ${5+"$5"} 2>/dev/null | awk -F'","' '
     /^"[0-9]/ {
         name = $5; sub(/\(.*/, "", name); sub(/^void /, "", name)
         value = $NF; gsub(/[",]/, "", value); unit = $14
@@ -20,5 +21,5 @@ table=$(ncu --clock-control none --cache-control none --metrics gpu__time_durati
             flops += work[n]; moved += bytes[n]
         }
         printf "all kernels, one after the other: %.1f us, %.2f GFLOP, %.1f MB\n", all / 2, flops / 2e9, moved / 2e6
-    }') || { echo "profile.sh: ncu measured no kernel; 'ncu $1 ./libordernet-cuda.so profile $2 $3 $4' says why" >&2; exit 1; }
+    }') || { echo "profile.sh: ncu measured no kernel; 'ncu $1 ./libordernet-cuda.so profile $2 $3 $4${5+ $5}' says why" >&2; exit 1; }
 printf '%s\n' "$table" | sort
