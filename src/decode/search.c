@@ -26,6 +26,7 @@ void search_free(search *s) {
     free(s->now);
     free(s->spare);
     free(s->step);
+    free(s->pools);
     free(s->item);
     free(s->kept);
     free(s->best);
@@ -52,11 +53,13 @@ bool search_reserve(search *s, const frozen *f, int beams, int n) {
     s->now = array_new((size_t)beams, sizeof *s->now);
     s->spare = array_new((size_t)beams, sizeof *s->spare);
     s->beams = beams;
-    bool ok = s->now && s->spare && (s->step = array_new((size_t)f->w.C, sizeof *s->step)) &&
-              (s->item = array_new((size_t)n, sizeof *s->item)) &&
-              (s->kept = array_new((size_t)n, sizeof *s->kept)) &&
-              (s->best = array_new((size_t)beams, sizeof *s->best)) &&
-              (s->first_child = array_new((size_t)beams, sizeof *s->first_child));
+    bool ok =
+        s->now && s->spare && (s->step = array_new((size_t)beams * f->w.C, sizeof *s->step)) &&
+        (s->pools = array_new((size_t)beams * f->model->sh.s.decoder_blocks * f->w.C, sizeof *s->pools)) &&
+        (s->item = array_new((size_t)n, sizeof *s->item)) &&
+        (s->kept = array_new((size_t)n, sizeof *s->kept)) &&
+        (s->best = array_new((size_t)beams, sizeof *s->best)) &&
+        (s->first_child = array_new((size_t)beams, sizeof *s->first_child));
     for (int b = 0; b < beams && ok; b++)
         ok = beam_new(&s->now[b], f, n) &&
              (beams == 1 || beam_new(&s->spare[b], f, n)); /* one beam is never copied */
@@ -89,14 +92,24 @@ static const real *y_terms(const frozen *f, const encoded *e, const beam *b, int
     return q + (size_t)(m * 6 + 3) * f->w.C;
 }
 
+/* What the pools give to block m at step t, for all beams together. */
+static void pool_terms(search *s, int beams, const frozen *f, int t, int m) {
+    int C = f->w.C, before = m * C, width = f->model->sh.s.decoder_blocks * C;
+    for (int b = 0; b < beams; b++)
+        memcpy(s->step + (size_t)b * C, f->dec_bias[m] + (t < 2 ? t : 2) * C, (size_t)C * sizeof(real));
+    for (int l = 0; l < 3 && l <= t && m; l++) {
+        for (int b = 0; b < beams; b++)
+            memcpy(s->pools + (size_t)b * before, s->now[b].p + (size_t)(s->now[b].at - l) * width,
+                   (size_t)before * sizeof(real));
+        f->k->gemm(beams, C, before, s->pools, (size_t)before, 1,
+                   row_major(f->w.dec[m].p + (size_t)l * before * C, (size_t)C), s->step, (size_t)C, 1);
+    }
+}
+
 /* Block m at step t of one beam; what it gives to the items' logits is added to b->logit. */
-static void beam_block(search *s, beam *b, const frozen *f, const encoded *e, int t, int m) {
+static void beam_block(beam *b, const real *pools, const frozen *f, const encoded *e, int t, int m) {
     int n = b->rows, N = f->model->sh.s.decoder_blocks, C = f->w.C, width = N * C;
     real *p = b->p + (size_t)b->at * width;
-    memcpy(s->step, f->dec_bias[m] + (t < 2 ? t : 2) * C, (size_t)C * sizeof(real));
-    for (int l = 0; l < 3 && l <= t && m; l++)
-        f->k->gemm(1, C, m * C, p - (ptrdiff_t)l * width, (size_t)width, 1,
-                   row_major(f->w.dec[m].p + (size_t)l * m * C * C, (size_t)C), s->step, (size_t)C, 1);
     const real *in[MAX_BLOCKS], *y[3] = {NULL, NULL, NULL}; /* y[2 - l]: step t - l */
     for (int l = 0; l < 3 && l <= t; l++) y[2 - l] = y_terms(f, e, b, t - l, m);
     for (int k = 0; k < m; k++) in[k] = plane(b, f, k, b->at);
@@ -109,7 +122,7 @@ static void beam_block(search *s, beam *b, const frozen *f, const encoded *e, in
                                        .x = e->q + (size_t)m * 6 * C,
                                        .ldx = (size_t)f->w.Q,
                                        .y = y + 2,
-                                       .step = s->step,
+                                       .step = pools,
                                        .ld_step = (size_t)C,
                                        .in = in,
                                        .w = f->dec_w[m],
@@ -139,8 +152,10 @@ static void beam_choices(beam *b, int t) {
  * without a look at it. */
 static void step(search *s, int beams, const frozen *f, const encoded *e, int n, int t) {
     for (int b = 0; b < beams; b++) memcpy(s->now[b].logit, e->logit, (size_t)s->now[b].rows * sizeof(real));
-    for (int m = 0; m < f->model->sh.s.decoder_blocks && t + 1 < n; m++)
-        for (int b = 0; b < beams; b++) beam_block(s, &s->now[b], f, e, t, m);
+    for (int m = 0; m < f->model->sh.s.decoder_blocks && t + 1 < n; m++) {
+        pool_terms(s, beams, f, t, m);
+        for (int b = 0; b < beams; b++) beam_block(&s->now[b], s->step + (size_t)b * f->w.C, f, e, t, m);
+    }
     for (int b = 0; b < beams; b++) beam_choices(&s->now[b], t);
 }
 

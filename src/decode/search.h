@@ -28,7 +28,8 @@ typedef struct candidate {
 typedef struct search {
     int beams, n;      /* that there is memory for */
     beam *now, *spare; /* [beams] */
-    real *step;        /* [C] */
+    real *step;        /* [beams, C]: what the pools give to a block */
+    real *pools;       /* [beams, N * C]: of the blocks before it */
     int32_t *item;     /* [rows]: the item that a row stands for */
     int32_t *kept;     /* [n] */
     candidate *best;   /* [beams] */

@@ -22,7 +22,7 @@ double operations_train(const shape *sh, int n) {
 
 double operations_order(const shape *sh, int n, int beams) {
     double steps = 0, alive = 1;
-    for (int t = 0; t < n; t++) {
+    for (int t = 0; t + 1 < n; t++) { /* the last item is placed without a look */
         /* The greedy search computes the items that were placed long ago once for all (decode/search.c). */
         double past = t - 2 * sh->s.decoder_blocks - 3;
         steps += beams == 1 && past > 0 ? (n - past) / n : alive;
