@@ -7,7 +7,7 @@
 /* The number in the names changes with this header, net.h and order.h: a library of another version has none
  * of these. */
 #define CUDA_LIBRARY "libordernet-cuda.so"
-#define CUDA_OPEN    "ordernet_cuda_open_8"
+#define CUDA_OPEN    "ordernet_cuda_open_9"
 #define CUDA_PEEK    "ordernet_cuda_peek"
 #define CUDA_EAGER   "ordernet_cuda_eager"
 

@@ -282,7 +282,7 @@ onet_status gpu_find(int *device, onet_error *err) {
 static onet_status open_device(gpu *s, int device, onet_error *err) {
     onet_status status = gpu_find(&device, err);
     if (status) return status;
-    s->device = device;
+    s->device = s->base.device = device;
     int value = 0;
     gpu_ok(s, cudaSetDevice(device), "opening the device");
     gpu_ok(s, cudaDeviceGetAttribute(&s->multiprocessors, cudaDevAttrMultiProcessorCount, device),
@@ -306,7 +306,7 @@ static onet_status open_device(gpu *s, int device, onet_error *err) {
 }
 
 extern "C" __attribute__((visibility("default"))) onet_status
-ordernet_cuda_open_8(net **t, const shape *sh, int device, onet_error *err) {
+ordernet_cuda_open_9(net **t, const shape *sh, int device, onet_error *err) {
     if (sh->s.encoder_out > 128 || sh->s.decoder_out > 64)
         return fail(err, ONET_USAGE,
                     "on a GPU the encoder's blocks may put out 128 channels and the decoder's 64 at most, "

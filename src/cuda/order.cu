@@ -191,7 +191,7 @@ static onet_status send_weights(order_device *d, const float *numbers, onet_erro
 }
 
 extern "C" __attribute__((visibility("default"))) onet_status
-ordernet_cuda_order_8(order_device **d, const order_net *net, int device, onet_error *err) {
+ordernet_cuda_order_9(order_device **d, const order_net *net, int device, onet_error *err) {
     if (net->C > 128)
         return fail(
             err, ONET_USAGE,

@@ -64,6 +64,7 @@ typedef struct block_ops {
 struct net {
     const block_ops *ops;
     const shape *sh;
+    int device;     /* number of the GPU */
     int B, n;       /* this batch: sets here, items a set */
     int all;        /* sets in the batch over all processes */
     int loss_every; /* steps whose losses are kept: a look at them costs a wait where the device is another */

@@ -280,12 +280,12 @@ static onet_status validate(run *r, onet_error *err) {
     if (status || !r->valid) return status;
     size_t count = r->valid->count;
     if (r->o.valid_limit > 0 && count > (size_t)r->o.valid_limit) count = (size_t)r->o.valid_limit;
-    bool cpu = !strcmp(r->net->ops->name, "cpu"); /* a training on processors leaves a GPU alone */
+    bool cpu = !strcmp(r->net->ops->name, "cpu"); /* a training on processors leaves GPUs alone */
     onet_order_options how = {.decode = ONET_GREEDY,
                               .threads = r->o.threads,
                               .kernels = r->o.kernels,
                               .device = cpu ? "cpu" : NULL};
-    status = validate_exact(&r->s.valid_exact, r->model, r->valid, count, &how, look, r, err);
+    status = validate_exact(&r->s.valid_exact, r->model, r->valid, count, &how, r->net->device, look, r, err);
     if (status || r->s.valid_exact <= r->s.best_exact) return status;
     r->s.best_exact = r->s.valid_exact;
     if (r->best && !(status = record_progress(r, err))) status = onet_model_save(r->model, r->best, err);

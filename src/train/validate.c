@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "decode/orderer.h"
 
 enum { BLOCK = 256 }; /* sets between two looks */
 
@@ -22,8 +23,8 @@ static onet_sets view(const onet_sets *s, size_t first, size_t count, size_t *at
 }
 
 onet_status validate_exact(double *exact, const onet_model *model, const onet_sets *sets, size_t count,
-                           const onet_order_options *how, void (*look)(void *context), void *context,
-                           onet_error *err) {
+                           const onet_order_options *how, int device, void (*look)(void *context),
+                           void *context, onet_error *err) {
     size_t right = 0, largest = 0; /* items of a block */
     for (size_t s = 0; s < count; s += BLOCK) {
         size_t end = s + BLOCK < count ? s + BLOCK : count;
@@ -33,7 +34,7 @@ onet_status validate_exact(double *exact, const onet_model *model, const onet_se
     int32_t *order = array_new(largest, sizeof *order);
     onet_answer *answer = array_new(BLOCK, sizeof *answer);
     size_t *at = array_new(BLOCK + 1, sizeof *at);
-    onet_status status = order && answer && at ? onet_orderer_new(&orderer, model, how, err)
+    onet_status status = order && answer && at ? orderer_new(&orderer, model, how, device, err)
                                                : fail_memory(err, "the validation");
     for (size_t s = 0; s < count && !status; s += BLOCK) {
         size_t here = s + BLOCK < count ? BLOCK : count - s;

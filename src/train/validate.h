@@ -4,10 +4,11 @@
 
 #include "ordernet.h"
 
-/* The share of the first `count` sets that the model puts in exactly the right order, to *exact. Calls
- * look(context) many times in between. */
+/* The share of the first `count` sets that the model puts in exactly the right order, to *exact; on GPU
+ * `device` where `how` leaves the choice and the work is worth it. Calls look(context) many times in between.
+ */
 onet_status validate_exact(double *exact, const onet_model *model, const onet_sets *sets, size_t count,
-                           const onet_order_options *how, void (*look)(void *context), void *context,
-                           onet_error *err);
+                           const onet_order_options *how, int device, void (*look)(void *context),
+                           void *context, onet_error *err);
 
 #endif

@@ -435,6 +435,6 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t) {
 
 /* The kernels that order sets are left out: the program orders on the processor, as without a GPU. */
 extern "C" __attribute__((visibility("default"))) onet_status
-ordernet_cuda_order_8(order_device **, const order_net *, int, onet_error *err) {
+ordernet_cuda_order_9(order_device **, const order_net *, int, onet_error *err) {
     return fail(err, ONET_FAILED, "ordering is not emulated: use --device cpu");
 }
