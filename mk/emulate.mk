@@ -1,10 +1,10 @@
 # make check-emulated: the GPU kernels on the processor, threads as fibers (tests/cuda/emulate), since most machines that
 # test this have no GPU. Needs a C++ compiler.
-EMULATED := $(patsubst src/cuda/%.cu,$(B)/emulated/%.o,$(filter-out src/cuda/order%,$(wildcard src/cuda/*.cu)))
+EMULATED := $(patsubst src/cuda/%.cu,$(B)/emulated/%.o,$(wildcard src/cuda/*.cu))
 EMUFLAGS := -std=c++17 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -Isrc/cuda -w
 RACES    := -fsanitize=thread --param tsan-distinguish-volatile=1
 EMUSOURCE = sed 's/extern __shared__ float4 memory\[\];/float4 *memory = emulated_shared();/' $< >$(@:.o=.cc)
-EMUDEPS  := $(wildcard src/cuda/*.cuh src/cuda/*.h src/kernels/*.h tests/cuda/emulate/*)
+EMUDEPS  := $(wildcard src/cuda/*.cuh src/cuda/*.h src/kernels/*.h tests/cuda/emulate/*.h)
 
 $(B)/emulated/%.o: src/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
@@ -17,15 +17,16 @@ $(B)/emulated/libordernet-cuda.so: $(EMULATED) tests/cuda/emulate/emulate.cc $(B
 check-emulated:
 	@if [ -n "$(SAN)" ] || ! $(CXX) --version >/dev/null 2>&1; then \
 	    echo "skipped: the GPU kernels are emulated with a C++ compiler and without sanitizers"; \
-	else $(MAKE) --no-print-directory $(B)/emulated/libordernet-cuda.so $(B)/tests/cuda/test_cuda $(PROGRAM) && \
+	else $(MAKE) --no-print-directory $(B)/emulated/libordernet-cuda.so $(CUDA_TESTS) $(PROGRAM) && \
 	    $(B)/tests/cuda/test_cuda $(B)/emulated/libordernet-cuda.so emulated && \
+	    $(B)/tests/cuda/test_cuda_order $(B)/emulated/libordernet-cuda.so emulated && \
 	    sh tests/cuda/emulate/train.sh ./$(PROGRAM) $(B)/emulated/libordernet-cuda.so && \
 	    EMULATED=$(abspath $(B))/emulated/libordernet-cuda.so ORDERNET=$(PROGRAM) \
-	        tests/cli/run.sh tests/cuda/emulate/train.case; fi
+	        tests/cli/run.sh tests/cuda/emulate/train.case tests/cuda/emulate/order.case; fi
 
 # make check-emulated-races: the same kernels under ThreadSanitizer, which reports data races among CUDA threads (a
 # missing __syncthreads) whatever the order they ran in (tests/cuda/emulate/races.h). Needs g++ and its libtsan, 3 GB of
-# memory and one to two minutes; not part of make check.
+# memory and about two minutes; not part of make check.
 $(B)/races/%.o: src/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
 	@$(EMUSOURCE)
@@ -39,12 +40,15 @@ $(B)/races/libordernet-cuda.so: $(EMULATED:$(B)/emulated/%=$(B)/races/%) $(B)/ra
 	$(CXX) -fsanitize=thread -shared $^ -pthread -o $@
 
 $(B)/races/test_cuda: $(CUDA_TEST)
+$(B)/races/test_cuda_order: $(CUDA_ORDER_TEST)
+$(B)/races/test_cuda $(B)/races/test_cuda_order:
 	@mkdir -p $(@D)
 	$(CXX) -fsanitize=thread $^ $(LDFLAGS) -lm -ldl -pthread -o $@
 
-check-emulated-races: $(B)/races/libordernet-cuda.so $(B)/races/test_cuda
-	TSAN_OPTIONS=history_size=4:suppressions=tests/cuda/emulate/races.supp \
-	    $(B)/races/test_cuda $(B)/races/libordernet-cuda.so races
+check-emulated-races: export TSAN_OPTIONS := history_size=4:suppressions=tests/cuda/emulate/races.supp
+check-emulated-races: $(B)/races/libordernet-cuda.so $(B)/races/test_cuda $(B)/races/test_cuda_order
+	$(B)/races/test_cuda $(B)/races/libordernet-cuda.so races
+	EMULATE_MULTIPROCESSORS=1 $(B)/races/test_cuda_order $(B)/races/libordernet-cuda.so races
 
 CHECKS += check-emulated
 .PHONY: check-emulated check-emulated-races

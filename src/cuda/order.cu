@@ -193,10 +193,8 @@ static onet_status send_weights(order_device *d, const float *numbers, onet_erro
 extern "C" __attribute__((visibility("default"))) onet_status
 ordernet_cuda_order_9(order_device **d, const order_net *net, int device, onet_error *err) {
     if (net->C > 128)
-        return fail(
-            err, ONET_USAGE,
-            "on a GPU the decoder's blocks may put out 128 channels at most, not %d: use --device cpu",
-            net->C);
+        return fail(err, ONET_USAGE,
+                    "on a GPU the decoder's blocks may put out 128 channels at most: use --device cpu");
     onet_status status = gpu_find(&device, err);
     if (status) return status;
     orders *s = (orders *)calloc(1, sizeof *s);

@@ -1,6 +1,6 @@
 /* Ordering on the GPU against the plain C kernels: greedy, beams, all orders of a set, scores of given
- * orders, sets of many sizes in one call; over poisoned memory; the same bits from run to run. Needs a GPU.
- * usage: test_cuda_order [LIBRARY [small|bench]] */
+ * orders, sets of many sizes in one call; over poisoned memory; the same bits from run to run. Needs a GPU,
+ * or the library that emulates one. usage: test_cuda_order [LIBRARY [small|emulated|races|bench]] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +50,8 @@ static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16},
                            odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7},
                            odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33},
                            wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48},
+                           broad = {3, 1, 16, 8, ONET_POOL_MAX, 2, 128},
+                           tiled = {3, 1, 1000, 5, ONET_POOL_MAX, 1, 7},
                            flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16},
                            bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16};
 
@@ -293,6 +295,8 @@ static void test(const char *name, const onet_settings *s, const int *sizes, int
 }
 
 static const int one_to_100[] = {1, 2, 3, 5, 10, 20, 50, 100, 0}, one_to_33[] = {1, 2, 3, 5, 10, 20, 33, 0},
+                 one_to_5[] = {1, 2, 3, 5, 0}, one_to_10[] = {1, 2, 3, 5, 10, 0}, two_and_70[] = {2, 70, 0},
+                 thirty_three[] = {33, 0}, ten[] = {10, 0}, twenty[] = {20, 0}, seventy[] = {70, 0},
                  five[] = {5, 0}, four[] = {4, 0}, large[] = {1000, 0};
 
 static void test_all(void) {
@@ -311,10 +315,65 @@ static void test_all(void) {
     test("tsp, n 1000", &tsp, large, 1, 3, 3, 0, "auto");
 }
 
+/* Where the device has little memory: in parts of few sets, or not at all. */
+static void test_memory(void) {
+    onet_error err;
+    sample k;
+    sample_make(&k, &odd, five, 9, 1, 0);
+    onet_orderer *gpu = orderer(&k, true, NULL, 3, 2);
+    answers want = answers_new(&k.sets, 2), got = answers_new(&k.sets, 2);
+    must(onet_orderer_run(gpu, &k.sets, want.a, &err), &err);
+    onet_orderer_free(gpu);
+
+    setenv("EMULATE_MEMORY", "32768", 1);
+    gpu = orderer(&k, true, NULL, 3, 2);
+    must(onet_orderer_run(gpu, &k.sets, got.a, &err), &err);
+    check(answers_same(&k.sets, &got, &want), "little memory", "other bits", 0);
+    onet_orderer_free(gpu);
+
+    setenv("EMULATE_MEMORY", "2048", 1);
+    gpu = orderer(&k, true, NULL, 3, 2);
+    onet_status status = onet_orderer_run(gpu, &k.sets, got.a, &err);
+    check(status == ONET_MEMORY && strstr(err.text, "not enough memory"), "too little memory", "no error",
+          status);
+    onet_orderer_free(gpu);
+    unsetenv("EMULATE_MEMORY");
+    answers_free(&want);
+    answers_free(&got);
+    sample_free(&k);
+}
+
+/* For where the GPU is emulated, slowly: sets that share a block, sets that are alone in one, those whose
+ * columns or whose beams do not fit into shared memory, and pairs in tiles. */
+static void test_emulated(void) {
+    test("odd widths, n 1-33", &odd, one_to_33, 2, 5, 2, 0, "plain");
+    test("odd, mean, n 1-10", &odd_mean, one_to_10, 2, 1, 1, 0, "plain");
+    test("odd, mean, n 1-5", &odd_mean, one_to_5, 2, 4, 4, 30, "plain");
+    test("tsp, n 4", &tsp, four, 9, 24, 24, 0, "plain");
+    test("tsp, n 5", &tsp, five, 2, 120, 120, 0, "plain");
+    test("tsp, n 33", &tsp, thirty_three, 1, 9, 3, 0, "plain");
+    test("wide, n 5", &wide, five, 1, 120, 120, 0, "plain");
+    test("wide, n 2 and 70", &wide, two_and_70, 1, 1, 1, 0, "plain");
+    test("broad, n 1-5", &broad, one_to_5, 2, 3, 2, 0, "plain");
+    test("no encoder, n 1-5", &flat, one_to_5, 2, 3, 2, 0, "plain");
+    test("no decoder, n 1-5", &bare, one_to_5, 2, 3, 2, 0, "plain");
+    test_memory();
+}
+
 /* For compute-sanitizer, whose racecheck is hundreds of times slower. */
 static void test_small(void) {
     test("tsp, n 4", &tsp, four, 1, 2, 2, 0, "plain");
     test("odd widths, n 4", &odd, four, 1, 2, 2, 0, "plain");
+}
+
+/* For ThreadSanitizer, on an emulated GPU of one multiprocessor. */
+static void test_races(void) {
+    test("odd widths, n 5", &odd, five, 5, 5, 2, 0, "plain");
+    test("odd widths, n 5", &odd, five, 1, 60, 2, 0, "plain");
+    test("odd, mean, n 10", &odd_mean, ten, 2, 1, 1, 0, "plain");
+    test("odd, mean, n 33", &odd_mean, thirty_three, 1, 9, 2, 0, "plain");
+    test("odd widths, n 70", &odd, seventy, 1, 1, 1, 0, "plain");
+    test("tiles, n 20", &tiled, twenty, 1, 1, 1, 0, "plain");
 }
 
 /* ---- speed ---- */
@@ -365,6 +424,10 @@ int main(int argc, char **argv) {
     }
     if (strcmp(what, "small") == 0)
         test_small();
+    else if (strcmp(what, "emulated") == 0)
+        test_emulated();
+    else if (strcmp(what, "races") == 0)
+        test_races();
     else
         test_all();
     printf("ordering on the GPU: %d checks passed, %d failed\n", passed, failed);

@@ -39,6 +39,9 @@ struct alignas(8) float2 {
 struct alignas(16) int4 {
     int x, y, z, w;
 };
+struct alignas(8) int2 {
+    int x, y;
+};
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
 };
@@ -49,6 +52,9 @@ static inline float4 make_float4(float x, float y, float z, float w) {
     return {x, y, z, w};
 }
 static inline float2 make_float2(float x, float y) {
+    return {x, y};
+}
+static inline int2 make_int2(int x, int y) {
     return {x, y};
 }
 static inline double2 make_double2(double x, double y) {
@@ -106,6 +112,16 @@ static inline unsigned __float_as_uint(float x) {
 static inline float __uint_as_float(unsigned x) {
     return __int_as_float((int)x);
 }
+static inline long long __double_as_longlong(double x) {
+    long long y;
+    memcpy(&y, &x, 8);
+    return y;
+}
+static inline double __longlong_as_double(long long x) {
+    double y;
+    memcpy(&y, &x, 8);
+    return y;
+}
 static inline unsigned __umulhi(unsigned a, unsigned b) {
     return (unsigned)((uint64_t)a * b >> 32);
 }
@@ -134,11 +150,36 @@ template <class T> static inline T __shfl_sync(unsigned, T v, int from) {
     emulated_exchange(&v, &got, sizeof v, from);
     return got;
 }
+template <class T> static inline T __reduce_max_sync(unsigned, T v) {
+    T all[32];
+    emulated_gather(&v, all, sizeof v);
+    for (T other : all) v = max(v, other);
+    return v;
+}
+template <class T> static inline T __reduce_min_sync(unsigned, T v) {
+    T all[32];
+    emulated_gather(&v, all, sizeof v);
+    for (T other : all) v = min(v, other);
+    return v;
+}
 static inline void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 static inline unsigned atomicAdd(unsigned *p, unsigned v) {
     return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);
+}
+/* As on a GPU these put nothing else in order. */
+static inline int atomicMax(int *p, int v) {
+    int was = __atomic_load_n(p, __ATOMIC_RELAXED);
+    while (was < v && !__atomic_compare_exchange_n(p, &was, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return was;
+}
+static inline int atomicMin(int *p, int v) {
+    int was = __atomic_load_n(p, __ATOMIC_RELAXED);
+    while (was > v && !__atomic_compare_exchange_n(p, &was, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return was;
 }
 void __nanosleep(unsigned);
 void cudaGridDependencySynchronize();
@@ -210,11 +251,13 @@ cudaError_t cudaMalloc(void **, size_t);
 cudaError_t cudaFree(void *);
 cudaError_t cudaMallocHost(void **, size_t);
 cudaError_t cudaFreeHost(void *);
+cudaError_t cudaMemGetInfo(size_t *, size_t *);
 cudaError_t cudaMemset(void *, int, size_t);
 cudaError_t cudaMemsetAsync(void *, int, size_t, cudaStream_t);
 cudaError_t cudaMemcpy(void *, const void *, size_t, int);
 cudaError_t cudaMemcpyAsync(void *, const void *, size_t, int, cudaStream_t);
 cudaError_t cudaMemcpy2DAsync(void *, size_t, const void *, size_t, size_t, size_t, int, cudaStream_t);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, int);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *, int, int);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);

@@ -13,11 +13,6 @@
 #include <utility>
 #include <vector>
 
-extern "C" {
-#include "base/error.h"
-#include "cuda/order.h"
-}
-
 enum { SLOT = 32, STACK = 256 * 1024, SHARED = 232448 };
 
 thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
@@ -303,9 +298,13 @@ cudaError_t emulated_do(std::function<void()> what) {
     return cudaSuccess;
 }
 
+/* What a test has set for the emulated GPU, or else. */
+static unsigned set_to(const char *variable, unsigned otherwise) {
+    const char *value = getenv(variable);
+    return value ? (unsigned)atoi(value) : otherwise;
+}
 static unsigned multiprocessors() {
-    const char *count = getenv("EMULATE_MULTIPROCESSORS");
-    return count ? (unsigned)atoi(count) : 4;
+    return set_to("EMULATE_MULTIPROCESSORS", 4);
 }
 
 cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> kernel) {
@@ -360,6 +359,10 @@ cudaError_t cudaMallocHost(void **p, size_t bytes) {
 cudaError_t cudaFreeHost(void *p) {
     return cudaFree(p);
 }
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
+    *available = *total = set_to("EMULATE_MEMORY", 1 << 30); /* bytes */
+    return cudaSuccess;
+}
 cudaError_t cudaMemset(void *p, int v, size_t bytes) {
     memset(p, v, bytes);
     return cudaSuccess;
@@ -381,9 +384,12 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
             memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
     });
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, int, int) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, int) {
     *s = (cudaStream_t)1;
     return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, int flags, int) {
+    return cudaStreamCreateWithFlags(s, flags);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t) {
     return cudaSuccess;
@@ -431,10 +437,4 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t e) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t) {
     for (auto &w : e->work) w();
     return cudaSuccess;
-}
-
-/* The kernels that order sets are left out: the program orders on the processor, as without a GPU. */
-extern "C" __attribute__((visibility("default"))) onet_status
-ordernet_cuda_order_9(order_device **, const order_net *, int, onet_error *err) {
-    return fail(err, ONET_FAILED, "ordering is not emulated: use --device cpu");
 }
