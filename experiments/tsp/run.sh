@@ -13,7 +13,8 @@
 #
 # A run that was stopped goes on where it was when it is started again.
 set -eu
-cd "$(dirname "$0")/../.."
+self=$(readlink -f "$0")
+cd "$(dirname "$self")/../.."
 program=./ordernet
 small= only= out= tsplib=../shared/data/tsplib seed=1 device=auto
 
@@ -23,7 +24,7 @@ while [ $# -gt 0 ]; do
         --only | --out | --tsplib | --seed | --device)
             [ $# -ge 2 ] || { echo "$0: $1 needs a value" >&2; exit 2; }
             declare "${1#--}=$2"; shift 2; continue ;;
-        -h | --help) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+        -h | --help) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$self"; exit 0 ;;
         *) echo "$0: unknown option $1; see --help" >&2; exit 2 ;;
     esac
 done

@@ -12,8 +12,9 @@
 #   --device DEVICE  where to train: cpu, cuda (auto)
 #
 # A run that was stopped goes on where it was when it is started again.
-set -eu
-cd "$(dirname "$0")/../.."
+set -euo pipefail
+self=$(readlink -f "$0")
+cd "$(dirname "$self")/../.."
 program=./ordernet
 shared=../shared/data/words
 text=$shared/train.txt.xz valid=$shared/valid.txt vectors=$shared/glove.6B.50d.subset.txt.xz
@@ -26,7 +27,7 @@ while [ $# -gt 0 ]; do
         --only | --out | --text | --valid | --vectors | --device)
             [ $# -ge 2 ] || { echo "$0: $1 needs a value" >&2; exit 2; }
             declare "${1#--}=$2"; shift 2; continue ;;
-        -h | --help) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+        -h | --help) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$self"; exit 0 ;;
         *) echo "$0: unknown option $1; see --help" >&2; exit 2 ;;
     esac
 done
@@ -74,13 +75,17 @@ fi
 # WikiText has featured and good articles alone; the text in ../shared begins with such, 210,860 lines, and goes on with
 # ordinary ones. `best` sees the first three times an epoch, and the later sentences of WikiText-2's paragraphs too.
 best_data=$out/train.safetensors
-if [ "$text" = $shared/train.txt.xz ] && [ -r "$raw" ]; then
+if [ ! "$small" ] && [ "$text" = $shared/train.txt.xz ] && [ -r "$raw" ]; then
     best_data=$out/best-train.safetensors
-    [ -e "$best_data" ] || {
-        "$program" words prepare --text "$text" --lines - --quiet | awk 'NR <= 210860 { print; print } { print }'
-        xz -dc "$raw" | awk '!/^ = / { n = split($0, s, / [.?!] /); for (i = 2; i <= n; i++) print s[i] }' |
-            "$program" words prepare --text - --first 5 --lines - --quiet
-    } | "$program" words prepare --text - --vectors "$vectors" --first 5 --out "$best_data"
+    if [ ! -e "$best_data" ]; then
+        {
+            "$program" words prepare --text "$text" --lines - --quiet | awk 'NR <= 210860 { print; print } { print }'
+            xz -dc "$raw" | awk '!/^ = / { n = split($0, s, / [.?!] /); for (i = 2; i <= n; i++) print s[i] }' |
+                "$program" words prepare --text - --first 5 --lines - --quiet
+        } > "$out/best.txt"
+        "$program" words prepare --text "$out/best.txt" --vectors "$vectors" --first 5 --out "$best_data"
+        rm "$out/best.txt"
+    fi
 fi
 "$program" words prepare --text "$valid" --vocabulary "$out/train.safetensors" --first 5 \
     --out "$out/valid.safetensors" --lines "$out/valid.txt"

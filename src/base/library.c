@@ -44,8 +44,9 @@ onet_status library_symbol(void **address, const char *name, const char *variabl
     void *handle = NULL;
     if (named) {
         if (!(handle = open_file(named)))
-            return fail(err, ONET_FAILED, "%s, which %s names, cannot be opened: %s", named, variable,
-                        dlerror());
+            return fail(err, ONET_FAILED,
+                        "%s, which %s names, cannot be opened: %s; name another, or unset it", named,
+                        variable, dlerror());
     } else {
         static const char *const from[] = {"", "../lib/"};
         own_folder(folder, sizeof folder);

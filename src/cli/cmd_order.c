@@ -259,11 +259,11 @@ const command cmd_order = {
     .most = -1,
     .about =
         "Reads sets from the files, or from standard input where there are none or a file is -, and writes "
-        "one answer a set to standard output or --out, in input order and in the input's format. In JSON "
-        "Lines an "
-        "answer is the set's own object with 'order' filled in and 'logprob' added. Answers to sets that "
-        "come "
-        "through a pipe appear without waiting for its end.",
+        "one answer a set to standard output or --out, in input order and, where neither --to nor the name "
+        "of "
+        "--out says otherwise, in the input's format. In JSON Lines an answer is the set's own object with "
+        "'order' filled in and 'logprob' added. Answers to sets that come through a pipe appear without "
+        "waiting for its end.",
     .examples = "ordernet order --model sets.safetensors new.jsonl > ordered.jsonl\n"
                 "echo '{\"items\": [[3], [1], [2]]}' | ordernet order --model sort.safetensors --top 3",
     .options = options,

@@ -67,7 +67,7 @@ onet_status processes_same_task(const command *c, const void *values, bool help,
             status =
                 fail(err, ONET_USAGE,
                      "process %d was given another --%s than process 0; all need the same options, but for "
-                     "files, --threads, --kernels and --device",
+                     "files, --threads, --kernels, --device and --quiet",
                      all->rank, o->name);
     return world_agree(all, status, err);
 }
