@@ -70,7 +70,7 @@ check-cuda:
 # Without a GPU: the code compiles, with warnings as errors, and the program says what is missing.
 check-cuda-builds:
 	@if $(NVCC) --version >/dev/null 2>&1; then \
-	    $(MAKE) --no-print-directory B=$(B)/cuda-check WERROR=1 $(CUDA_OBJ:$(B)/%=$(B)/cuda-check/%); \
+	    $(MAKE) --no-print-directory -j$$(nproc) B=$(B)/cuda-check WERROR=1 $(CUDA_OBJ:$(B)/%=$(B)/cuda-check/%); \
 	else echo "skipped: no nvcc here ($(NVCC)), the GPU code was not compiled"; fi
 
 CHECKS    += check-cuda-builds

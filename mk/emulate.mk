@@ -17,9 +17,10 @@ $(B)/emulated/libordernet-cuda.so: $(EMULATED) tests/cuda/emulate/emulate.cc $(B
 check-emulated:
 	@if [ -n "$(SAN)" ] || ! $(CXX) --version >/dev/null 2>&1; then \
 	    echo "skipped: the GPU kernels are emulated with a C++ compiler and without sanitizers"; \
-	else $(MAKE) --no-print-directory $(B)/emulated/libordernet-cuda.so $(CUDA_TESTS) $(PROGRAM) && \
-	    $(B)/tests/cuda/test_cuda $(B)/emulated/libordernet-cuda.so emulated && \
-	    $(B)/tests/cuda/test_cuda_order $(B)/emulated/libordernet-cuda.so emulated && \
+	else $(MAKE) --no-print-directory -j$$(nproc) $(B)/emulated/libordernet-cuda.so $(CUDA_TESTS) $(PROGRAM) && \
+	    { $(B)/tests/cuda/test_cuda_order $(B)/emulated/libordernet-cuda.so emulated & beside=$$!; \
+	        $(B)/tests/cuda/test_cuda $(B)/emulated/libordernet-cuda.so emulated; status=$$?; \
+	        wait $$beside && [ $$status = 0 ]; } && \
 	    sh tests/cuda/emulate/train.sh ./$(PROGRAM) $(B)/emulated/libordernet-cuda.so && \
 	    EMULATED=$(abspath $(B))/emulated/libordernet-cuda.so ORDERNET=$(PROGRAM) \
 	        tests/cli/run.sh tests/cuda/emulate/train.case tests/cuda/emulate/order.case; fi

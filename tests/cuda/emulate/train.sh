@@ -14,7 +14,7 @@ check() { # what, command ...
 }
 
 settings="--data examples/data/sort.jsonl --quiet --encoder-blocks 1 --hidden 16 --encoder-out 8 --decoder-blocks 1
-    --decoder-out 8 --batch 4 --max-steps 42 --learning-rate 1e-4"
+    --decoder-out 8 --batch 4 --max-steps 42 --learning-rate 1e-4 --statistics running"
 
 train() { # model, options ...
     model=$1
