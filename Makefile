@@ -9,6 +9,19 @@ B         ?= build
 # The program; a build for a test (sanitizers) puts its own elsewhere.
 PROGRAM   ?= ordernet
 
+# The data for tests and experiments that are not part of the repository; tests that need them skip where there are none.
+ORDERNET_SHARED ?= ../shared
+export ORDERNET_SHARED
+
+# A recipe's long commands are printed as one short line, such as "CC src/x.c"; whole with V=1, not at all with -s.
+ifdef V
+say        =
+Q         :=
+else
+say        = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,$(info $(1)))
+Q         := @
+endif
+
 OPT       ?= -O2
 WARN      := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wno-unknown-warning-option -Wno-format-truncation
 ifdef WERROR
@@ -35,36 +48,44 @@ include mk/*.mk
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(KFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC $<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(KFLAGS) -MMD -MP -c $< -o $@
 
-# What a training step does beside its kernels: small loops, which the compiler turns into vectors.
+# What a training step does beside its kernels: small loops that the compiler vectorises at -O3.
 $(patsubst %,$(B)/src/kernels/%.o,cpu cpu_encoder cpu_decoder cpu_head) $(B)/src/kernels/weights.o: KFLAGS := -O3
 # Kernels for one instruction set each, in files of their own; picked at run time.
-# On other processors these files are empty and the plain kernels serve.
+# On other CPUs these files are empty and the plain kernels are used.
 ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))
 $(B)/src/kernels/avx2.o: KFLAGS := -O3 -mavx2 -mfma
 $(B)/src/kernels/avx512.o: KFLAGS := -O3 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
 endif
 
 $(PROGRAM): $(LIB_OBJ) $(CLI_OBJ)
-	$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
+	$(call say,LD $@)
+	$(Q)$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
 
 libordernet.so.$(VERSION): $(LIB_OBJ)
-	$(CC) $(SAN) -shared -Wl,-soname,libordernet.so.$(SOMAJOR) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
+	$(call say,LD $@)
+	$(Q)$(CC) $(SAN) -shared -Wl,-soname,libordernet.so.$(SOMAJOR) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
 
 libordernet.so: libordernet.so.$(VERSION)
-	ln -sf $< libordernet.so.$(SOMAJOR)
-	ln -sf libordernet.so.$(SOMAJOR) $@
+	$(Q)ln -sf $< libordernet.so.$(SOMAJOR)
+	$(Q)ln -sf libordernet.so.$(SOMAJOR) $@
 
 # One object in which only onet_ names are visible, as in the shared library.
 libordernet.a: $(LIB_OBJ)
-	ld -r $^ -o $(B)/ordernet.o
-	objcopy --wildcard --keep-global-symbol='onet_*' $(B)/ordernet.o
-	rm -f $@ && ar rcs $@ $(B)/ordernet.o
+	$(call say,AR $@)
+	$(Q)ld -r $^ -o $(B)/ordernet.o
+	$(Q)objcopy --wildcard --keep-global-symbol='onet_*' $(B)/ordernet.o
+	$(Q)rm -f $@ && ar rcs $@ $(B)/ordernet.o
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
 
 clean:
 	rm -rf $(B) ordernet libordernet.* ordernet.pc demo
 
-.PHONY: all clean
+# For scripts that are run without make.
+print-shared:
+	@echo $(ORDERNET_SHARED)
+
+.PHONY: all clean print-shared

@@ -1,6 +1,6 @@
 #!/bin/sh
-# make demo: learns to sort numbers from examples, and sorts sets that it has not seen; puts scrambled lines back
-# with the shipped word model; finds tours with the shipped tour model.
+# make demo: learns to sort numbers from examples and sorts new sets; unscrambles lines with the shipped word model;
+# finds tours with the shipped tour model.
 set -e
 data=examples/data
 model=demo/sort.safetensors
@@ -41,10 +41,10 @@ fi
 if [ -f models/tsp.safetensors ]; then
     echo
     echo "6. Tours through random cities and through a TSPLIB file, with the shipped tour model:"
-    tsplib=../shared/data/tsplib/berlin52.tsp
-    [ -f $tsplib ] || tsplib=$data/random40.tsp
+    tsplib=$ORDERNET_SHARED/data/tsplib/berlin52.tsp
+    [ -f "$tsplib" ] || tsplib=$data/random40.tsp
     ./ordernet tsp generate --n 10,20,40 --per-size 1 --seed 2019 >demo/cities.jsonl
     ./ordernet tsp compare --methods exact,christofides,ordernet --symmetries 8 --draw demo/tours \
-        --title "Optimal, Christofides, OrderNet" demo/cities.jsonl $tsplib | sed 's/^/     /'
+        --title "Optimal, Christofides, OrderNet" demo/cities.jsonl "$tsplib" | sed 's/^/     /'
     echo "     The tours are drawn in demo/tours.svg and demo/tours.png."
 fi

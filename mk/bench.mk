@@ -5,7 +5,8 @@ BENCH_OBJ := $(filter-out $(B)/src/cli/main.o,$(LIB_OBJ) $(CLI_OBJ))
 
 $(BENCH_BIN): $(B)/bench/%: bench/%.c $(BENCH_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALLCFLAGS) -MMD -MP $< $(BENCH_OBJ) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
+	$(call say,CC $<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) -MMD -MP $< $(BENCH_OBJ) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
 
 -include $(BENCH_BIN:%=%.d)
 

@@ -12,10 +12,12 @@ CUDA_OBJ  := $(CUDA_SRC:%.cu=$(B)/%.o)
 
 $(B)/src/cuda/%.o: src/cuda/%.cu $(B)/CUDA_ARCH.value
 	@mkdir -p $(@D)
-	$(NVCC) $(NVFLAGS) -MMD -MP -c $< -o $@
+	$(call say,NVCC $<)
+	$(Q)$(NVCC) $(NVFLAGS) -MMD -MP -c $< -o $@
 
 libordernet-cuda.so: $(CUDA_OBJ) $(B)/src/base/error.o
-	$(NVCC) -shared -gencode arch=compute_$(CUDA_ARCH),code=sm_$(CUDA_ARCH) $^ -o $@
+	$(call say,LD $@)
+	$(Q)$(NVCC) -shared -gencode arch=compute_$(CUDA_ARCH),code=sm_$(CUDA_ARCH) $^ -o $@
 
 ifdef CUDA
 all: libordernet-cuda.so
@@ -37,18 +39,21 @@ CUDA_TEST := $(B)/tests/cuda/test_cuda.o $(B)/tests/golden_file.o $(filter $(B)/
 
 $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
+	$(call say,LD $@)
+	$(Q)$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
 
 CUDA_ORDER_TEST := $(B)/tests/cuda/test_cuda_order.o $(filter $(B)/src/kernels/% $(B)/src/decode/%,$(LIB_OBJ)) \
              $(addprefix $(B)/src/,base/clock.o base/error.o base/library.o base/memory.o base/pool.o base/rng.o data/sets.o model/shape.o model/generated.o model/statistics.o)
 
 $(B)/tests/cuda/test_cuda_order: $(CUDA_ORDER_TEST)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
+	$(call say,LD $@)
+	$(Q)$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
 
 $(B)/tests/cuda/test_cuda_ranks: $(B)/tests/cuda/test_cuda_ranks.o $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
+	$(call say,LD $@)
+	$(Q)$(CC) $(SAN) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
 
 CUDA_TESTS := $(B)/tests/cuda/test_cuda $(B)/tests/cuda/test_cuda_order
 CUDA_RANKS := $(B)/tests/cuda/test_cuda_ranks

@@ -5,11 +5,13 @@ OTHER_OBJ  := $(filter-out $(B)/src/kernels/% $(B)/src/train/% $(B)/src/decode/%
 
 $(B)/double/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests -DONET_REAL=double $(ALLCFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC $<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests -DONET_REAL=double $(ALLCFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/tests/double_gradients: $(B)/double/tests/double/test_gradients.o $(DOUBLE_OBJ) $(OTHER_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $^ $(LDFLAGS) -lcmocka $(LIB_LIBS) -o $@
+	$(call say,LD $@)
+	$(Q)$(CC) $(SAN) $^ $(LDFLAGS) -lcmocka $(LIB_LIBS) -o $@
 
 -include $(DOUBLE_OBJ:.o=.d) $(B)/double/tests/double/test_gradients.d
 

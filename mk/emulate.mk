@@ -9,10 +9,12 @@ EMUDEPS  := $(wildcard src/cuda/*.cuh src/cuda/*.h src/kernels/*.h tests/cuda/em
 $(B)/emulated/%.o: src/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
 	@$(EMUSOURCE)
-	$(CXX) $(EMUFLAGS) -c $(@:.o=.cc) -o $@
+	$(call say,CXX $<)
+	$(Q)$(CXX) $(EMUFLAGS) -c $(@:.o=.cc) -o $@
 
 $(B)/emulated/libordernet-cuda.so: $(EMULATED) tests/cuda/emulate/emulate.cc $(B)/src/base/error.o
-	$(CXX) $(EMUFLAGS) -shared $^ -pthread -o $@
+	$(call say,LD $@)
+	$(Q)$(CXX) $(EMUFLAGS) -shared $^ -pthread -o $@
 
 check-emulated:
 	@if [ -n "$(SAN)" ] || ! $(CXX) --version >/dev/null 2>&1; then \
@@ -31,20 +33,24 @@ check-emulated:
 $(B)/races/%.o: src/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
 	@$(EMUSOURCE)
-	$(CXX) $(EMUFLAGS) $(RACES) -c $(@:.o=.cc) -o $@
+	$(call say,CXX $<)
+	$(Q)$(CXX) $(EMUFLAGS) $(RACES) -c $(@:.o=.cc) -o $@
 
 $(B)/races/emulate.o: tests/cuda/emulate/emulate.cc $(EMUDEPS)
 	@mkdir -p $(@D)
-	$(CXX) $(EMUFLAGS) -DEMULATE_RACES -c $< -o $@
+	$(call say,CXX $<)
+	$(Q)$(CXX) $(EMUFLAGS) -DEMULATE_RACES -c $< -o $@
 
 $(B)/races/libordernet-cuda.so: $(EMULATED:$(B)/emulated/%=$(B)/races/%) $(B)/races/emulate.o $(B)/src/base/error.o
-	$(CXX) -fsanitize=thread -shared $^ -pthread -o $@
+	$(call say,LD $@)
+	$(Q)$(CXX) -fsanitize=thread -shared $^ -pthread -o $@
 
 $(B)/races/test_cuda: $(CUDA_TEST)
 $(B)/races/test_cuda_order: $(CUDA_ORDER_TEST)
 $(B)/races/test_cuda $(B)/races/test_cuda_order:
 	@mkdir -p $(@D)
-	$(CXX) -fsanitize=thread $^ $(LDFLAGS) -lm -ldl -pthread -o $@
+	$(call say,LD $@)
+	$(Q)$(CXX) -fsanitize=thread $^ $(LDFLAGS) -lm -ldl -pthread -o $@
 
 check-emulated-races: export TSAN_OPTIONS := history_size=4:suppressions=tests/cuda/emulate/races.supp
 check-emulated-races: $(B)/races/libordernet-cuda.so $(B)/races/test_cuda $(B)/races/test_cuda_order

@@ -3,7 +3,8 @@ EXAMPLES  := $(patsubst %.c,$(B)/%,$(wildcard examples/*.c))
 
 $(B)/examples/%: examples/%.c include/ordernet.h libordernet.so
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(WARN) $(CFLAGS) $(SAN) -Iinclude $< -L. -lordernet -o $@
+	$(call say,CC $<)
+	$(Q)$(CC) -std=c11 $(WARN) $(CFLAGS) $(SAN) -Iinclude $< -L. -lordernet -o $@
 
 CHECKS    += check-examples
 check-examples: $(EXAMPLES)

@@ -11,7 +11,8 @@ REPLAY_BIN   := $(FUZZ_NAMES:%=$(B)/fuzz/replay_%)
 
 $(B)/fuzz/replay_%: fuzz/fuzz_%.c fuzz/replay.c $(FUZZ_H) $(FUZZ_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -o $@
+	$(call say,CC $<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -o $@
 
 check-corpus: $(REPLAY_BIN)
 	@for n in $(FUZZ_NAMES); do $(B)/fuzz/replay_$$n $$n fuzz/corpus/$$n || bad=1; done; [ -z "$$bad" ]
@@ -26,7 +27,8 @@ fuzz-%:
 	    -print_final_stats=1 -artifact_prefix=build/fuzz/$*- build/fuzz/corpus/$* fuzz/corpus/$*
 
 build/fuzz/fuzz_%: fuzz/fuzz_%.c $(FUZZ_H) $(FUZZ_OBJ)
-	$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -o $@
+	$(call say,CC $<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -o $@
 
 fuzz: $(FUZZ_NAMES:%=fuzz-%)
 

@@ -1,7 +1,8 @@
 # What takes minutes, and is not part of `make check`.
 $(B)/tests/learn: tests/long/learn.c $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALLCFLAGS) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
+	$(call say,CC $<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $^ $(LDFLAGS) $(LIB_LIBS) -o $@
 
 # The orders of docs/model.md's proof: sorting both ways, by one of two features, outward from the mean.
 check-long: $(B)/tests/learn

@@ -3,7 +3,8 @@
 MPICC     ?= mpicc
 
 libordernet-mpi.so: src/mpi/mpi.c src/base/world.h include/ordernet.h $(B)/MPICC.value
-	$(MPICC) $(CPPFLAGS) $(ALLCFLAGS) -shared $< -o $@
+	$(call say,MPICC $<)
+	$(Q)$(MPICC) $(CPPFLAGS) $(ALLCFLAGS) -shared $< -o $@
 
 ifdef MPI
 all: libordernet-mpi.so
@@ -23,7 +24,8 @@ clean-mpi:
 MPI_HERE  := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(B)/$(m)/libordernet-mpi.so))
 $(B)/%/libordernet-mpi.so: src/mpi/mpi.c src/base/world.h include/ordernet.h $(B)/MPICC.value
 	@mkdir -p $(@D)
-	mpicc.$* $(CPPFLAGS) $(ALLCFLAGS) -shared $< -o $@
+	$(call say,MPICC $< for $*)
+	$(Q)mpicc.$* $(CPPFLAGS) $(ALLCFLAGS) -shared $< -o $@
 
 TSAN_TESTS += world
 CHECKS    += check-mpi

@@ -9,9 +9,13 @@ $(B)/tests/%.o: CPPFLAGS += -Itests
 
 $(B)/tests/test_%: tests/test_%.c $(TEST_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(ALLCFLAGS) -MMD -MP $< $(TEST_OBJ) $(LDFLAGS) -lcmocka $(LIB_LIBS) $(CLI_LIBS) -o $@
+	$(call say,CC $<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(ALLCFLAGS) -MMD -MP $< $(TEST_OBJ) $(LDFLAGS) -lcmocka $(LIB_LIBS) $(CLI_LIBS) -o $@
 
 -include $(TEST_BIN:%=%.d) $(TEST_HELP:%.c=$(B)/%.d)
+
+# Make would delete them as intermediate files.
+.SECONDARY: $(TEST_HELP:%.c=$(B)/%.o)
 
 check-unit: $(TEST_BIN)
 	@status=0; for t in $(TEST_BIN); do echo "== $$t"; $$t || status=1; done; exit $$status

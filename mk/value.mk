@@ -1,5 +1,5 @@
-# $(B)/NAME.value changes when the make variable NAME has another value than at the last build: what is built by it depends
-# on that file.
+# $(B)/NAME.value holds the value that the make variable NAME had at the last build; targets that NAME affects depend on
+# it, so that they are built again when the value changes.
 $(B)/%.value: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$($*)' | cmp -s - $@ || printf '%s\n' '$($*)' > $@

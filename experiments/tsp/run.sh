@@ -7,7 +7,7 @@
 #   --small          minutes instead of hours: sizes 5-10, 1,500 instances each, one epoch, small evaluation
 #   --only NAME      train and evaluate one of the settings below: paper, best (both)
 #   --out DIR        where everything goes (experiments/tsp/out, or out-small)
-#   --tsplib DIR     TSPLIB instances to try the net on (../shared/data/tsplib; left out when it is not there)
+#   --tsplib DIR     TSPLIB instances to try the net on ($ORDERNET_SHARED/data/tsplib; left out if it is not there)
 #   --seed N         of the training data; evaluation uses seeds that follow it (1)
 #   --device DEVICE  where to train: cpu, cuda (auto)
 #
@@ -16,7 +16,7 @@ set -eu
 self=$(readlink -f "$0")
 cd "$(dirname "$self")/../.."
 program=./ordernet
-small= only= out= tsplib=../shared/data/tsplib seed=1 device=auto
+small= only= out= tsplib= seed=1 device=auto
 
 while [ $# -gt 0 ]; do
     case $1 in
@@ -28,6 +28,7 @@ while [ $# -gt 0 ]; do
         *) echo "$0: unknown option $1; see --help" >&2; exit 2 ;;
     esac
 done
+tsplib=${tsplib:-$(make -s print-shared)/data/tsplib}
 out=${out:-experiments/tsp/out${small:+-small}}
 [ -x $program ] || make ordernet
 mkdir -p "$out"

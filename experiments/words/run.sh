@@ -16,7 +16,7 @@ set -euo pipefail
 self=$(readlink -f "$0")
 cd "$(dirname "$self")/../.."
 program=./ordernet
-shared=../shared/data/words
+shared=$(make -s print-shared)/data/words
 text=$shared/train.txt.xz valid=$shared/valid.txt vectors=$shared/glove.6B.50d.subset.txt.xz
 raw=$shared/../wikitext/wikitext2.train.tokens.xz
 small= only= out= device=auto
@@ -46,7 +46,7 @@ paper=(--preset words --no-standardise --batch 128 --epochs 10 --learning-rate 1
 trained=(--preset words --no-standardise --batch 512 --epochs 8 --learning-rate 2e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0 --clip 0 --average 0.999 --statistics running --train-vectors)
 # best: what is shipped. A wider net; one word in six is forgotten, so that the lines cannot be learned by heart; and
-# of the text in ../shared more of what WikiText is made of (see below).
+# of the shared text more of what WikiText is made of (see below).
 best=(--preset words --encoder-out 48 --hidden 384 --decoder-out 48 --no-standardise --batch 512 --epochs 18
     --learning-rate 2e-3 --schedule cosine --warmup 0.02 --weight-decay 0.05 --clip 1 --average 0.999
     --statistics running --train-vectors --forget 0.17)
@@ -72,10 +72,10 @@ if [ ! -e "$out/train.safetensors" ]; then
         2> "$out/prepare.txt" || { cat "$out/prepare.txt" >&2; exit 1; }
     cat "$out/prepare.txt"
 fi
-# WikiText has featured and good articles alone; the text in ../shared begins with such, 210,860 lines, and goes on with
+# WikiText has featured and good articles alone; the shared text begins with such, 210,860 lines, and goes on with
 # ordinary ones. `best` sees the first three times an epoch, and the later sentences of WikiText-2's paragraphs too.
 best_data=$out/train.safetensors
-if [ ! "$small" ] && [ "$text" = $shared/train.txt.xz ] && [ -r "$raw" ]; then
+if [ ! "$small" ] && [ "$text" = "$shared/train.txt.xz" ] && [ -r "$raw" ]; then
     best_data=$out/best-train.safetensors
     if [ ! -e "$best_data" ]; then
         {
