@@ -1,7 +1,6 @@
 /* CSV: sets out of rows in any order, RFC 4180's quotes and line ends, what is refused, what comes back. */
 #include "data_help.h"
 
-
 static void reads(void **state) {
     (void)state;
     onet_sets *sets = help_read("a.csv",

@@ -1,6 +1,5 @@
 #include "tsp/stop.h"
 
-
 static bool (*asks)(void);
 
 void tsp_stop_when(bool (*asked)(void)) {
