@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "unit.h"
+
 /* Allocations so far, by any thread. */
 size_t alloc_count(void);
 /* From now on, allocation number `which` (0 is the next one) fails, and all after it when `rest` is set;
@@ -14,5 +16,9 @@ void alloc_fail(size_t which, int rest);
 int alloc_failed(void);
 /* 0 where a sanitizer owns malloc: nothing is counted then. */
 int alloc_works(void);
+
+static inline void alloc_works_or_skip(void) {
+    if (!alloc_works()) skip_because("a sanitizer owns malloc in this build");
+}
 
 #endif

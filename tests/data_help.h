@@ -2,18 +2,10 @@
 #ifndef TESTS_DATA_HELP_H
 #define TESTS_DATA_HELP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "data/sets_io.h"
+#include "unit.h"
 
 /* A file of the test's own folder, which is made on first use and removed with help_clean. */
 static char help_folder[] = "/tmp/ordernet-test-XXXXXX";

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Many processes on this machine: ranks 1, 2 and 3 with Open MPI, 2 with MPICH. What is not installed is skipped, with a
-# line that says so.
+# Several ranks on this machine: 1, 2 and 3 with Open MPI, 2 with MPICH. What is not installed is skipped, with a line
+# that says so.
 # usage: ORDERNET=PROGRAM B=FOLDER tests/mpi.sh     FOLDER/openmpi and FOLDER/mpich hold libordernet-mpi.so
 root=$PWD
 program=$root/${ORDERNET:-ordernet}
@@ -8,7 +8,11 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-passed=0 failed=0
+passed=0 failed=0 skipped=0
+skip() { # REASON
+    echo "skipped: $1"
+    skipped=$((skipped + 1))
+}
 ok() { # NAME COMMAND...: the command succeeds
     name=$1
     shift
@@ -171,7 +175,7 @@ if library openmpi; then
         ok "2 ranks with GPUs: the model of one process" close gpu1 gpu2
         ok "3 ranks with GPUs, batches of 2: a rank may have no set" train openmpi 3 gpu3 --max-steps 30 --batch 2 --device cuda
     else
-        echo "skipped: ranks with GPUs; there is no GPU here, or libordernet-cuda.so was not built (make CUDA=1)"
+        skip "ranks with GPUs; there is no GPU here, or libordernet-cuda.so was not built (make CUDA=1)"
     fi
 
     # On another number of ranks the rest of the run is that of the unbroken one, up to rounding.
@@ -228,7 +232,7 @@ if library openmpi; then
     ok "no library: what to do" says 'make MPI=1' env ORDERNET_MPI= sh -c "
         cp '$program' here && timeout 60 mpirun.openmpi --oversubscribe -n 2 ./here train --data train.jsonl --model x.safetensors"
 else
-    echo "skipped: Open MPI is not here (Debian: openmpi-bin libopenmpi-dev), or its library was not built"
+    skip "Open MPI is not here (Debian: openmpi-bin libopenmpi-dev), or its library was not built"
 fi
 
 if library mpich; then
@@ -242,9 +246,11 @@ if library mpich; then
     if command -v mpirun.openmpi >/dev/null; then
         ok "a library of another MPI: what to do" says 'MPICC=mpicc' openmpi 2 "$program" train --data train.jsonl \
             --model x.safetensors
+    else
+        skip "a library of another MPI: only one MPI is here"
     fi
 else
-    echo "skipped: MPICH is not here (Debian: mpich libmpich-dev), or its library was not built"
+    skip "MPICH is not here (Debian: mpich libmpich-dev), or its library was not built"
 fi
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

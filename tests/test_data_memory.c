@@ -14,10 +14,7 @@ static const struct {
 
 /* Calls with the first, second, ... allocation failing, until none does. */
 static void survives(onet_status (*call)(const char *path, const char *out, onet_error *err)) {
-    if (!alloc_works()) {
-        print_message("a sanitizer owns the memory functions in this build\n");
-        skip();
-    }
+    alloc_works_or_skip();
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         const char *path = help_file(samples[i].name, samples[i].text), *out = help_path("out");
         for (int rest = 0; rest < 2; rest++) {

@@ -1,19 +1,15 @@
 /* The engine in float32, with every kernel set that this processor runs, against the PyTorch twin's golden
  * files: log-probabilities, loss, every gradient, running statistics, ten steps of Adam, greedy orders. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "golden_file.h"
 #include "kernels/net.h"
 #include "model/generated.h"
 #include "model/model.h"
+#include "unit.h"
 
 enum { SLACK = 8 }; /* how much further off than the twin's own float32 the engine may be */
 

@@ -2,19 +2,15 @@
  * same bits, greedy is a beam of one, steps one by one equal teacher forcing, a full beam finds the best
  * order. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/rng.h"
 #include "data/sets.h"
 #include "model/generated.h"
 #include "model/model.h"
 #include "paper_form.h"
+#include "unit.h"
 
 static const onet_settings nets[] = {
     {2, 4, 128, 16, ONET_POOL_MAX, 4, 16},

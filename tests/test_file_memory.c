@@ -40,7 +40,7 @@ static onet_status copy_binary(const char *from, const char *to, onet_error *err
 static void expect_survival(job *run, const char *from, const char *to_name) {
     const char *to = help_path(to_name);
     onet_error err;
-    if (!alloc_works()) skip();
+    alloc_works_or_skip();
     size_t points = alloc_count();
     assert_int_equal(run(from, to, &err), ONET_OK);
     points = alloc_count() - points;

@@ -1,16 +1,11 @@
 /* Ctrl-C and SIGTERM: signals that come together are one, a later one ends the program. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "cli/interrupt.h"
+#include "unit.h"
 
 static void pause_for(double seconds) {
     struct timespec t = {.tv_nsec = (long)(seconds * 1e9)};

@@ -1,13 +1,8 @@
 /* Measures of answers: their intervals stay in range, equal items are interchangeable. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "ordernet.h"
+#include "unit.h"
 
 enum { MOST = 16 };
 

@@ -147,7 +147,8 @@ static void test_truncated(void **state) {
     char *bytes = model_bytes(true, &size, &data);
     onet_error err;
     assert_int_equal(load_bytes(bytes, size, &err), ONET_OK);
-    for (size_t cut = 0; cut < size; cut += cut < 64 ? 1 : 23) assert_int_equal(load_bytes(bytes, cut, &err), ONET_BAD);
+    for (size_t cut = 0; cut < size; cut += cut < 64 ? 1 : 23)
+        assert_int_equal(load_bytes(bytes, cut, &err), ONET_BAD);
     free(bytes);
 }
 

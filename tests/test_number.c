@@ -1,10 +1,4 @@
 /* Numbers as text: against the C library, and the same in every locale. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +8,7 @@
 #include "base/number.h"
 #include "base/rng.h"
 #include "base/utf8.h"
+#include "unit.h"
 
 static void same(const char *text) {
     double value;
@@ -111,10 +106,7 @@ static void ignores_the_locale(void **state) {
     static const char *const comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "pl_PL.UTF-8"};
     size_t i = 0;
     while (i < 4 && !setlocale(LC_ALL, comma[i])) i++;
-    if (i == 4) {
-        print_message("no locale with a decimal comma is installed here\n");
-        skip();
-    }
+    if (i == 4) skip_because("no locale with a decimal comma is installed");
     char text[NUMBER_TEXT];
     double value;
     number_text_float(text, 0.5f);

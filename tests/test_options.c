@@ -1,14 +1,9 @@
 /* The option table: what is accepted, what is refused with which words, and the defaults that help shows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cli/options.h"
+#include "unit.h"
 
 typedef struct values {
     int flag, on, count;

@@ -1,16 +1,13 @@
 /* The paper's form in C against the PyTorch twin: two programs written apart from each other agree to the
  * last digits of a double, on every golden file. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <math.h>
 
 #include "golden_file.h"
 #include "model/generated.h"
 #include "paper_form.h"
+#include "unit.h"
 
 typedef struct inputs {
     golden g;

@@ -1,21 +1,17 @@
 /* Training as a whole: it learns, the same bits come out for any number of threads and across interruptions,
  * a step allocates nothing, and memory that runs out at any point is survived. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "alloc_count.h"
 #include "base/rng.h"
 #include "data/sets.h"
 #include "kernels/net.h"
 #include "model/model.h"
+#include "unit.h"
 #include "words/maker.h"
 
 static char folder[] = "/tmp/ordernet-train-XXXXXX";
@@ -324,7 +320,7 @@ static void it_learns_to_sort(void **state) {
 
 static void a_step_allocates_nothing(void **state) {
     (void)state;
-    if (!alloc_works()) skip();
+    alloc_works_or_skip();
     onet_sets *sets = sorting(200, 5, 9, 10);
     shape *sh = malloc(sizeof *sh);
     net *t;
@@ -360,7 +356,7 @@ static void a_step_allocates_nothing(void **state) {
 
 static void ordering_again_allocates_nothing(void **state) {
     (void)state;
-    if (!alloc_works()) skip();
+    alloc_works_or_skip();
     onet_sets *sets = sorting(50, 2, 12, 11);
     onet_model *m;
     onet_orderer *orderer;
@@ -428,7 +424,7 @@ static onet_status train_job(onet_error *err) {
 
 static void failing_memory_is_survived(void **state) {
     (void)state;
-    if (!alloc_works()) skip();
+    alloc_works_or_skip();
     onet_error err;
     few = sorting(20, 2, 5, 12);
     onet_train_options o = small_run();

@@ -1,15 +1,11 @@
 /* Forgotten words: the share that was asked for, rows of their kinds, the same draw however sets are dealt.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "data/sets.h"
 #include "train/forget.h"
+#include "unit.h"
 #include "words/kind.h"
 #include "words/maker.h"
 

@@ -1,15 +1,10 @@
 /* The exact solver against the dynamic program, and on inputs made to break it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "base/rng.h"
 #include "data/sets.h"
 #include "tsp/generate.h"
+#include "unit.h"
 
 static double near_same(double a, double b) {
     return fabs(a - b) <= 1e-9 * (1 + fabs(a));

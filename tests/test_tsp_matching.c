@@ -1,16 +1,11 @@
 /* The blossom algorithm against all matchings of few cities and against networkx; Christofides' quality. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
 #include "tsp/generate.h"
 #include "tsp/matching.h"
+#include "unit.h"
 
 /* The cheapest matching of the cities not in `done`, by trying all. */
 static int64_t try_all(int n, const int64_t *cost, unsigned done) {

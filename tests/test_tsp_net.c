@@ -1,10 +1,4 @@
 /* Tours from a net that was trained for a moment: what must hold whatever it learned. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +10,7 @@
 #include "show/tours.h"
 #include "tsp/gaps.h"
 #include "tsp/generate.h"
+#include "unit.h"
 
 static onet_model *model;
 static tsp_net *net;

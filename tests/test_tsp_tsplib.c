@@ -1,10 +1,4 @@
 /* TSPLIB files: the published optima, every layout of a matrix, hostile files, tours written. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +6,7 @@
 
 #include "tsp/methods.h"
 #include "tsp/tsplib.h"
-
-#define SHARED "../shared/data/tsplib/"
+#include "unit.h"
 
 static bool recognised; /* the file that was read last */
 
@@ -34,17 +27,14 @@ static void published_optima(void **state) {
         double optimum;
     } cases[] = {{"burma14", 3323}, {"ulysses22", 7013}, {"gr24", 1272}, {"att48", 10628},
                  {"eil51", 426},    {"berlin52", 7542},  {"st70", 675}};
-    if (access(SHARED "eil51.tsp", R_OK)) {
-        print_message("skipped: " SHARED " is not there\n");
-        skip();
-    }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char path[256];
+        char name[64], path[SHARED_PATH];
         tsp_instance t;
         tsp_proof proof;
         int32_t tour[100];
         onet_error err;
-        snprintf(path, sizeof path, SHARED "%s.tsp", cases[i].file);
+        snprintf(name, sizeof name, "tsplib/%s.tsp", cases[i].file);
+        shared_file(path, name);
         assert_int_equal(read_path(&t, path, &err), ONET_OK);
         assert_true(recognised && t.whole && t.n <= 100);
         assert_string_equal(t.name, cases[i].file);

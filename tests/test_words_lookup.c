@@ -1,13 +1,9 @@
 /* How a user's word finds its row. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "words/fold.h"
 #include "words/kind.h"
 #include "words/maker.h"

@@ -1,12 +1,6 @@
 /* Memory that runs out at each allocation in turn, while text and vectors become sets and n-grams. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "alloc_count.h"
+#include "unit.h"
 #include "words/ngram.h"
 #include "words/prepare.h"
 #include "words_files.h"
@@ -34,10 +28,7 @@ static onet_status all_of_it(const prepare_options *o, onet_error *err) {
 
 static void memory_runs_out(void **state) {
     (void)state;
-    if (!alloc_works()) {
-        print_message("skipped: the sanitizer owns the allocator\n");
-        skip();
-    }
+    alloc_works_or_skip();
     prepare_options o;
     prepare_defaults(&o);
     o.text = file_with(text);

@@ -1,15 +1,11 @@
 /* The n-gram model: its probabilities add up, and its search leaves nothing out. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/rng.h"
 #include "data/sets.h"
+#include "unit.h"
 #include "words/maker.h"
 #include "words/ngram.h"
 

@@ -1,11 +1,7 @@
 /* Text to sets: which lines are kept, which words have rows, that the right order is the text's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "words/kind.h"
 #include "words/prepare.h"
 #include "words_files.h"
@@ -197,19 +193,17 @@ static void refuses(void **state) {
 
 static void builds_wikitext_valid(void **state) {
     (void)state;
-    const char *shared = "../shared/data/words/valid.txt";
-    if (access(shared, R_OK)) {
-        print_message("skipped: %s is not there\n", shared);
-        skip();
-    }
+    char lines[SHARED_PATH], text[SHARED_PATH];
+    shared_file(lines, "words/valid.txt");
+    shared_file(text, "wikitext/wikitext103.valid.tokens");
     prepare_options o;
     prepare_defaults(&o);
-    o.text = "../shared/data/wikitext/wikitext103.valid.tokens";
+    o.text = text;
     o.lines = file_with("");
     prepared made;
     assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
     assert_int_equal(made.report.kept, 1794);
-    char *built = whole_file(o.lines), *want = whole_file(shared);
+    char *built = whole_file(o.lines), *want = whole_file(lines);
     assert_string_equal(built, want);
     free(built);
     free(want);

@@ -1,14 +1,10 @@
 /* Word vectors as text: good files, and each way in which one can be broken. */
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "base/file.h"
+#include "unit.h"
 #include "words/vectors.h"
 #include "words_files.h"
 

@@ -2,20 +2,16 @@
  * train and order is what one process does; where one fails, all hear of it. */
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/world.h"
 #include "decode/orderer.h"
 #include "model/model.h"
 #include "number_sets.h"
 #include "train/train.h"
+#include "unit.h"
 
 enum { MOST = 3 };
 

@@ -2,10 +2,9 @@
 #ifndef TESTS_WORDS_FILES_H
 #define TESTS_WORDS_FILES_H
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "unit.h"
 
 static char words_file_names[8][64];
 

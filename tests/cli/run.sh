@@ -11,7 +11,7 @@
 #   --- exit 2         the exit status of the last command
 #
 # In both outputs the empty folder's path is replaced by TMP and the repository's by ROOT. A case that needs
-# what is not there prints a line "SKIP: why" and exits with 77.
+# what is not there prints a line "SKIP: reason" and exits with 77.
 #
 # usage: tests/cli/run.sh [--update] [CASE ...]     --update writes what was printed into the cases
 # ORDERNET names the program to test, ./ordernet when it is not set.
@@ -45,7 +45,7 @@ for case in "$@"; do
     (cd "$folder" && timeout 300 bash "$work/cmd" >"$work/stdout.raw" 2>"$work/stderr.raw" </dev/null)
     status=$?
     if [ "$status" = 77 ]; then
-        echo "skipped $name: $(sed -n 's/^SKIP: //p' "$work/stdout.raw")"
+        echo "skipped: $name: $(sed -n 's/^SKIP: //p' "$work/stdout.raw")"
         skipped=$((skipped + 1))
         rm -rf "$folder"
         continue
@@ -69,6 +69,5 @@ for case in "$@"; do
     fi
     rm -rf "$folder"
 done
-[ "$skipped" = 0 ] || echo "$skipped skipped"
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

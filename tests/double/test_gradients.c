@@ -1,18 +1,14 @@
 /* The whole engine compiled in double with the plain kernels: the split form against the paper's form written
  * out, and every gradient against finite differences. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/rng.h"
 #include "kernels/cpu.h"
 #include "model/generated.h"
 #include "paper_form.h"
+#include "unit.h"
 
 const kernels *kernels_pick(const char *name) {
     return name && strcmp(name, "plain") ? NULL : &kernels_plain;

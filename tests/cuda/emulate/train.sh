@@ -51,5 +51,5 @@ check "the stopped training's status" test $? = 130
 check "the training that goes on" train stopped --device cuda --resume
 check "the same model" cmp "$folder/stopped.safetensors" "$folder/gpu.safetensors"
 check "the same losses" same_losses stopped gpu
-echo "training on the emulated GPU: $passed passed, $failed failed"
+echo "$passed passed, $failed failed"
 [ $failed = 0 ]
