@@ -7,7 +7,7 @@ NVFLAGS   := -std=c++17 -O3 -lineinfo -gencode arch=compute_$(CUDA_ARCH),code=[s
 ifdef WERROR
 NVFLAGS   += -Werror all-warnings
 endif
-CUDA_SRC  := $(sort $(wildcard src/cuda/*.cu))
+CUDA_SRC  := $(sort $(wildcard src/cuda/*/*.cu))
 CUDA_OBJ  := $(CUDA_SRC:%.cu=$(B)/%.o)
 
 $(B)/src/cuda/%.o: src/cuda/%.cu $(B)/CUDA_ARCH.value

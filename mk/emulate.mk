@@ -1,10 +1,10 @@
 # make check-emulated: the GPU kernels on the processor, threads as fibers (tests/cuda/emulate), since most machines that
 # test this have no GPU. Needs a C++ compiler.
-EMULATED := $(patsubst src/cuda/%.cu,$(B)/emulated/%.o,$(wildcard src/cuda/*.cu))
-EMUFLAGS := -std=c++17 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -Isrc/cuda -w
+EMULATED := $(patsubst src/cuda/%.cu,$(B)/emulated/%.o,$(wildcard src/cuda/*/*.cu))
+EMUFLAGS := -std=c++17 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -w
 RACES    := -fsanitize=thread --param tsan-distinguish-volatile=1
 EMUSOURCE = sed 's/extern __shared__ float4 memory\[\];/float4 *memory = emulated_shared();/' $< >$(@:.o=.cc)
-EMUDEPS  := $(wildcard src/cuda/*.cuh src/cuda/*.h src/kernels/*.h tests/cuda/emulate/*.h)
+EMUDEPS  := $(wildcard src/cuda/*.h src/cuda/*/*.cuh src/kernels/*.h tests/cuda/emulate/*.h)
 
 $(B)/emulated/%.o: src/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)

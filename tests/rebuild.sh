@@ -29,7 +29,7 @@ calls() { # HOW-MANY MAKE'S-ARGUMENT...: so many files are compiled or linked
         tail -n 5 log
     fi
 }
-set -- src/cuda/*.cu
+set -- src/cuda/*/*.cu
 gpu=$#
 calls 1 libordernet-mpi.so MPICC=./compiler
 calls 0 libordernet-mpi.so MPICC=./compiler

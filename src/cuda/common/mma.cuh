@@ -1,0 +1,73 @@
+/* One step of the tensor cores: c [16, 8] += a [16, 8] b [8, 8] by a whole warp, factors in TF32 (10 bits
+ * after the point; the lower 13 bits of a number are not looked at), sums in float32. Lane 4*g + t has a(g,
+ * t), a(g + 8, t), a(g, t + 4), a(g + 8, t + 4); b(t, g), b(t + 4, g); and c(g, 2t), c(g, 2t + 1), c(g + 8,
+ * 2t), c(g + 8, 2t + 1).
+ *
+ * Float32 products take three steps: a number is split into its TF32 part and what is left, x = big + small,
+ * and big*big + big*small + small*big is the product but for small*small and the end of small, less than
+ * 2^-20 of it: as good as a float32 product among others that are summed. */
+#ifndef CUDA_MMA_CUH
+#define CUDA_MMA_CUH
+
+#include "cuda/common/gpu.cuh"
+
+/* Rounded to nearest, as the tensor cores want it. What is no number stays none: the GPU's own NaN, all ones,
+ * would go over into -0. */
+__device__ static inline unsigned tf32_of(float x) {
+    unsigned bits = __float_as_uint(x);
+    return (bits + ((bits & 0x7f800000u) == 0x7f800000u ? 0 : 0x1000u)) & 0xffffe000u;
+}
+
+/* x = big + small, big in TF32. Where x is no finite number, small is none. */
+__device__ static inline void tf32_split(float x, unsigned &big, unsigned &small) {
+    big = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;
+    small = __float_as_uint(x - __uint_as_float(big));
+}
+
+#ifdef __CUDACC__
+__device__ static inline void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+                 "{%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+#else
+#include "emulated_mma.h" /* tests/cuda/emulate */
+#endif
+
+/* Numbers as the steps want them: split in two, or (ROUNDED) rounded to TF32 alone. */
+template <int K, bool ROUNDED> struct factor {
+    unsigned big[K], small[K];
+    __device__ void set(int i, float x) {
+        if (ROUNDED)
+            big[i] = tf32_of(x);
+        else
+            tf32_split(x, big[i], small[i]);
+    }
+};
+
+/* c += a b, the small parts first. */
+template <bool ROUNDED>
+__device__ static inline void mma(float (&c)[4], const factor<4, ROUNDED> &a, const factor<2, ROUNDED> &b) {
+    if (!ROUNDED) {
+        mma(c, a.small, b.big);
+        mma(c, a.big, b.small);
+    }
+    mma(c, a.big, b.big);
+}
+
+/* The same for pieces side by side, in an order in which none waits for the one before. */
+template <int N, bool ROUNDED>
+__device__ static inline void mma(float (&c)[N][4], const factor<4, ROUNDED> &a,
+                                  const factor<2, ROUNDED> (&b)[N]) {
+    if (!ROUNDED) {
+#pragma unroll
+        for (int n = 0; n < N; n++) mma(c[n], a.small, b[n].big);
+#pragma unroll
+        for (int n = 0; n < N; n++) mma(c[n], a.big, b[n].small);
+    }
+#pragma unroll
+    for (int n = 0; n < N; n++) mma(c[n], a.big, b[n].big);
+}
+
+#endif

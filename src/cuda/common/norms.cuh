@@ -1,0 +1,20 @@
+/* Every norm of the net as the kernels that add up its sums are given it, and what follows them. */
+#ifndef CUDA_NORMS_CUH
+#define CUDA_NORMS_CUH
+
+#include "cuda/common/gpu.cuh"
+
+/* Of encoder block `block`: the norm over hidden channels, and that over its output. */
+norm_forward norms_first(const gpu *s, int block);
+norm_forward norms_second(const gpu *s, int block);
+norm_forward norms_decoder(const gpu *s, int block);
+norm_backward norms_first_back(const gpu *s, int block);
+norm_backward norms_second_back(const gpu *s, int block);
+norm_backward norms_decoder_back(const gpu *s, int block);
+
+/* After the kernel that adds up this norm's sums, and before any that uses the norm. Nothing but where
+ * processes share a batch. */
+void norms_total(gpu *s, norm_forward p);
+void norms_total(gpu *s, norm_backward p);
+
+#endif

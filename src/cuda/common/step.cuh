@@ -1,0 +1,34 @@
+/* Memory (memory.cu) and launches (step.cu), as the operations of the table (net.cu) use them. */
+#ifndef CUDA_STEP_CUH
+#define CUDA_STEP_CUH
+
+#include "cuda/layers/layers.cuh"
+
+/* The net's own memory; a batch's and the sets', as in kernels/net.h. memory_close frees all of it, graphs
+ * too. */
+onet_status memory_open(gpu *s, onet_error *err);
+onet_status memory_reserve(net *t, int B, int n, onet_error *err);
+onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const float *scale,
+                        int train_vectors, onet_error *err);
+void memory_close(gpu *s);
+
+/* One operation, launched at once. */
+void step_take(gpu *s);
+void step_begin(gpu *s);
+void step_encoder(gpu *s, int block);
+void step_rows(gpu *s);
+void step_decoder(gpu *s, int block);
+void step_head(gpu *s);
+void step_decoder_backward(gpu *s, int block);
+void step_rows_backward(gpu *s);
+void step_encoder_backward(gpu *s, int block);
+void step_finish(gpu *s);
+
+/* The next piece of pinned memory for what a step sends; and sends it. */
+void step_open_slot(gpu *s);
+void step_send_slot(gpu *s);
+/* Launches what is waiting, and `more` with it. */
+void step_launch(gpu *s, int more);
+void step_drop_graphs(gpu *s);
+
+#endif

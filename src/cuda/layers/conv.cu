@@ -1,0 +1,541 @@
+/* The decoder's blocks over their cells on the GPU; the algebra is that of kernels/cpu_decoder.c.
+ *
+ * conv<false>: a block forward over tiles of steps: earlier v and pools times their weights; best over the
+ * items; sums; the last block makes the norm.
+ *
+ * conv<true>: a block backward, the same loop the other way round: dv from the dpre of all later blocks; the
+ * sums that its own norm's way back needs.
+ *
+ * The products run on the tensor cores (mma.cuh). A warp has 32 cells, or 32 steps with their pools, and half
+ * of the channels; what it has summed stays in its registers from the first block to the last.
+ *
+ * A kernel of the main line starts while the one before it ends, and when it starts the one before that has
+ * ended: so only the newest of the planes that it looks at must wait for its turn. All others are multiplied
+ * before. The newest is normed as it is loaded, and kept normed (v, or dpre) for the kernels that follow; the
+ * one before it may not have been kept yet, and is normed once more. */
+#include "cuda/common/mma.cuh"
+#include "cuda/layers/decoder.cuh"
+
+enum {
+    CONV_WARPS = 10,
+    CONV_THREADS = 32 * CONV_WARPS,
+    PIECE = 32,              /* cells, or steps, of a warp */
+    PIECES = CONV_WARPS / 2, /* of a tile; two warps each, half of the channels a warp */
+};
+
+__device__ static inline int pair_at(int m, int b) {
+    return m * (m - 1) / 2 + b;
+}
+
+/* Shared memory. One stage a block that this one looks at, two where they fit, so that the next is under way
+ * while this one is multiplied: its plane [(steps + 2)*items][C + 4], weights [3][C][C] of its cells and of
+ * its pools, and the pools [steps + 2][C + 4]. Then a row of zeros for steps before the first or after the
+ * last; what the pools add to each step [steps][C + 4]; and what the epilogue reads: q of the items
+ * [sets*items][3C + 8] and of the steps [steps][3C + 8], or r [steps*items][C + 4] and the items that were
+ * taken [steps][C]. The results, and then the sums, take the place of the first stage. */
+static conv_layout conv_layout_make(int C, int n, int steps, int ic, bool back, int stages) {
+    conv_layout l = {};
+    int at = 0, ld = C + 4, sets = ic < n ? 1 : up(steps - 1, n) + 1;
+    l.plane = at, at += (steps + 2) * ic * ld;
+    l.conv = at, at += 3 * C * C;
+    l.pool = at, at += 3 * C * C;
+    l.step = at, at += (steps + 2) * ld;
+    l.stage = at;
+    l.stages = stages;
+    at *= stages;
+    l.zero = at, at += ld;
+    l.added = at, at += steps * ld;
+    l.rows = at, at += back ? steps * ic * ld : sets * ic * (3 * C + 8);
+    l.last = at, at += back ? steps * C : steps * (3 * C + 8);
+    int sums = 2 * (5 * CONV_THREADS + 5 * C);
+    l.total = at > sums ? at : sums;
+    return l;
+}
+
+static bool conv_fits(const gpu *s, int n, conv_plan *p) {
+    p->pieces = up(p->steps * p->ic, PIECE);
+    if (p->pieces + up(p->steps, PIECE) > PIECES) return false;
+    for (int back = 0; back < 2; back++) {
+        conv_layout *l = back ? &p->backward : &p->forward;
+        for (int stages = 2;; stages--) {
+            *l = conv_layout_make(s->C, n, p->steps, p->ic, back, stages);
+            if (l->total * sizeof(float) <= s->shared) break;
+            if (stages == 1) return false;
+        }
+    }
+    return true;
+}
+
+bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
+    int most = (PIECES - 1) * PIECE, steps = B * n;
+    p->ic = n < most ? n : most;
+    p->steps = up(steps, s->multiprocessors);
+    if (p->steps * (long)p->ic > most) p->steps = most / p->ic;
+    if (p->ic < n) p->steps = 1;
+    while (!conv_fits(s, n, p)) {
+        if (p->steps > 1)
+            p->steps--;
+        else if (p->ic > 16)
+            p->ic /= 2;
+        else
+            return false;
+    }
+    p->tiles = up(steps, p->steps);
+    return true;
+}
+
+/* What a block of threads works on: its steps, some of their items, and the steps that it looks at, which
+ * are those of the tile and up to two before or after it in the same set. Row 0 in shared memory is of step
+ * `base`, and `low` and `high` count from it. Where a tile has not all items of a step, it has one step. */
+struct conv_tile {
+    int s0, steps, set0, t0; /* t0: place of s0 in its set */
+    int i0, ic;
+    int base, low, high;
+};
+
+template <bool BACK> __device__ static inline conv_tile conv_tile_at(const conv_args &p) {
+    conv_tile c;
+    c.s0 = blockIdx.x * p.plan.steps;
+    c.steps = min(p.plan.steps, p.R - c.s0);
+    c.set0 = c.s0 / p.n;
+    c.t0 = c.s0 - c.set0 * p.n;
+    c.i0 = 0;
+    c.ic = p.plan.ic;
+    c.base = BACK ? c.s0 : c.s0 - 2;
+    c.low = BACK ? 0 : 2 - min(c.t0, 2);
+    c.high = c.steps + (BACK ? min(p.n - 1 - (c.t0 + c.steps - 1) % p.by_n, 2) : 2);
+    return c;
+}
+
+/* Where row `row` is in a plane. */
+__device__ static inline int cell_at(const conv_args &p, const conv_tile &c, int base, int row) {
+    return base * p.n + c.i0 + row + ((row >= c.ic) + (row >= 2 * c.ic)) * (p.n - c.ic);
+}
+
+/* Columns of the weights change places from row to row, so that the 32 lanes of a step of the tensor cores
+ * find theirs in 32 banks. */
+template <int C> __device__ static inline int weight_turn(int k) {
+    return C % 32 ? (k / 2 & 1) * 8 : (k & 3) * 8;
+}
+
+/* Sends for the weights by which block m sees block b, or the other way round; and, where they are kept
+ * normed, for the plane and the pools. */
+template <int C, bool BACK>
+__device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                         float *to, int b, bool kept) {
+    constexpr int LD = C + 4, Q = C / 4;
+    const int tid = threadIdx.x;
+    const int pair = (BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
+    const float *conv_w = p.conv + pair, *pool_w = p.pool + pair;
+#pragma unroll 1
+    for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) {
+        int k = i / Q, at = k * C + (i % Q * 4 ^ weight_turn<C>(k));
+        async_copy(to + l.conv + at, conv_w + i * 4);
+        async_copy(to + l.pool + at, pool_w + i * 4);
+    }
+    if (!kept) return;
+    const float *plane = (BACK ? p.dpre : p.v) + b * p.plane,
+                *step = (BACK ? p.dstep : p.pv) + ((size_t)b * p.R + c.base) * C;
+#pragma unroll 1
+    for (int i = c.low * c.ic * Q + tid; i < c.high * c.ic * Q; i += CONV_THREADS)
+        async_copy(to + l.plane + i / Q * LD + i % Q * 4,
+                   plane + cell_at(p, c, c.base, i / Q) * C + i % Q * 4);
+#pragma unroll 1
+    for (int i = c.low * Q + tid; i < c.high * Q; i += CONV_THREADS)
+        async_copy(to + l.step + i / Q * LD + i % Q * 4, step + i * 4);
+}
+
+__device__ static inline float4 far4(const float *p) { /* not through L1, which may be older than the turn */
+    return __ldcg((const float4 *)p);
+}
+
+/* Makes the plane and the pools of block b from what its kernel left; `keep` keeps those of the tile. */
+template <int C, bool BACK>
+__device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                        float *to, int b, bool keep) {
+    constexpr int LD = C + 4, Q = C / 4, DOWN = CONV_THREADS / Q, U = 3;
+    struct loaded {
+        float4 r, d, n; /* of a cell: r and dv; of a step: the pool, or its sums */
+        int row, from;
+    };
+    const int k = threadIdx.x % Q * 4, first = threadIdx.x / Q, many = (c.high - c.low) * c.ic,
+              all = first < DOWN ? many + c.high - c.low : 0;
+    const size_t plane = b * p.plane, step = (size_t)b * p.R * C;
+    const float4 g = far4(p.norm.g + b * C + k), e = far4((BACK ? p.k0 : p.norm.e) + b * C + k),
+                 f = far4((BACK ? p.k1 : p.norm.g) + b * C + k);
+#pragma unroll 1
+    for (int i0 = first; i0 < all; i0 += U * DOWN) {
+        loaded x[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            int i = i0 + u * DOWN;
+            bool cell = i < many;
+            x[u].row = cell ? i + c.low * c.ic : i - many + c.low;
+            x[u].from = (cell ? cell_at(p, c, c.base, x[u].row) : c.base + x[u].row) * C + k;
+            if (i >= all) continue;
+            x[u].r = far4((cell ? p.r + plane : (BACK ? p.step_r : p.praw) + step) + x[u].from);
+            if (!BACK) continue;
+            x[u].d = far4((cell ? p.dv + plane : p.step_dv + step) + x[u].from);
+            if (!cell) x[u].n = far4(p.step_count + step + x[u].from);
+        }
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            int i = i0 + u * DOWN, unit = i < many ? c.ic : 1, own = x[u].row - (BACK ? 0 : 2 * unit);
+            if (i >= all) continue;
+            float4 r = x[u].r, d = x[u].d, n = x[u].n, v;
+            if (BACK) {
+                if (i < many) { /* r is not less than 0 */
+                    n = make_float4(r.x > 0 ? 1.0f : 0.0f, r.y > 0 ? 1.0f : 0.0f, r.z > 0 ? 1.0f : 0.0f,
+                                    r.w > 0 ? 1.0f : 0.0f);
+                    d = make_float4(d.x * n.x, d.y * n.y, d.z * n.z, d.w * n.w);
+                }
+                v = make_float4(g.x * d.x - e.x * n.x - f.x * r.x, g.y * d.y - e.y * n.y - f.y * r.y,
+                                g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
+            } else
+                v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
+            store4(to + (i < many ? l.plane : l.step) + x[u].row * LD + k, v);
+            if (keep && own >= 0 && own < c.steps * unit)
+                store4((i < many ? (BACK ? p.dpre : p.v) + plane : (BACK ? p.dstep : p.pv) + step) +
+                           x[u].from,
+                       v);
+        }
+    }
+}
+
+/* Sends for what the epilogue reads. */
+template <int C, bool BACK>
+__device__ static inline void conv_fetch_last(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                              float *shared) {
+    constexpr int LD = C + 4, Q = C / 4, LQ = 3 * C + 8;
+    const int n = p.n, tid = threadIdx.x, row0 = c.set0 * n;
+    if (BACK) {
+        const float *r = p.r + p.m * p.plane, *taken = (const float *)p.parg + ((size_t)p.m * p.R + c.s0) * C;
+#pragma unroll 1
+        for (int i = tid; i < c.steps * c.ic * Q; i += CONV_THREADS)
+            async_copy(shared + l.rows + i / Q * LD + i % Q * 4,
+                       r + cell_at(p, c, c.s0, i / Q) * C + i % Q * 4);
+#pragma unroll 1
+        for (int i = tid; i < c.steps * Q; i += CONV_THREADS)
+            async_copy(shared + l.last + i * 4, taken + i * 4);
+        return;
+    }
+    /* Items of all sets of the tile, or some of its one step's; then its steps. */
+    const int items = ((c.t0 + c.steps - 1) / p.by_n + 1) * c.ic;
+    const float *q = p.q + p.m * 6 * C;
+#pragma unroll 1
+    for (int i = tid; i < (items + c.steps) * 3 * Q; i += CONV_THREADS) {
+        int row = i / (3 * Q), k = i % (3 * Q) * 4, from = row0 + c.i0 + row;
+        float *to = shared + l.rows + row * LQ + k;
+        if (row >= items) {
+            int at = c.t0 + row - items, set = at / p.by_n, t = at - set * n - k / C;
+            if (t < 0) continue;
+            from = t ? row0 + set * n + __ldg(p.order + row0 + set * n + t - 1) : p.R;
+            to = shared + l.last + (row - items) * LQ + k;
+            k += 3 * C;
+        }
+        async_copy(to, q + (size_t)from * p.Q + k);
+    }
+}
+
+/* acc += a piece's rows times weights, for all lags. Lane 4*g + t has rows g, g + 8, g + 16, g + 24 of the
+ * piece, the first of them at `at`; a row's lags, up to three, are two bits of `lags`, and each is `down`
+ * further. The tensor cores cut off what a sum does not hold: each step is added by ordinary, rounded
+ * additions. */
+template <int NT>
+__device__ static inline void conv_product(float (&acc)[2][NT][4], const float *at, int lags, int down,
+                                           const float *zero, const float *weights, int half) {
+    constexpr int C = 16 * NT;
+    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    const float *w[NT];
+#pragma unroll
+    for (int j = 0; j < NT; j++) w[j] = weights + t * C + ((half + j * 8) ^ weight_turn<C>(t)) + g;
+#pragma unroll 1
+    for (int lag = 0; lag < 3; lag++) {
+        const float *a[4];
+#pragma unroll
+        for (int x = 0; x < 4; x++)
+            a[x] = (lag < (lags >> 2 * x & 3) ? at + x * 8 * (C + 4) + lag * down : zero) + t;
+#pragma unroll 4
+        for (int k = 0; k < C; k += 8) {
+            factor<4, false> v[2];
+            factor<2, false> f[NT];
+            float sum[2][NT][4] = {};
+#pragma unroll
+            for (int x = 0; x < 4; x++) {
+                v[x / 2].set(x % 2, a[x][k]);
+                v[x / 2].set(x % 2 + 2, a[x][k + 4]);
+            }
+#pragma unroll
+            for (int j = 0; j < NT; j++) {
+                f[j].set(0, w[j][k * C]);
+                f[j].set(1, w[j][(k + 4) * C]);
+            }
+            /* One part after the other, since a step that adds to what the last one gave must wait for it. */
+#pragma unroll
+            for (int part = 0; part < 3; part++)
+#pragma unroll
+                for (int x = 0; x < 2 * NT; x++)
+                    mma(sum[x / NT][x % NT], part == 0 ? v[x / NT].small : v[x / NT].big,
+                        part == 1 ? f[x % NT].small : f[x % NT].big);
+#pragma unroll
+            for (int x = 0; x < 8 * NT; x++)
+                acc[x / 4 / NT][x / 4 % NT][x % 4] += sum[x / 4 / NT][x / 4 % NT][x % 4];
+        }
+#pragma unroll
+        for (int j = 0; j < NT; j++) w[j] += C * C;
+    }
+}
+
+__device__ static inline float4 add4(float4 a, float4 b) {
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
+template <int NT, bool BACK>
+__global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __grid_constant__ conv_args p) {
+    extern __shared__ float4 memory[];
+    constexpr int C = 16 * NT, LD = C + 4, LQ = 3 * C + 8, Q = C / 4, K = BACK ? 5 : 2;
+    constexpr int DOWN = CONV_THREADS / C; /* steps side by side in the last pass */
+    const conv_layout &l = BACK ? p.plan.backward : p.plan.forward;
+    const int n = p.n, tid = threadIdx.x, g = tid % 32 / 4, t4 = tid % 4;
+    float *shared = (float *)memory;
+    double *sums = (double *)memory, *total = sums + 5 * CONV_THREADS; /* [K][DOWN][C], [K][C] */
+    conv_tile c = conv_tile_at<BACK>(p);
+    const int steps = c.steps;
+    /* This warp's part. */
+    const int half = tid / 32 % 2 * 8 * NT, piece = tid / 64;
+    const bool pools = piece >= p.plan.pieces;
+    const int first = (pools ? piece - p.plan.pieces : piece) * PIECE;
+    /* The blocks that this one looks at, the newest last. */
+    const int count = BACK ? p.N - 1 - p.m : p.m, ahead = l.stages - 1;
+    bool waited = false;
+    double total_here = 0; /* of channel and sum tid */
+    if (tid < LD) shared[l.zero + tid] = 0;
+#pragma unroll 1
+    for (; c.i0 < n; c.i0 += p.plan.ic) {
+        c.ic = min(p.plan.ic, n - c.i0);
+        const int ic = c.ic, cells = steps * ic;
+        const int unit = pools ? 1 : ic, mine = !pools ? cells : c.i0 ? 0 : steps;
+        const int at = (pools ? l.step : l.plane) + (first + g + (BACK ? 0 : 2 * unit)) * LD;
+        int lags = 0;
+        float acc[2][NT][4] = {};
+#pragma unroll
+        for (int x = 0; x < 4; x++) {
+            int q = first + x * 8 + g, t = (c.t0 + (pools ? q : q / p.by_n)) % p.by_n;
+            if (q < mine) lags |= min(BACK ? n - t : t + 1, 3) << 2 * x;
+        }
+        if (!count && !waited) { /* nothing to do before the turn; forward, the kernel before made q */
+            wait_turn();
+            waited = true;
+        }
+        conv_fetch_last<C, BACK>(p, l, c, shared);
+#pragma unroll 1
+        for (int i = 0; i < count + ahead; i++) {
+            int b = BACK ? p.N - 1 - i : i, j = i - ahead;
+            if (i < count) conv_fetch<C, BACK>(p, l, c, shared + (i & ahead) * l.stage, b, i < count - 2);
+            async_commit();
+            if (j < 0) continue;
+            float *here = shared + (j & ahead) * l.stage;
+            if (j == count - 1 && !waited) {
+                wait_turn();
+                waited = true;
+            }
+            if (j >= count - 2)
+                conv_norm<C, BACK>(p, l, c, here, BACK ? b + ahead : b - ahead, j == count - 1);
+            if (ahead)
+                async_wait<1>();
+            else
+                async_wait<0>();
+            __syncthreads();
+            if (first < mine)
+                conv_product<NT>(acc, here + at, lags, (BACK ? unit : -unit) * LD, shared + l.zero,
+                                 here + (pools ? l.pool : l.conv), half);
+            __syncthreads();
+        }
+        async_commit(); /* where there was no block to look at */
+        async_wait<0>();
+        /* What the cells got takes the place of the first plane; what the steps got has its own. */
+        float *out = shared, *added = shared + l.added;
+#pragma unroll
+        for (int x = 0; x < 4; x++)
+#pragma unroll
+            for (int j = 0; j < NT; j++)
+                if (first + x * 8 + g < mine)
+                    *(float2 *)((pools ? added : out) + (first + x * 8 + g) * LD + half + j * 8 + 2 * t4) =
+                        make_float2(acc[x / 2][j][x % 2 * 2], acc[x / 2][j][x % 2 * 2 + 1]);
+        __syncthreads();
+        float *plane = (BACK ? p.dv : p.r) + p.m * p.plane;
+        const float *own = BACK ? p.head : p.theta + p.bias;
+#pragma unroll 1
+        for (int i = tid; i < cells * Q; i += CONV_THREADS) {
+            int q = i / Q, k = i % Q * 4, sl = q / p.by_n, item = q - sl * ic, cell = cell_at(p, c, c.s0, q);
+            float4 v = load4(out + q * LD + k), add = load4(shared + l.added + sl * LD + k),
+                   w = make_float4(
+                       k < p.out ? __ldg(own + k) : 0.0f, k + 1 < p.out ? __ldg(own + k + 1) : 0.0f,
+                       k + 2 < p.out ? __ldg(own + k + 2) : 0.0f, k + 3 < p.out ? __ldg(own + k + 3) : 0.0f);
+            if (BACK) {
+                const int4 taken = *(const int4 *)(shared + l.last + sl * C + k);
+                float d = __ldcg(p.dlogit + cell);
+                item += c.i0;
+                v.x += w.x * d + (taken.x == item ? add.x : 0.0f);
+                v.y += w.y * d + (taken.y == item ? add.y : 0.0f);
+                v.z += w.z * d + (taken.z == item ? add.z : 0.0f);
+                v.w += w.w * d + (taken.w == item ? add.w : 0.0f);
+            } else {
+                int set = (c.t0 + sl) / p.by_n, t = c.t0 + sl - set * n,
+                    pos = __ldg(p.pos + (c.set0 + set) * n + c.i0 + item);
+                const float *qx = shared + l.rows + (set * ic + item) * LQ + k,
+                            *qy = shared + l.last + sl * LQ + k;
+                v = add4(add4(v, add), w);
+#pragma unroll
+                for (int lag = 0; lag < 3; lag++)
+                    if (t >= lag && t - lag <= pos)
+                        v = add4(v, add4(load4(qx + lag * C), load4(qy + lag * C)));
+                v = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w));
+            }
+            store4(out + q * LD + k, v);
+            store4(plane + cell * C + k, v);
+        }
+        __syncthreads();
+        double sum[K] = {};
+        if (tid < DOWN * C)
+#pragma unroll 1
+            for (int sl = tid / C; sl < steps; sl += DOWN) {
+                const int k = tid % C;
+                size_t to = ((size_t)p.m * p.R + c.s0 + sl) * C + k;
+                const float *here = out + sl * ic * LD + k;
+                if (BACK) {
+                    const float *r = shared + l.rows + sl * ic * LD + k;
+                    float dy = 0, dy_r = 0, dv = 0, some = 0, all = 0;
+#pragma unroll 4
+                    for (int i = 0; i < ic; i++) {
+                        float d = here[i * LD], v = r[i * LD];
+                        dy += d;
+                        dy_r += d * v;
+                        all += v;
+                        dv += v > 0 ? d : 0.0f;
+                        some += v > 0 ? 1.0f : 0.0f;
+                    }
+                    sum[0] += (double)dy;
+                    sum[1] += (double)dy_r;
+                    sum[K - 3] += (double)dv;
+                    sum[K - 2] += (double)some;
+                    sum[K - 1] += (double)all;
+                    if (c.i0) {
+                        dv += p.step_dv[to];
+                        some += p.step_count[to];
+                        all += p.step_r[to];
+                    }
+                    p.step_dv[to] = dv;
+                    p.step_count[to] = some;
+                    p.step_r[to] = all;
+                } else {
+                    float sign = k < p.out && __ldg(p.theta + p.gamma + k) < 0 ? -1.0f : 1.0f;
+                    float best = c.i0 ? p.praw[to] : here[0], s1 = 0, s2 = 0;
+                    int arg = c.i0 ? p.parg[to] : 0;
+#pragma unroll 4
+                    for (int i = 0; i < ic; i++) {
+                        float v = here[i * LD];
+                        s1 += v;
+                        s2 += v * v;
+                        if (sign * v > sign * best) {
+                            best = v;
+                            arg = c.i0 + i;
+                        }
+                    }
+                    sum[0] += (double)s1;
+                    sum[1] += (double)s2;
+                    p.praw[to] = best;
+                    p.parg[to] = arg;
+                }
+            }
+        __syncthreads();
+        if (tid < DOWN * C)
+#pragma unroll
+            for (int k = 0; k < K; k++) sums[k * DOWN * C + tid] = sum[k];
+        __syncthreads();
+        if (tid < K * C)
+#pragma unroll
+            for (int z = 0; z < DOWN; z++) total_here += sums[(tid / C * DOWN + z) * C + tid % C];
+        __syncthreads();
+    }
+    if (tid < K * C) p.part[(size_t)blockIdx.x * K * C + tid] = total_here;
+    if (!last_block(p.counter, gridDim.x)) return;
+    column_totals(p.part, (int)gridDim.x, K * C, total, sums, 5 * CONV_THREADS);
+    if (tid >= p.out) return;
+    if (!BACK) {
+        norm_make(p.forward, tid, total[tid], total[C + tid]);
+        return;
+    }
+    int own = p.m * C + tid;
+    double dy = total[tid], mean = (double)p.norm.mean[own], inv = (double)p.norm.inv[own];
+    norm_back(p.backward, tid, dy, (total[C + tid] - dy * mean) * inv);
+    norm_bias(p.backward, tid, total[(K - 3) * C + tid], total[(K - 2) * C + tid], total[(K - 1) * C + tid]);
+}
+
+conv_args gpu_conv_args(gpu *s, int m, bool back) {
+    const shape *sh = s->base.sh;
+    conv_args p = {};
+    int n = s->base.n, B = s->base.B;
+    conv_plan_make(s, B, n, &p.plan);
+    p.n = n;
+    p.by_n = divider_of(n);
+    p.B = B;
+    p.R = B * n;
+    p.C = s->C;
+    p.out = sh->s.decoder_out;
+    p.N = s->N;
+    p.m = m;
+    p.Q = s->Q;
+    p.r = s->r;
+    p.dv = s->dv;
+    p.plane = (size_t)p.R * n * s->C;
+    p.v = s->dec_v;
+    p.dpre = s->dpre;
+    p.pv = s->dec_pool;
+    p.dstep = s->dstep;
+    p.norm = s->dec;
+    p.k0 = s->dec_k0;
+    p.k1 = s->dec_k1;
+    p.conv = back ? s->conv_t : s->conv;
+    p.pool = back ? s->pool_t : s->pool;
+    p.q = s->q;
+    p.pos = s->pos;
+    p.order = s->order;
+    p.praw = s->praw;
+    p.parg = s->parg;
+    p.step_dv = s->step_dv;
+    p.step_count = s->step_count;
+    p.step_r = s->step_r;
+    p.dlogit = s->dlogit;
+    p.theta = s->theta;
+    p.part = s->part;
+    p.counter = s->counters;
+    if (m < 0) return p;
+    p.head = s->theta + sh->head_weight + 2 * sh->D + 2 * p.out * m;
+    p.bias = sh->dec[m].bias;
+    p.gamma = sh->dec[m].norm.gamma;
+    p.forward = norms_decoder(s, m);
+    p.backward = norms_decoder_back(s, m);
+    return p;
+}
+
+template <bool BACK> static void conv_launch(gpu *s, int m) {
+    conv_args p = gpu_conv_args(s, m, BACK);
+    int tiles = p.plan.tiles;
+    size_t shared = (size_t)(BACK ? p.plan.backward : p.plan.forward).total * sizeof(float);
+    if (s->C == 16)
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, BACK>), p);
+    else if (s->C == 32)
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<2, BACK>), p);
+    else if (s->C == 48)
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<3, BACK>), p);
+    else
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<4, BACK>), p);
+}
+
+void gpu_decoder_forward(gpu *s, int block) {
+    conv_launch<false>(s, block);
+}
+void gpu_decoder_backward(gpu *s, int block) {
+    conv_launch<true>(s, block);
+}

@@ -1,0 +1,153 @@
+/* Gradients of the decoder's weights between cells: sum of v dpre, and of pools dstep, for every pair of
+ * blocks, in parts (beside the main line). */
+#include "cuda/common/mma.cuh"
+#include "cuda/layers/decoder.cuh"
+
+enum {
+    WEIGHT_THREADS = 256,
+    WEIGHT_CELLS = 128, /* of a tile, about, */
+    WEIGHT_ITEMS = 48   /* and items at most */
+};
+
+struct conv_weights_args {
+    const float *v, *d; /* [N, R, items, C]: v and dpre, or pools and dstep with one item */
+    int C, n, R, items;
+    divider by_n, by_items;
+    int ic, steps, chunks, tiles;   /* a tile: some steps, and all their items, or some of one step's */
+    int v_at, d_at, lags_at, stage; /* offsets in shared memory, in floats */
+    float *part;                    /* [splits, pairs, 3, C, C] */
+};
+
+/* part = sum over cells of v_b(t - l, i) dpre_m(t, i) for the lags l, CB x CB channels a block. A warp has 16
+ * channels of v, all of dpre, and some of the cells. Shared memory: a row of zeros, for cells that are not
+ * there; two stages, each of v [(steps + 2)*items][CB + 8], dpre [steps*items][CB + 8], and how many lags
+ * each cell has. */
+template <int CB>
+__global__ void __launch_bounds__(WEIGHT_THREADS, 2)
+    conv_weights(const __grid_constant__ conv_weights_args a) {
+    extern __shared__ float4 memory[];
+    constexpr int Q = CB / 4, LD = CB + 8, MT = CB / 16, NT = CB / 8, SLICES = WEIGHT_THREADS / 32 / MT;
+    const int C = a.C, n = a.n, tid = threadIdx.x, warp = tid / 32, g = tid % 32 / 4, t = tid % 4;
+    int pair = blockIdx.y, m = 1;
+    while (m * (m + 1) / 2 <= pair) m++;
+    int b = pair - m * (m - 1) / 2, e0 = (int)blockIdx.z % (C / CB) * CB,
+        c0 = (int)blockIdx.z / (C / CB) * CB;
+    const float *v_from = a.v + (size_t)b * a.R * a.items * C + e0,
+                *d_from = a.d + (size_t)m * a.R * a.items * C + c0;
+    float *shared = (float *)memory, *zero = shared;
+    for (int i = tid; i < LD; i += WEIGHT_THREADS) zero[i] = 0;
+    const int e = warp % MT * 16 + g, slice = warp / MT;
+    const int count = up(a.tiles - (int)blockIdx.x, gridDim.x) * a.chunks;
+    float acc[3][NT][4] = {};
+    /* The tile after this one is on its way while this one is multiplied. */
+#pragma unroll 1
+    for (int k = 0; k <= count; k++) {
+        if (k < count) {
+            float *to = shared + a.v_at + k % 2 * a.stage;
+            int s0 = ((int)blockIdx.x + k / a.chunks * (int)gridDim.x) * a.steps, t0 = s0 % n;
+            int steps = min(a.steps, a.R - s0), i0 = k % a.chunks * a.ic, ic = min(a.ic, a.items - i0);
+            int low = (2 - min(t0, 2)) * ic; /* of the steps before the tile only those of the same set */
+            const int cell0 = (s0 - 2) * a.items + i0, cells = steps * ic;
+#pragma unroll 1
+            for (int i = low * Q + tid; i < (cells + 2 * ic) * Q; i += WEIGHT_THREADS) {
+                int row = i / Q, at = i % Q * 4,
+                    cell = (cell0 + row + ((row >= ic) + (row >= 2 * ic)) * (a.items - ic)) * C + at;
+                async_copy(to + row * LD + at, v_from + cell);
+                row -= 2 * ic;
+                if (row >= 0) async_copy(to + a.d_at + row * LD + at, d_from + cell);
+            }
+            if (tid < up(cells, 8) * 8)
+                ((int *)to)[a.lags_at + tid] = tid < cells ? min((t0 + tid / a.by_items) % a.by_n + 1, 3) : 0;
+        }
+        async_commit();
+        if (!k) continue;
+        async_wait<1>();
+        __syncthreads();
+        const float *vs = shared + a.v_at + (k - 1) % 2 * a.stage, *ds = vs + a.d_at;
+        const int *lags = (const int *)vs + a.lags_at;
+        int tile = (int)blockIdx.x + (k - 1) / a.chunks * (int)gridDim.x, i0 = (k - 1) % a.chunks * a.ic;
+        int ic = min(a.ic, a.items - i0), cells = min(a.steps, a.R - tile * a.steps) * ic;
+#pragma unroll 1
+        for (int q = slice * 8 + t; q - t < cells; q += SLICES * 8) {
+            int there[2] = {lags[q], lags[q + 4]};
+            factor<2, false> d[NT];
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const float *from = (there[i] ? ds + (q + i * 4) * LD : zero) + g;
+#pragma unroll
+                for (int j = 0; j < NT; j++) d[j].set(i, from[j * 8]);
+            }
+#pragma unroll
+            for (int l = 0; l < 3; l++) {
+                factor<4, false> v;
+                float sum[NT][4] = {};
+#pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const float *from = l < there[i] ? vs + (q + i * 4 + (2 - l) * ic) * LD + e : zero;
+                    v.set(i * 2, from[0]);
+                    v.set(i * 2 + 1, from[8]);
+                }
+                mma(sum, v, d);
+                /* The tensor cores cut off what a sum does not hold: it is added with rounding. */
+#pragma unroll
+                for (int j = 0; j < NT; j++)
+#pragma unroll
+                    for (int i = 0; i < 4; i++) acc[l][j][i] += sum[j][i];
+            }
+        }
+        __syncthreads();
+    }
+    /* Add up the slices. */
+    float *red = shared; /* [SLICES][3][CB][CB] */
+#pragma unroll
+    for (int l = 0; l < 3; l++)
+#pragma unroll
+        for (int j = 0; j < NT; j++)
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                *(float2 *)(red + ((slice * 3 + l) * CB + e + i * 8) * CB + j * 8 + 2 * t) =
+                    make_float2(acc[l][j][i * 2], acc[l][j][i * 2 + 1]);
+    __syncthreads();
+    float *part = a.part + ((size_t)blockIdx.x * gridDim.y + pair) * 3 * C * C;
+    for (int i = tid; i < 3 * CB * CB; i += WEIGHT_THREADS) {
+        float add = 0;
+        for (int z = 0; z < SLICES; z++) add += red[z * 3 * CB * CB + i];
+        part[((size_t)(i / (CB * CB)) * C + e0 + i / CB % CB) * C + c0 + i % CB] = add;
+    }
+}
+
+int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
+    conv_weights_args a = {};
+    int CB = s->C % 32 ? 16 : 32, z = (s->C / CB) * (s->C / CB), count = pairs(s->N), ld = CB + 8;
+    a.v = pools ? s->dec_pool : s->dec_v;
+    a.d = pools ? s->dstep : s->dpre;
+    a.C = s->C;
+    a.n = s->base.n;
+    a.R = s->base.B * s->base.n;
+    a.items = pools ? 1 : s->base.n;
+    a.ic = a.items < WEIGHT_ITEMS ? a.items : WEIGHT_ITEMS;
+    a.steps = a.ic < a.items ? 1 : WEIGHT_CELLS / a.ic;
+    a.by_n = divider_of(a.n);
+    a.by_items = divider_of(a.items);
+    if (a.steps > a.R) a.steps = a.R;
+    a.chunks = up(a.items, a.ic);
+    a.tiles = up(a.R, a.steps);
+    a.v_at = ld;
+    a.d_at = (a.steps + 2) * a.ic * ld;
+    a.lags_at = a.d_at + a.steps * a.ic * ld;
+    a.stage = a.lags_at + up(a.steps * a.ic, 8) * 8;
+    a.part = part;
+    /* As many blocks as run at once. */
+    int splits = 2 * s->multiprocessors / (count * z);
+    if (splits > a.tiles) splits = a.tiles;
+    if (splits > CONV_SPLITS) splits = CONV_SPLITS;
+    if (splits < 1) splits = 1;
+    size_t floats = (size_t)a.v_at + 2 * a.stage, red = (size_t)WEIGHT_THREADS / 32 * 16 * 3 * CB;
+    size_t shared = (floats > red ? floats : red) * sizeof(float);
+    dim3 grid(splits, count, z);
+    if (CB == 16)
+        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, conv_weights<16>, a);
+    else
+        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, conv_weights<32>, a);
+    return splits;
+}

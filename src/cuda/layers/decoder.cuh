@@ -1,0 +1,36 @@
+/* What the kernels over the decoder's cells are told (conv.cu), forward and on the way back. */
+#ifndef CUDA_DECODER_CUH
+#define CUDA_DECODER_CUH
+
+#include "cuda/layers/layers.cuh"
+
+struct conv_args {
+    conv_plan plan;
+    int n, R, B, C, out, N, m, Q;
+    divider by_n;
+    float *r, *dv, *v, *dpre; /* [N, R, n, C]; v of all but the last block, dpre of all but the first */
+    float *pv, *dstep;        /* [N, R, C], likewise */
+    size_t plane;             /* R*n*C */
+    norms norm;               /* [N, C] */
+    const float *k0, *k1;
+    const float *conv, *pool; /* packed, for this direction */
+    const float *q;
+    const int *pos, *order;
+    float *praw;
+    int *parg;
+    float *step_dv, *step_count, *step_r;
+    const float *dlogit, *head; /* head: [C] weights of this block's v */
+    const float *theta;
+    size_t bias, gamma;
+    double *part; /* [tiles, 2*C or 5*C] */
+    unsigned *counter;
+    norm_forward forward;
+    norm_backward backward;
+};
+
+/* For block m, or (m == -1) for all of them. */
+conv_args gpu_conv_args(gpu *s, int m, bool back);
+/* part [splits, pairs, 3, C, C]: gradients of the weights that see v, or pools; gives back how many parts. */
+int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part);
+
+#endif

@@ -1,0 +1,279 @@
+/* The last layer on the GPU (kernels/cpu_head.c says why only x' and v count), and the batch at the start. */
+#include "cuda/layers/layers.cuh"
+
+struct head_args {
+    int n, R, C, N, D, ldx, out;
+    const float *x, *theta;
+    size_t head;
+    const float *r;
+    size_t plane;
+    const float *g; /* [N, C] */
+    const int *pos, *order;
+    float *logit, *dlogit, *item_d;
+    float *part; /* [B, N*C + ldx] */
+    float each;
+    double *loss_part, *loss;
+    double cells;
+    unsigned *counter;
+};
+
+__device__ static inline float warp_max(float v) {
+    for (int k = 16; k; k /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, k));
+    return v;
+}
+template <class T> __device__ static inline T warp_sum(T v) {
+    for (int k = 16; k; k /= 2) v += __shfl_xor_sync(0xffffffff, v, k);
+    return v;
+}
+
+enum { HEAD_THREADS = 256, HEAD_WARPS = HEAD_THREADS / 32 };
+
+/* One set a block. Shared memory: weights [N*C], what x' gives to each item [n], and logits [n, n] where they
+ * fit. */
+__global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
+    wait_turn();
+    extern __shared__ float4 memory[];
+    const int n = p.n, C = p.C, N = p.N, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5,
+              set = blockIdx.x;
+    float *w = (float *)memory, *of_x = w + N * C;
+    const int *pos = p.pos + set * n, *order = p.order + set * n;
+    const float *hx = p.theta + p.head, *x = p.x + (size_t)set * n * p.ldx;
+    float *logit = p.logit + (size_t)set * n * n, *dlogit = p.dlogit + (size_t)set * n * n;
+    float *work = fits ? of_x + n : logit, *work_d = fits ? work : dlogit;
+    __shared__ double losses[HEAD_WARPS];
+#pragma unroll 1
+    for (int i = tid; i < N * C; i += HEAD_THREADS) {
+        int m = i / C, c = i - m * C;
+        w[i] = c < p.out ? __ldg(hx + 2 * p.D + 2 * p.out * m + c) * get(p.g + i) : 0.0f;
+    }
+#pragma unroll 1
+    for (int i = warp; i < n; i += HEAD_WARPS) {
+        float sum = 0;
+#pragma unroll 4
+        for (int c = lane; c < p.D; c += 32) sum += __ldg(hx + c) * get(x + (size_t)i * p.ldx + c);
+        sum = warp_sum(sum);
+        if (!lane) of_x[i] = sum;
+    }
+    __syncthreads();
+    const float *r = p.r + (size_t)set * n * n * C;
+    /* Four or eight lanes a cell, each four channels at a time. */
+    int lanes = C > 16 ? 8 : 4, part = tid & (lanes - 1);
+#pragma unroll 1
+    for (int q0 = 0; q0 < n * n; q0 += HEAD_THREADS / lanes) {
+        int cell = q0 + tid / lanes, q = min(cell, n * n - 1);
+        float sum = 0;
+#pragma unroll 1
+        for (int c = part * 4; c < C; c += lanes * 4) {
+            const float *from = r + (size_t)q * C + c;
+#pragma unroll 4
+            for (int m = 0; m < N; m++) {
+                float4 v = get((const float4 *)(from + m * p.plane)), k = load4(w + m * C + c);
+                sum += v.x * k.x + v.y * k.y + v.z * k.z + v.w * k.w;
+            }
+        }
+        for (int k = lanes / 2; k; k /= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
+        if (!part && cell < n * n) work[cell] = sum + of_x[cell % n];
+    }
+    __syncthreads();
+    double loss = 0;
+#pragma unroll 1
+    for (int t = warp; t < n; t += HEAD_WARPS) {
+        float *l = work + (size_t)t * n, *d = work_d + (size_t)t * n, top = -INFINITY, sum = 0;
+#pragma unroll 1
+        for (int i = lane; i < n; i += 32)
+            if (pos[i] >= t) top = fmaxf(top, l[i]);
+        top = warp_max(top);
+#pragma unroll 1
+        for (int i = lane; i < n; i += 32)
+            if (pos[i] >= t) sum += expf(l[i] - top);
+        float shift = top + logf(warp_sum(sum));
+        int right = order[t];
+        if (!lane) loss -= (double)(l[right] - shift);
+        __syncwarp();
+#pragma unroll 1
+        for (int i = lane; i < n; i += 32) {
+            float lp = 0, g = 0;
+            if (pos[i] >= t) {
+                lp = l[i] - shift;
+                g = (expf(lp) - (i == right ? 1.0f : 0.0f)) * p.each;
+            }
+            logit[(size_t)t * n + i] = lp;
+            dlogit[(size_t)t * n + i] = g;
+            if (fits) d[i] = g;
+        }
+    }
+    if (!lane) losses[warp] = loss;
+    __syncthreads();
+#pragma unroll 1
+    for (int i = tid; i < n; i += HEAD_THREADS) {
+        float sum = 0;
+#pragma unroll 4
+        for (int t = 0; t < n; t++) sum += work_d[(size_t)t * n + i];
+        p.item_d[set * n + i] = sum;
+    }
+    if (!tid) {
+        double sum = 0;
+        for (int k = 0; k < HEAD_WARPS; k++) sum += losses[k];
+        p.loss_part[set] = sum;
+    }
+    if (!last_block(p.counter, gridDim.x)) return;
+    if (warp) return;
+    double sum = 0;
+#pragma unroll 4
+    for (int b = lane; b < (int)gridDim.x; b += 32) sum += __ldcg(p.loss_part + b);
+    sum = warp_sum(sum);
+    if (!lane) *p.loss = sum / p.cells;
+}
+
+/* Gradients of the head's weights, one set a block: of v, as if there were no norm, and of x'. */
+__global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
+    __shared__ float sums[HEAD_THREADS];
+    const int n = p.n, C = p.C, tid = threadIdx.x, set = blockIdx.x;
+    const float *x = p.x + (size_t)set * n * p.ldx, *dlogit = p.dlogit + (size_t)set * n * n,
+                *r = p.r + (size_t)set * n * n * C;
+    float *part = p.part + (size_t)set * (p.N * C + p.ldx);
+    int width = p.N * C, slices = width && width < HEAD_THREADS ? HEAD_THREADS / width : 1;
+    for (int i0 = 0; i0 < width; i0 += HEAD_THREADS) {
+        int i = i0 + (slices > 1 ? tid % width : tid), slice = slices > 1 ? tid / width : 0;
+        float sum = 0;
+        if (i < width && slice < slices) {
+            const float *from = r + (i / C) * p.plane + i % C;
+#pragma unroll 8
+            for (int q = slice; q < n * n; q += slices) sum += get(dlogit + q) * get(from + (size_t)q * C);
+        }
+        sums[tid] = sum;
+        __syncthreads();
+        if (i < width && slice == 0) {
+            for (int z = 1; z < slices; z++) sum += sums[z * width + i];
+            part[i] = sum;
+        }
+        __syncthreads();
+    }
+    for (int c = tid; c < p.ldx; c += HEAD_THREADS) {
+        float sum = 0;
+        if (c < p.D)
+#pragma unroll 4
+            for (int i = 0; i < n; i++) sum += get(x + (size_t)i * p.ldx + c) * get(p.item_d + set * n + i);
+        part[width + c] = sum;
+    }
+}
+
+void gpu_head(gpu *s) {
+    const shape *sh = s->base.sh;
+    int n = s->base.n, B = s->base.B;
+    double places = (double)s->base.all * n;
+    head_args p = {n,
+                   B * n,
+                   s->C,
+                   s->N,
+                   sh->D,
+                   s->D,
+                   sh->s.decoder_out,
+                   s->x,
+                   s->theta,
+                   sh->head_weight,
+                   s->r,
+                   (size_t)B * n * n * s->C,
+                   s->dec.g,
+                   s->pos,
+                   s->order,
+                   s->logit,
+                   s->dlogit,
+                   s->item_d,
+                   s->head_part,
+                   (float)(1 / places),
+                   s->loss_part,
+                   s->results,
+                   places,
+                   s->counters};
+    size_t shared = ((size_t)s->N * s->C + n) * sizeof(float), logits = (size_t)n * n * sizeof(float);
+    int fits = shared + logits <= 40000;
+    CHAIN(s, B, HEAD_THREADS, shared + (fits ? logits : 0), head, p, fits);
+    gpu_fork(s, 0);
+    LAUNCH(s, s->side[0], B, HEAD_THREADS, 0, head_weights, p);
+    gpu_sum_rows(s, s->side[0], s->head_part, B, s->N * s->C + s->D, s->head_total);
+}
+
+/* ---- the batch ---- */
+
+struct take_args {
+    int n, d, ldx;
+    const uint32_t *index;
+    const uint64_t *start;
+    const float *items, *vectors;
+    const int32_t *word, *order_all;
+    const float *mean, *scale, *first;
+    float *x;
+    int D;
+    int *pos, *order;
+    /* Weights to pack: */
+    int B, rows, H; /* rows: of an encoder block, 2 * hidden */
+    const float *theta;
+    struct {
+        size_t weight;
+        feature_columns columns;
+        float *w1;
+    } enc[MAX_BLOCKS];
+};
+
+/* A warp a row of an encoder block's first weights. */
+__device__ static inline void pack_rows(const take_args &p, int block, int row) {
+    const auto &e = p.enc[block];
+    const float *from = p.theta + e.weight + (size_t)row * e.columns.in; /* [hidden, 2, in] */
+    float *to = e.w1 + ((row & 1) * p.H + row / 2) * e.columns.width;
+#pragma unroll 4
+    for (int c = (int)threadIdx.x % 32; c < e.columns.in; c += 32)
+        to[c < e.columns.first ? c : c + e.columns.gap] = get(from + c);
+}
+
+__global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p, int blocks) {
+    wait_turn();
+    if ((int)blockIdx.x >= p.B) {
+        int row = ((int)blockIdx.x - p.B) * 4 + (int)threadIdx.x / 32;
+        if (row < blocks * p.rows) pack_rows(p, row / p.rows, row % p.rows);
+        return;
+    }
+    size_t from = p.start[p.index[blockIdx.x]], row = (size_t)blockIdx.x * p.n;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < p.n; i += 128) {
+        int at = p.order_all[from + i];
+        p.order[row + i] = at;
+        p.pos[row + at] = i;
+    }
+#pragma unroll 2
+    for (int i = threadIdx.x; i < p.n * p.d; i += 128) {
+        int item = i / p.d, c = i - item * p.d;
+        float v =
+            p.word ? p.vectors[(size_t)p.word[from + item] * p.d + c] : p.items[(from + item) * p.d + c];
+        p.x[(row + item) * p.ldx + c] = (v - p.mean[c]) * p.scale[c];
+    }
+    if (!blockIdx.x)
+#pragma unroll 1
+        for (int c = threadIdx.x; c < p.D; c += 128) p.x[(size_t)p.B * p.n * p.ldx + c] = p.first[c];
+}
+
+void gpu_take(gpu *s) {
+    take_args p = {s->base.n,
+                   s->base.sh->s.width,
+                   s->D,
+                   s->index,
+                   s->start,
+                   s->items,
+                   s->train_vectors ? s->vectors : s->table,
+                   s->word,
+                   s->order_all,
+                   s->mean,
+                   s->scale,
+                   s->theta + s->base.sh->start,
+                   s->x,
+                   s->base.sh->D,
+                   s->pos,
+                   s->order,
+                   s->base.B,
+                   2 * s->base.sh->s.hidden,
+                   s->H,
+                   s->theta};
+    for (int k = 0; k < s->M; k++)
+        p.enc[k] = {s->base.sh->enc[k].weight1, columns_of(s->base.sh, k), s->enc[k].w1};
+    CHAIN(s, s->base.B + up(s->M * p.rows, 4), 128, 0, take, p, s->M);
+}

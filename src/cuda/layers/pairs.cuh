@@ -1,0 +1,36 @@
+/* What the kernels over an encoder block's pairs are told, forward (pairs.cu) and on the way back
+ * (pairs_back.cu). */
+#ifndef CUDA_PAIRS_CUH
+#define CUDA_PAIRS_CUH
+
+#include "cuda/layers/layers.cuh"
+
+struct pairs_of_block {
+    int n, B, H, O, hidden, out, mean;
+    const float *ac, *theta;
+    size_t weight, bias; /* W2 and b2 */
+    norms norm1;
+};
+
+static inline pairs_of_block pairs_of(const gpu *s, int block) {
+    const shape *sh = s->base.sh;
+    const encoder_at *at = &sh->enc[block];
+    return {s->base.n,
+            s->base.B,
+            s->H,
+            s->O,
+            sh->s.hidden,
+            sh->s.encoder_out,
+            sh->s.pool == ONET_POOL_MEAN,
+            s->enc[block].ac,
+            s->theta,
+            at->weight2,
+            at->bias2,
+            s->enc[block].norm1};
+}
+
+static inline int pairs_width(const gpu *s) { /* channels at a time */
+    return s->O < 32 ? 16 : 32;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* The ordering family: puts sets in order with a trained model. src/cuda/order.h is what it offers.
+ *
+ * Takes sets of one size per call, any n that memory allows, decoders of up to 128 channels; each call goes
+ * through in parts, two of them under way at a time (order.cu). Item i of set b of a part is row b*n + i.
+ * The norms are folded into the weights (decode/frozen.h), so nothing waits for sums over sets.
+ *
+ * kernel (file)                  reads                              writes
+ * take_items (encode.cu)         items                              x [., d]
+ * encoder block k:
+ *   rows_product (encode.cu)     x                                  ac
+ *   pair_pool (encode.cu)        ac                                 pooled columns of x
+ * rows_product, item_logits      x                                  q, item_logit
+ * search_kernel (search.cu)      q, item_logit                      order, logprob, step
+ *                                its own columns: planes, few; the steps taken: trace */
+#ifndef CUDA_ORDER_CUH
+#define CUDA_ORDER_CUH
+
+#include "cuda/common/gpu.cuh"
+
+extern "C" {
+#include "cuda/order.h"
+}
+
+struct orders {
+    order_device base;
+    order_net net;
+    int device, multiprocessors;
+    size_t shared; /* bytes of shared memory that a block may have */
+    char failed[256];
+    cudaStream_t stream;
+    float *numbers; /* the net's, on the device */
+    /* Memory for a part: */
+    void *memory;
+    size_t memory_bytes;
+    float *items;       /* [R, width] */
+    int32_t *given;     /* [R] */
+    float *x;           /* [R, D] */
+    float *ac;          /* [R, 2H] */
+    float *q;           /* [R, Q] */
+    float *item_logit;  /* [R] */
+    int32_t *order;     /* [B, found, n] */
+    float *step;        /* [B, found, n] */
+    double *logprob;    /* [B, found] */
+    float *planes;      /* [blocks of threads, ...]: what does not fit into shared memory */
+    unsigned char *few; /* likewise */
+    int2 *trace;        /* [blocks of threads, S, n, beams]: item, and the beam before */
+    float *trace_p;     /* probability of that step */
+    /* Pinned memory of the host: two parts are under way at a time. */
+    struct part {
+        size_t first;
+        int count;
+        cudaEvent_t done;
+        unsigned char *memory;
+        size_t bytes;
+        float *items, *step;
+        int32_t *given, *order;
+        double *logprob;
+    } parts[2];
+};
+
+bool gpu_ok(orders *s, cudaError_t e, const char *what);
+
+/* Features to x, q and item_logit, for B sets of n items. */
+void order_encode(orders *s, int B, int n);
+
+/* How the search is laid out over the device. A block of threads orders S sets at a time, and then the next
+ * ones. */
+struct search_plan {
+    int n, beams, found, S, threads, cells; /* cells a thread computes at once: 2 or 4 */
+    int blocks;
+    bool planes_shared, few_shared;
+    size_t planes, few; /* bytes a block */
+    size_t shared;
+};
+bool order_search_plan(orders *s, const order_batch *b, search_plan *p);
+void order_search(orders *s, const search_plan *p, int B, bool score);
+bool order_search_limits(orders *s);
+bool order_encode_limits(orders *s);
+
+#endif
