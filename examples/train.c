@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
         return ONET_USAGE;
     }
     onet_train_options options;
-    onet_train_defaults(&options);
+    onet_train_defaults(&options, sizeof options);
     options.settings.hidden = 32;
     options.epochs = 2;
     options.progress = show;

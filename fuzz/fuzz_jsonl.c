@@ -18,7 +18,7 @@ static void judge_line(const char *line, size_t length) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    onet_read_options options = {.format = ONET_FORMAT_JSONL};
+    onet_read_options options = {.size = sizeof options, .format = ONET_FORMAT_JSONL};
     const char *p = (const char *)data, *end = p + size, *newline;
     for (; p < end; p = newline + 1) {
         newline = memchr(p, '\n', (size_t)(end - p));

@@ -2,7 +2,7 @@
 #include "convert_all.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    onet_read_options options = {.format = ONET_FORMAT_POINTER};
+    onet_read_options options = {.size = sizeof options, .format = ONET_FORMAT_POINTER};
     if (size && data[0] == '!') {
         options.width = 3;
         data++;

@@ -8,6 +8,15 @@
  * Every function that can fail gives an onet_status back and, when err is not NULL, a sentence that says
  * what is wrong, where, and what to do. The library does not print, exit or abort. One loaded model may be
  * used by many threads at once. Dimensions: n items in a set, width features an item.
+ *
+ * How structs grow. A program that was compiled with an older header works with a newer library:
+ *   - Options begin with `size`, the caller's sizeof. Fill them in with onet_*_defaults(&options, sizeof
+ * options), or start from {.size = sizeof options}. Fields that the caller's header did not have yet get
+ * their defaults. Fields that the library does not know yet must be zero. ONET_USAGE for any other size.
+ *   - Structs that the caller may make itself (onet_sets, onet_settings, onet_answer, onet_report) keep their
+ *     size and end in `reserved`, which must be zero. A new field takes its place, and zero means "as
+ * before".
+ *   - Structs that the library alone makes (onet_progress) grow at the end. Do not copy them by size.
  */
 #ifndef ORDERNET_H
 #define ORDERNET_H
@@ -61,6 +70,7 @@ typedef struct onet_sets {
     onet_words *words; /* the vocabulary that `word` indexes; owned by the sets */
     int32_t *order;    /* [start[count]] */
     char hash[65];     /* SHA-256 of the file that they came from, in hex; "" when there was none */
+    void *reserved[8]; /* zero */
 } onet_sets;
 
 typedef enum onet_format {
@@ -74,6 +84,7 @@ typedef enum onet_format {
 } onet_format;
 
 typedef struct onet_read_options {
+    size_t size; /* sizeof(onet_read_options) */
     onet_format format;
     const char *set_column;  /* CSV; NULL: "set" */
     const char *rank_column; /* CSV; NULL: "rank" */
@@ -81,6 +92,9 @@ typedef struct onet_read_options {
     int width;               /* Pointer Network text: features an item; 0: 2 */
     const onet_words *words; /* the vocabulary that turns words into items; NULL: items must be numbers */
 } onet_read_options;
+
+/* All zero but `size`; nothing is needed for most files. */
+ONET_API void onet_read_defaults(onet_read_options *options, size_t size);
 
 /* Reads a whole file ("-": standard input; .gz as such). options may be NULL. */
 ONET_API onet_status onet_sets_read(onet_sets **sets, const char *path, const onet_read_options *options,
@@ -118,6 +132,7 @@ typedef struct onet_settings {
     onet_pool pool;     /* over the pairs of an item */
     int decoder_blocks; /* N */
     int decoder_out;    /* C: channels that a decoder block adds, twice (itself and its pool) */
+    int reserved[9];    /* zero */
 } onet_settings;
 
 /* Fills in a preset: "tsp" or "words" (the paper's two nets) or "default"; width is left for the caller to
@@ -136,6 +151,7 @@ ONET_API const onet_words *onet_model_words(const onet_model *model);
 typedef enum onet_decode { ONET_BEAM = 0, ONET_GREEDY, ONET_SAMPLE } onet_decode;
 
 typedef struct onet_order_options {
+    size_t size; /* sizeof(onet_order_options) */
     onet_decode decode;
     int beam;            /* 0: 5 */
     int top;             /* orders given back a set, best first; 0: 1 */
@@ -145,13 +161,17 @@ typedef struct onet_order_options {
     const char *device;  /* NULL or "auto", "cpu", "cuda", "cuda:N" */
 } onet_order_options;
 
+/* Beam search of width 5 that gives the best order, on all CPU threads or a GPU. */
+ONET_API void onet_order_defaults(onet_order_options *options, size_t size);
+
 /* The answer for one set; the memory is the caller's. Fewer than `top` orders are found when the beam is
  * narrower or the set has fewer orders. */
 typedef struct onet_answer {
-    int found;       /* orders found, at most top */
-    int32_t *order;  /* [top, n] */
-    double *logprob; /* [top] */
-    float *step;     /* [top, n]: probability of each step's choice; NULL when not wanted */
+    int found;         /* orders found, at most top */
+    int32_t *order;    /* [top, n] */
+    double *logprob;   /* [top] */
+    float *step;       /* [top, n]: probability of each step's choice; NULL when not wanted */
+    void *reserved[4]; /* zero */
 } onet_answer;
 
 /* An orderer holds threads and memory for reuse; one may serve one caller at a time, a model any number of
@@ -189,6 +209,7 @@ typedef struct onet_progress {
 typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1 } onet_precision;
 
 typedef struct onet_train_options {
+    size_t size;            /* sizeof(onet_train_options) */
     onet_settings settings; /* width is taken from the data when 0 */
     int batch;              /* sets a step */
     int epochs;
@@ -218,7 +239,8 @@ typedef struct onet_train_options {
     void *context;
 } onet_train_options;
 
-ONET_API void onet_train_defaults(onet_train_options *options);
+/* Values that suit a few thousand sets of a user's own, and the net of preset "default". */
+ONET_API void onet_train_defaults(onet_train_options *options, size_t size);
 /* Trains on sets with known order; valid may be NULL. *model: the last (averaged) model. */
 ONET_API onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
                                 const onet_train_options *options, onet_error *err);
@@ -235,6 +257,7 @@ typedef struct onet_report {
     onet_measure position; /* share of items at the right place */
     onet_measure tau;      /* Kendall's tau, mean over sets of 2 items or more */
     onet_measure loglik;   /* mean log-likelihood of the right order, a step */
+    onet_measure reserved[8];
 } onet_report;
 
 /* Compares answers (the first order of each) with the sets' own order. Items with equal features count as

@@ -24,7 +24,8 @@ static void reads(void **state) {
 
 static void reads_with_options(void **state) {
     (void)state;
-    onet_read_options options = {.set_column = "group", .rank_column = "place", .features = "z,x"};
+    onet_read_options options = {
+        .size = sizeof options, .set_column = "group", .rank_column = "place", .features = "z,x"};
     onet_sets *sets = help_read("a.csv", "\xEF\xBB\xBFgroup,x,y,z\r\n1,2,3,4\r\n1,5,6,7", &options);
     assert_int_equal(sets->count, 1);
     assert_int_equal(sets->width, 2);
@@ -101,7 +102,9 @@ static void refuses(void **state) {
             ":3: field 2: a quote in the middle; put quotes around the field and double those inside");
     REFUSED("set,n,x\n1,\"a\n\xC3(\",4\n", ":3: a byte (0xc3) that is not UTF-8; convert the file to UTF-8");
 #undef REFUSED
-    onet_read_options missing = {.features = "x,z"}, twice = {.features = "x,x"}, own = {.features = "x,set"};
+    onet_read_options missing = {.size = sizeof missing, .features = "x,z"},
+                      twice = {.size = sizeof twice, .features = "x,x"},
+                      own = {.size = sizeof own, .features = "x,set"};
     const char *text = "set,x\n1,2\n";
     help_refused_with("bad.csv", text, strlen(text), &missing,
                       "FILE:1: there is no column `z`, which is named as a feature; check --features");

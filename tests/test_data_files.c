@@ -169,7 +169,7 @@ static void reads_words(void **state) {
     onet_error err = {""};
     assert_int_equal(vectors_read(&words, help_file("vectors.txt", "the 1 2\ncat 3 4\n"), &repeated, &err),
                      ONET_OK);
-    onet_read_options options = {.words = words};
+    onet_read_options options = {.size = sizeof options, .words = words};
     onet_sets *sets = help_read("w.jsonl", "{\"items\": [\"cat\", \"The\"], \"order\": [1, 0]}\n", &options),
               *again;
     assert_int_equal(sets->count, 1);

@@ -18,7 +18,7 @@ static void reads_pointer_text(void **state) {
     const float items[] = {0.5f, 1, 2, 3, 4, 5, 1, 2, 3, 4, 7, 8};
     assert_memory_equal(sets->items, items, sizeof items);
     onet_sets_free(sets);
-    onet_read_options options = {.width = 3};
+    onet_read_options options = {.size = sizeof options, .width = 3};
     sets = help_read("a.txt", "1 2 3 4 5 6\n1 2 3 output\n", &options);
     assert_int_equal(sets->width, 3);
     assert_null(sets->order);
@@ -29,7 +29,7 @@ static void refuses_pointer_text(void **state) {
     (void)state;
 #define REFUSED(text, sentence)                                                                              \
     help_refused_with("bad.txt", text, strlen(text), &options, "FILE:1: " sentence)
-    onet_read_options options = {.format = ONET_FORMAT_POINTER};
+    onet_read_options options = {.size = sizeof options, .format = ONET_FORMAT_POINTER};
     REFUSED("1 2 3 output 1",
             "3 numbers before `output` do not make items of 2 features; --width says how many an item has");
     REFUSED("output 1", "an empty set; give it an item or leave the line out");
@@ -82,7 +82,7 @@ static void reads_words(void **state) {
                  "train takes with --vectors; if these are other data, name their --format");
     help_refused("bad.txt", "the c\xE9t\n",
                  "FILE:1: byte 6 of the line (0xe9) is not UTF-8; convert the file to UTF-8");
-    onet_read_options text = {.format = ONET_FORMAT_TEXT};
+    onet_read_options text = {.size = sizeof text, .format = ONET_FORMAT_TEXT};
     help_refused_with("bad.txt", "a\0b\n", 4, &text, "FILE:1: a NUL byte in the line; this is not text");
 }
 

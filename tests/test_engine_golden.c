@@ -176,8 +176,11 @@ static void orders(bench *b, const char *kernel_set) {
         const double *want_p = golden_get(&b->g, best ? "best_log_prob" : "greedy_log_prob", NULL);
         if (!want) continue;
         onet_orderer *o;
-        onet_order_options options = {
-            .decode = best ? ONET_BEAM : ONET_GREEDY, .beam = 120, .threads = 2, .kernels = kernel_set};
+        onet_order_options options = {.size = sizeof options,
+                                      .decode = best ? ONET_BEAM : ONET_GREEDY,
+                                      .beam = 120,
+                                      .threads = 2,
+                                      .kernels = kernel_set};
         assert_int_equal(onet_orderer_new(&o, model, &options, &err), ONET_OK);
         b->sets->count = B;
         assert_int_equal(onet_orderer_run(o, b->sets, answer, &err), ONET_OK);

@@ -13,9 +13,9 @@
 #include "unit.h"
 
 static const onet_settings nets[] = {
-    {2, 4, 128, 16, ONET_POOL_MAX, 4, 16},
-    {3, 2, 20, 5, ONET_POOL_MEAN, 3, 7},
-    {1, 1, 16, 16, ONET_POOL_MAX, 2, 40},
+    {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, {0}},
+    {3, 2, 20, 5, ONET_POOL_MEAN, 3, 7, {0}},
+    {1, 1, 16, 16, ONET_POOL_MAX, 2, 40, {0}},
 };
 enum { NETS = sizeof nets / sizeof *nets };
 
@@ -66,6 +66,7 @@ typedef struct result {
 } result;
 
 static result run(const onet_model *m, const onet_sets *sets, onet_order_options o) {
+    o.size = sizeof o;
     onet_orderer *orderer;
     onet_error err;
     size_t items = sets->start[sets->count];
@@ -342,11 +343,17 @@ static void a_wrong_width_is_refused(void **state) {
     assert_int_equal(onet_orderer_score(orderer, sets, p, &err), ONET_BAD);
     assert_non_null(strstr(err.text, "width 3"));
     onet_orderer_free(orderer);
-    assert_int_equal(onet_orderer_new(&orderer, m, &(onet_order_options){.kernels = "abacus"}, &err),
-                     ONET_USAGE);
+    assert_int_equal(
+        onet_orderer_new(&orderer, m,
+                         &(onet_order_options){.size = sizeof(onet_order_options), .kernels = "abacus"},
+                         &err),
+        ONET_USAGE);
     assert_null(orderer);
-    assert_int_equal(onet_orderer_new(&orderer, m, &(onet_order_options){.decode = (onet_decode)3}, &err),
-                     ONET_USAGE);
+    assert_int_equal(
+        onet_orderer_new(&orderer, m,
+                         &(onet_order_options){.size = sizeof(onet_order_options), .decode = (onet_decode)3},
+                         &err),
+        ONET_USAGE);
     assert_null(orderer);
     onet_sets_free(sets);
     onet_model_free(m);

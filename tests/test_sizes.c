@@ -157,7 +157,7 @@ static void orders_by_size(void **state) {
     int moved = 0;
     for (int threads = 1; threads <= 3; threads++) {
         onet_orderer *r;
-        onet_order_options o = {.threads = threads, .device = "cpu"};
+        onet_order_options o = {.size = sizeof o, .threads = threads, .device = "cpu"};
         assert_int_equal(onet_orderer_new(&r, sized, &o, &err), ONET_OK);
         assert_int_equal(onet_orderer_score(r, sets, score[threads - 1], &err), ONET_OK);
         onet_orderer_free(r);
@@ -176,8 +176,11 @@ static void orders_by_size(void **state) {
         memcpy(before, fixed->theta + fixed->sh.trained, count * sizeof *before);
         for (int k = 0; k < 2; k++) {
             if (k) model_statistics(sized, i + 1, fixed->theta + fixed->sh.trained);
-            assert_int_equal(onet_orderer_new(&r, fixed, &(onet_order_options){.device = "cpu"}, &err),
-                             ONET_OK);
+            assert_int_equal(
+                onet_orderer_new(&r, fixed,
+                                 &(onet_order_options){.size = sizeof(onet_order_options), .device = "cpu"},
+                                 &err),
+                ONET_OK);
             assert_int_equal(onet_orderer_score(r, &view, k ? &same : &plain, &err), ONET_OK);
             onet_orderer_free(r);
         }
@@ -201,7 +204,7 @@ static void memory_runs_out_between_sizes(void **state) {
     const int first[] = {4}, more[] = {4, 7, 2, 9};
     enum { MORE = 4 };
     onet_sets *one = sets_of(first, 1), *all = sets_of(more, MORE);
-    const onet_order_options o = {.threads = 1, .device = "cpu"};
+    const onet_order_options o = {.size = sizeof o, .threads = 1, .device = "cpu"};
     double meant[MORE], got[MORE];
     onet_orderer *r;
     assert_int_equal(onet_orderer_new(&r, m, &o, &err), ONET_OK);
@@ -291,7 +294,7 @@ static void measures_what_the_norms_see(void **state) {
     for (int i = 0; i < B; i++) n[i] = N;
     onet_sets *sets = sets_of(n, B);
     onet_train_options o;
-    onet_train_defaults(&o);
+    onet_train_defaults(&o, sizeof o);
     o.settings = small;
     o.batch = B;
     o.epochs = 5;
@@ -335,7 +338,7 @@ static void measuring_changes_nothing(void **state) {
     for (int i = 0; i < COUNT; i++) n[i] = 2 + i % 7;
     onet_sets *sets = sets_of(n, COUNT);
     onet_train_options o;
-    onet_train_defaults(&o);
+    onet_train_defaults(&o, sizeof o);
     o.settings = small;
     o.epochs = 3;
     o.device = "cpu";
@@ -362,7 +365,7 @@ static void large_batches_measure_several_sizes(void **state) {
     for (int i = 0; i < EACH * SIZES; i++) n[i] = 2 + i % SIZES;
     onet_sets *sets = sets_of(n, EACH * SIZES);
     onet_train_options o;
-    onet_train_defaults(&o);
+    onet_train_defaults(&o, sizeof o);
     o.settings = small;
     o.batch = EACH;
     o.epochs = 1;
@@ -394,7 +397,7 @@ static void resumes_with_other_statistics(void **state) {
     snprintf(path, sizeof path, "%s/m.safetensors", folder);
     onet_sets *sets = sets_of(n, COUNT);
     onet_train_options o;
-    onet_train_defaults(&o);
+    onet_train_defaults(&o, sizeof o);
     o.settings = small;
     o.epochs = 2;
     o.device = "cpu";

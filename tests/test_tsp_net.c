@@ -28,7 +28,7 @@ static int train_net(void **state) {
     int sizes[] = {5, 7, 9};
     onet_sets *sets = instances(sizes, 3, 1, 900);
     onet_train_options options;
-    onet_train_defaults(&options);
+    onet_train_defaults(&options, sizeof options);
     options.settings = (onet_settings){.width = 2,
                                        .encoder_blocks = 2,
                                        .hidden = 16,
@@ -43,7 +43,10 @@ static int train_net(void **state) {
     onet_error err = {{0}};
     onet_status status = onet_train(&model, sets, NULL, &options, &err);
     onet_sets_free(sets);
-    if (!status) status = tsp_net_new(&net, model, &(onet_order_options){.beam = 5, .threads = 1}, &err);
+    if (!status)
+        status = tsp_net_new(
+            &net, model, &(onet_order_options){.size = sizeof(onet_order_options), .beam = 5, .threads = 1},
+            &err);
     if (status) print_message("%s\n", err.text);
     return (int)status;
 }

@@ -137,8 +137,8 @@ static void train(const world *w, void *shared) {
 
 static training training_of(const onet_sets *sets) {
     training t = {.sets = sets};
-    onet_train_defaults(&t.o);
-    t.o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8};
+    onet_train_defaults(&t.o, sizeof t.o);
+    t.o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8, {0}};
     t.o.batch = 5; /* a process may have no set of a batch */
     t.o.max_steps = 30;
     t.o.threads = 2;
@@ -339,7 +339,7 @@ static void orders_the_same(void **state) {
         assert_int_equal(onet_train(&model, sets, NULL, &t.o, &err), ONET_OK);
         for (onet_decode decode = ONET_BEAM; decode <= ONET_SAMPLE; decode++) {
             ordering g = {
-                model, sets, {.decode = decode, .top = TOP, .seed = 7, .threads = 1}, ordered_new(sets)};
+                model, sets, {.size = sizeof g.o, .decode = decode, .top = TOP, .seed = 7, .threads = 1}, ordered_new(sets)};
             order(NULL, &g);
             ordered meant = g.to;
             for (int size = 2; size <= MOST; size++) {

@@ -121,7 +121,8 @@ static onet_status bench_order(const bench_values *v, const onet_model *m, int n
     int32_t *order = array_new((size_t)count * (size_t)n, sizeof *order);
     onet_status status =
         answers && order ? generated_sets(&sets, &m->sh, count, n, err) : fail_memory(err, "the answers");
-    onet_order_options o = {.decode = v->beam == 1 ? ONET_GREEDY : ONET_BEAM,
+    onet_order_options o = {.size = sizeof o,
+                            .decode = v->beam == 1 ? ONET_GREEDY : ONET_BEAM,
                             .beam = v->beam,
                             .threads = v->threads,
                             .kernels = v->kernels,

@@ -7,6 +7,11 @@ typedef struct convert_values {
     onet_format to;
 } convert_values;
 
+static void defaults(void *values) {
+    convert_values *v = values;
+    onet_read_defaults(&v->read, sizeof v->read);
+}
+
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     (void)count;
     const convert_values *v = values;
@@ -43,5 +48,6 @@ const command cmd_convert = {
         "ordernet convert tours.txt tours.npz\nordernet convert - --format csv --to jsonl - < table.csv",
     .options = options,
     .size = sizeof(convert_values),
+    .defaults = defaults,
     .run = run,
 };

@@ -19,6 +19,8 @@ typedef struct eval_values {
 
 static void defaults(void *values) {
     eval_values *v = values;
+    onet_read_defaults(&v->read, sizeof v->read);
+    onet_order_defaults(&v->order, sizeof v->order);
     v->order.top = 1;
     v->order.seed = 1;
 }

@@ -22,6 +22,8 @@ typedef struct order_values {
 static void defaults(void *values) {
     order_values *v = values;
     v->out = "-";
+    onet_read_defaults(&v->read, sizeof v->read);
+    onet_order_defaults(&v->order, sizeof v->order);
     v->order.top = 1;
     v->order.seed = 1;
 }

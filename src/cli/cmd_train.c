@@ -28,7 +28,8 @@ typedef struct train_values {
 static void defaults(void *values) {
     train_values *v = values;
     v->preset = "default";
-    onet_train_defaults(&v->options);
+    onet_read_defaults(&v->read, sizeof v->read);
+    onet_train_defaults(&v->options, sizeof v->options);
     v->settings.pool = (onet_pool)-1;
 }
 

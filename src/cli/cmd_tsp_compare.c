@@ -25,6 +25,7 @@ static void defaults(void *values) {
     compare_values *v = values;
     v->methods = "exact,christofides,ordernet";
     v->seconds = 10;
+    onet_read_defaults(&v->read, sizeof v->read);
     tour_net_defaults(&v->net);
 }
 

@@ -24,6 +24,7 @@ typedef struct evaluate_values {
 static void defaults(void *values) {
     evaluate_values *v = values;
     v->proven_to = 50;
+    onet_read_defaults(&v->read, sizeof v->read);
     tour_net_defaults(&v->net);
 }
 

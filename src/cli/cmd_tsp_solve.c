@@ -33,6 +33,7 @@ static void defaults(void *values) {
     solve_values *v = values;
     v->seconds = 60;
     v->seed = 1;
+    onet_read_defaults(&v->read, sizeof v->read);
     tour_net_defaults(&v->net);
 }
 

@@ -87,7 +87,8 @@ static onet_status unscramble(const bag *b, const onet_model *model, const unscr
     const onet_words *words = onet_model_words(model);
     int same = repeats(b, 1000), beam = v->beam < v->top ? v->top : v->beam;
     int top = v->top * same < beam ? v->top * same : beam;
-    onet_order_options o = {.beam = beam, .top = top, .threads = v->threads, .kernels = v->kernels};
+    onet_order_options o = {
+        .size = sizeof o, .beam = beam, .top = top, .threads = v->threads, .kernels = v->kernels};
     size_t start[2] = {0, b->n};
     /* Lent, not owned: this is never freed as sets. */
     onet_sets set = {

@@ -89,7 +89,8 @@ static onet_status write_examples(const evaluate_values *v, const words_test *t,
 
 static onet_status evaluate(const evaluate_values *v, const onet_model *model, words_test *t, const char *how,
                             onet_decode decode, int beam, const double *scores, onet_error *err) {
-    onet_order_options o = {.decode = decode,
+    onet_order_options o = {.size = sizeof o,
+                            .decode = decode,
                             .beam = beam,
                             .top = 1,
                             .threads = v->threads,
@@ -108,7 +109,8 @@ static onet_status evaluate(const evaluate_values *v, const onet_model *model, w
 
 static onet_status right_scores(const evaluate_values *v, const onet_model *model, const words_test *t,
                                 double *scores, onet_error *err) {
-    onet_order_options o = {.threads = v->threads, .kernels = v->kernels, .device = v->device};
+    onet_order_options o = {
+        .size = sizeof o, .threads = v->threads, .kernels = v->kernels, .device = v->device};
     onet_orderer *orderer;
     onet_status status = onet_orderer_new(&orderer, model, &o, err);
     if (status) return status;

@@ -108,7 +108,7 @@ static onet_status ask(sentence *s, places_line *line, const onet_model *model, 
 static onet_status draw(const picture_values *v, const onet_model *model, int count, char **operands,
                         sentence *sentences, places_line *lines, onet_error *err) {
     onet_orderer *orderer = NULL;
-    onet_order_options o = {.beam = MOST_ORDERS, .top = MOST_ORDERS, .threads = 1};
+    onet_order_options o = {.size = sizeof o, .beam = MOST_ORDERS, .top = MOST_ORDERS, .threads = 1};
     onet_status status = onet_orderer_new(&orderer, model, &o, err);
     for (int i = 0; i < count && !status; i++) {
         status = split(&sentences[i], operands[i], onet_model_words(model), err);

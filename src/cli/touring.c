@@ -5,6 +5,7 @@
 #include "cli/model_path.h"
 
 void tour_net_defaults(tour_net_values *values) {
+    onet_order_defaults(&values->search, sizeof values->search);
     values->search.beam = 5;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "data/npz.h"
 #include "data/sets.h"
 #include "data/sets_binary.h"
@@ -126,9 +127,16 @@ onet_status sets_read(onet_sets **result, input *from, const onet_read_options *
 onet_status onet_sets_read(onet_sets **result, const char *path, const onet_read_options *options,
                            onet_error *err) {
     input *in;
+    onet_read_options own = {.size = sizeof own};
     *result = NULL;
-    onet_status status = input_open(&in, path, err);
-    return status ? status : sets_read(result, in, options, err);
+    onet_status status = sized_take(&own, sizeof own, options, "onet_read_options", err);
+    if (!status) status = input_open(&in, path, err);
+    return status ? status : sets_read(result, in, &own, err);
+}
+
+void onet_read_defaults(onet_read_options *options, size_t size) {
+    onet_read_options own = {.size = sizeof own};
+    sized_give(options, size, &own, sizeof own);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "data/sets.h"
 #include "decode/orderer.h"
 #include "decode/search.h"
@@ -56,7 +57,15 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
 
 onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
                              const onet_order_options *options, onet_error *err) {
-    return orderer_new(orderer, model, options, 0, err);
+    onet_order_options own = {.size = sizeof own};
+    *orderer = NULL;
+    onet_status status = sized_take(&own, sizeof own, options, "onet_order_options", err);
+    return status ? status : orderer_new(orderer, model, &own, 0, err);
+}
+
+void onet_order_defaults(onet_order_options *options, size_t size) {
+    onet_order_options own = {.size = sizeof own};
+    sized_give(options, size, &own, sizeof own);
 }
 
 void onet_orderer_free(onet_orderer *r) {
@@ -235,7 +244,7 @@ onet_status onet_order(const onet_model *model, const float *items, int n, int32
     onet_orderer *r = NULL;
     onet_sets *sets = NULL;
     double p;
-    onet_status status = onet_orderer_new(&r, model, &(onet_order_options){.threads = 1}, err);
+    onet_status status = orderer_new(&r, model, &(onet_order_options){.threads = 1}, 0, err);
     if (!status) status = onet_sets_from(&sets, 1, n, model->sh.s.width, items, NULL, err);
     if (!status)
         status =

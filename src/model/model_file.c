@@ -334,7 +334,7 @@ static onet_status check_sum(const safetensors *file, const onet_model *m, onet_
 }
 
 static onet_status load(const safetensors *file, onet_model **model, onet_error *err) {
-    onet_settings settings;
+    onet_settings settings = {0};
     onet_status status = read_settings(file, &settings, err);
     if (status) return status;
     shape *sh = malloc(sizeof *sh);

@@ -47,6 +47,10 @@ onet_status shape_make(shape *sh, const onet_settings *s, onet_error *err) {
         (status = check(s->decoder_out, 1, 4096, "the decoder's output width", err)) ||
         (status = check((int)s->pool, 0, 1, "the pool", err)))
         return status;
+    for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
+        if (s->reserved[i])
+            return fail(err, ONET_USAGE, "reserved[%zu] of onet_settings is %d; it must be 0", i,
+                        s->reserved[i]);
     memset(sh, 0, sizeof *sh);
     sh->s = *s;
     int H = s->hidden, O = s->encoder_out, C = s->decoder_out;

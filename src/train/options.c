@@ -1,13 +1,13 @@
 #include "train/options.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "words/words.h"
 
-void onet_train_defaults(onet_train_options *o) {
-    memset(o, 0, sizeof *o);
+void onet_train_defaults(onet_train_options *options, size_t size) {
+    onet_train_options own = {.size = sizeof own}, *o = &own;
     onet_settings_preset(&o->settings, "default", NULL);
     /* For data of a user's own, thousands of sets rather than millions: many steps, large ones at first, and
      * the average of the last weights (tests/long/learn.c is what they were chosen on). */
@@ -27,6 +27,7 @@ void onet_train_defaults(onet_train_options *o) {
     o->statistics = ONET_STATISTICS_SIZED;
     o->checkpoint_seconds = 60;
     o->valid_limit = 2000;
+    sized_give(options, size, &own, sizeof own);
 }
 
 onet_status train_check_options(const onet_train_options *o, onet_error *err) {

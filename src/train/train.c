@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "data/sets.h"
 #include "kernels/net.h"
 #include "train/batches.h"
@@ -592,5 +593,9 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
 
 onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
                        const onet_train_options *options, onet_error *err) {
-    return train_together(NULL, model, train, valid, options, err);
+    onet_train_options own;
+    *model = NULL;
+    onet_train_defaults(&own, sizeof own);
+    onet_status status = sized_take(&own, sizeof own, options, "onet_train_options", err);
+    return status ? status : train_together(NULL, model, train, valid, &own, err);
 }

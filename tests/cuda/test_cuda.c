@@ -52,16 +52,17 @@ typedef struct cases {
     int B, n;
 } test_case;
 
-static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16},
-                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32},
-                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7},
-                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33},
-                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48},
-                           broad = {2, 1, 16, 16, ONET_POOL_MAX, 2, 64}, /* little room in shared memory */
-    narrow_mean = {3, 3, 40, 13, ONET_POOL_MEAN, 2, 15},
-                           pairs = {2, 1, 70, 40, ONET_POOL_MAX, 0, 16}, /* channels in two parts */
-    flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16}, bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16},
-                           single = {60, 1, 16, 16, ONET_POOL_MAX, 1, 16}; /* many features, few cells */
+static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, {0}},
+                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32, {0}},
+                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, {0}},
+                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33, {0}},
+                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48, {0}},
+                           broad = {2, 1,  16, 16, ONET_POOL_MAX,
+                                    2, 64, {0}}, /* little room in shared memory */
+    narrow_mean = {3, 3, 40, 13, ONET_POOL_MEAN, 2, 15, {0}},
+                           pairs = {2, 1, 70, 40, ONET_POOL_MAX, 0, 16, {0}}, /* channels in two parts */
+    flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, {0}}, bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16, {0}},
+                           single = {60, 1, 16, 16, ONET_POOL_MAX, 1, 16, {0}}; /* many features, few cells */
 
 typedef struct sample {
     shape sh;

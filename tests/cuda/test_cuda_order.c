@@ -45,15 +45,15 @@ static double now(void) {
 
 /* ---- models, sets, answers ---- */
 
-static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16},
-                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32},
-                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7},
-                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33},
-                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48},
-                           broad = {3, 1, 16, 8, ONET_POOL_MAX, 2, 128},
-                           tiled = {3, 1, 1000, 5, ONET_POOL_MAX, 1, 7},
-                           flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16},
-                           bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16};
+static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, {0}},
+                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32, {0}},
+                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, {0}},
+                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33, {0}},
+                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48, {0}},
+                           broad = {3, 1, 16, 8, ONET_POOL_MAX, 2, 128, {0}},
+                           tiled = {3, 1, 1000, 5, ONET_POOL_MAX, 1, 7, {0}},
+                           flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, {0}},
+                           bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16, {0}};
 
 typedef struct sample {
     onet_model model;
@@ -168,7 +168,8 @@ static bool answers_same(const onet_sets *sets, const answers *a, const answers 
 static onet_orderer *orderer(const sample *k, bool gpu, const char *kernel_set, int beam, int top) {
     onet_error err;
     onet_orderer *r = NULL;
-    onet_order_options o = {.decode = beam == 1 ? ONET_GREEDY : ONET_BEAM,
+    onet_order_options o = {.size = sizeof o,
+                            .decode = beam == 1 ? ONET_GREEDY : ONET_BEAM,
                             .beam = beam,
                             .top = top,
                             .kernels = gpu ? NULL : kernel_set,

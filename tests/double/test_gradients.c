@@ -20,12 +20,12 @@ typedef struct trial {
 } trial;
 
 static const trial trials[] = {
-    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4}, 3, 5},      {{3, 2, 8, 4, ONET_POOL_MEAN, 2, 4}, 3, 5},
-    {{2, 3, 20, 5, ONET_POOL_MAX, 4, 7}, 2, 6},     {{2, 3, 20, 5, ONET_POOL_MEAN, 4, 7}, 1, 6},
-    {{1, 1, 16, 16, ONET_POOL_MAX, 3, 16}, 5, 4},   {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5}, 4, 2},
-    {{4, 2, 9, 3, ONET_POOL_MEAN, 3, 5}, 4, 1},     {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5}, 4, 1},
-    {{4, 0, 9, 3, ONET_POOL_MAX, 2, 5}, 4, 3},      {{4, 2, 9, 3, ONET_POOL_MAX, 0, 5}, 4, 3},
-    {{2, 2, 24, 18, ONET_POOL_MEAN, 2, 20}, 19, 3},
+    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4, {0}}, 3, 5},      {{3, 2, 8, 4, ONET_POOL_MEAN, 2, 4, {0}}, 3, 5},
+    {{2, 3, 20, 5, ONET_POOL_MAX, 4, 7, {0}}, 2, 6},     {{2, 3, 20, 5, ONET_POOL_MEAN, 4, 7, {0}}, 1, 6},
+    {{1, 1, 16, 16, ONET_POOL_MAX, 3, 16, {0}}, 5, 4},   {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5, {0}}, 4, 2},
+    {{4, 2, 9, 3, ONET_POOL_MEAN, 3, 5, {0}}, 4, 1},     {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5, {0}}, 4, 1},
+    {{4, 0, 9, 3, ONET_POOL_MAX, 2, 5, {0}}, 4, 3},      {{4, 2, 9, 3, ONET_POOL_MAX, 0, 5, {0}}, 4, 3},
+    {{2, 2, 24, 18, ONET_POOL_MEAN, 2, 20, {0}}, 19, 3},
 };
 enum { TRIALS = sizeof trials / sizeof *trials };
 

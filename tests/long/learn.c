@@ -114,7 +114,7 @@ int main(void) {
     for (int k = 0; k < (int)(sizeof tasks / sizeof *tasks); k++) {
         onet_sets *sets = training_sets(k, 20000);
         onet_train_options o;
-        onet_train_defaults(&o);
+        onet_train_defaults(&o, sizeof o);
         if (k == 3) o.settings.pool = ONET_POOL_MEAN; /* the order depends on a mean: let it see one */
         onet_model *model;
         onet_error err;
