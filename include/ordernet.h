@@ -226,6 +226,8 @@ typedef struct onet_train_options {
     int standardise;
     int train_vectors;   /* words: train the vectors too */
     double forget;       /* words: share taken for unknown, drawn anew in each epoch */
+    double drop;         /* up to this share of a set's items left out, drawn anew in each epoch */
+    double jitter;       /* numbers: noise on features, in deviations of each, drawn anew in each epoch */
     int threads;         /* 0: one for each processor */
     const char *kernels; /* as in onet_order_options */
     const char *device;

@@ -125,6 +125,8 @@ static void threads_give_the_same_bits(void **state) {
         o.kernels = *k;
         o.average = 0.99;
         o.clip = 0.5;
+        o.drop = 0.4;
+        o.jitter = 0.05;
         for (int threads = 1; threads <= 3; threads++) {
             char name[32];
             snprintf(name, sizeof name, "t%d.safetensors", threads);
@@ -143,13 +145,15 @@ static int stop_at(void *context, const onet_progress *p) {
     return p->step >= *(uint64_t *)context;
 }
 
-static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train_vectors) {
+static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train_vectors, double drop) {
     onet_train_options o = small_run();
     onet_model *m;
     onet_error err;
     o.average = 0.98;
     o.epochs = 4;
     o.train_vectors = train_vectors;
+    o.drop = drop;
+    if (sets->items) o.jitter = drop / 5;
     o.model_path = in_folder("whole.safetensors");
     onet_model_free(train(sets, valid, &o));
     char parts_path[128]; /* in_folder's answers do not last */
@@ -182,14 +186,17 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train
     assert_int_equal(onet_train(&m, sets, valid, &o, &err), ONET_BAD);
     assert_non_null(strstr(err.text, "other data or settings"));
     remove(in_folder("parts.checkpoint.safetensors"));
+    remove(in_folder("parts.safetensors"));
     onet_sets_free(sets);
     onet_sets_free(valid);
 }
 
 static void a_resumed_run_equals_an_unbroken_one(void **state) {
     (void)state;
-    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), 0);
-    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), 1);
+    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), 0, 0);
+    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), 0, 0.5);
+    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), 1, 0);
+    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), 1, 0.5);
 }
 
 /* After each step the averages are what the formula says, to the last bit, for any number of threads: of a
@@ -269,6 +276,10 @@ static void bad_options_are_refused(void **state) {
     o = good, o.schedule = (onet_schedule)2;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o = good, o.statistics = (onet_statistics)-1;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.drop = 1;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.jitter = INFINITY;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o = good, o.settings.hidden = 0;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
@@ -416,6 +427,8 @@ static onet_status train_job(onet_error *err) {
     onet_model *m;
     o.max_steps = 1;
     o.average = 0.9;
+    o.drop = 0.5;
+    o.jitter = 0.1;
     o.threads = 2;
     onet_status status = onet_train(&m, few, few, &o, err);
     if (!status) onet_model_free(m);

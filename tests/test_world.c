@@ -159,10 +159,15 @@ static double difference(const float *a, const float *b, size_t count) {
 
 static void trains_the_same(void **state) {
     (void)state;
-    for (int as_words = 0; as_words < 2; as_words++) {
+    for (int kind = 0; kind < 4; kind++) {
+        int as_words = kind % 2;
         onet_sets *sets = number_sets(200, as_words, 1);
         assert_non_null(sets);
         training t = training_of(sets);
+        if (kind >= 2) {
+            t.o.drop = 0.5;
+            t.o.jitter = as_words ? 0 : 0.05;
+        }
         onet_model *alone;
         onet_error err;
         assert_int_equal(onet_train(&alone, sets, NULL, &t.o, &err), ONET_OK);

@@ -310,6 +310,21 @@ static const option options[] = {
      .high = 0.9,
      .help = "Words: take this share of them, drawn anew in each epoch, for unknown."},
 
+    {.name = "drop",
+     .kind = OPTION_DOUBLE,
+     .argument = "SHARE",
+     .field = AT(options.drop),
+     .low = 0,
+     .high = 0.9,
+     .help =
+         "Leave out up to this share of the items of each set, drawn anew in each epoch; two items at least "
+         "stay, in their order. For few examples."},
+    {.name = "jitter",
+     NUMBER(0, 10),
+     .field = AT(options.jitter),
+     .help = "Numbers: add noise to the features, drawn anew in each epoch, X times the deviation of each. A "
+             "feature with two values at most, a flag, stays as it is. For few examples."},
+
     {.group = "Training"},
     {.name = "epochs",
      .kind = OPTION_INT,

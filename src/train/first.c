@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "data/sets.h"
 
-/* Item by item, as they lie in memory. */
-onet_status first_scale(onet_model *model, const onet_sets *sets, onet_error *err) {
+/* Of each feature over all items: [width] each. Item by item, as they lie in memory. */
+static void moments(const onet_sets *sets, double *mean, double *deviation) {
     size_t d = (size_t)sets->width, items = sets->start[sets->count];
-    double *mean = calloc(2 * d, sizeof *mean), *square = mean + d;
-    if (!mean) return fail_memory(err, "the features' statistics");
     for (size_t i = 0; i < items; i++) {
         const float *x = sets_item(sets, i);
         for (size_t c = 0; c < d; c++) mean[c] += (double)x[c];
@@ -20,13 +19,42 @@ onet_status first_scale(onet_model *model, const onet_sets *sets, onet_error *er
     for (size_t c = 0; c < d; c++) mean[c] /= (double)items;
     for (size_t i = 0; i < items; i++) {
         const float *x = sets_item(sets, i);
-        for (size_t c = 0; c < d; c++) square[c] += ((double)x[c] - mean[c]) * ((double)x[c] - mean[c]);
+        for (size_t c = 0; c < d; c++) deviation[c] += ((double)x[c] - mean[c]) * ((double)x[c] - mean[c]);
     }
+    for (size_t c = 0; c < d; c++) deviation[c] = sqrt(deviation[c] / (double)items);
+}
+
+onet_status first_scale(onet_model *model, const onet_sets *sets, onet_error *err) {
+    size_t d = (size_t)sets->width;
+    double *mean = array_new(2 * d, sizeof *mean), *deviation = mean + d;
+    if (!mean) return fail_memory(err, "the features' statistics");
+    moments(sets, mean, deviation);
     for (size_t c = 0; c < d; c++) {
-        double deviation = sqrt(square[c] / (double)items);
         model->mean[c] = (float)mean[c];
-        model->scale[c] = deviation > 1e-12 * (1 + fabs(mean[c])) ? (float)(1 / deviation) : 1;
+        model->scale[c] = deviation[c] > 1e-12 * (1 + fabs(mean[c])) ? (float)(1 / deviation[c]) : 1;
     }
+    free(mean);
+    return ONET_OK;
+}
+
+/* Whether feature c has more than two values. */
+static bool many_values(const onet_sets *sets, size_t c) {
+    float one = sets_item(sets, 0)[c], other = one;
+    for (size_t i = 1; i < sets->start[sets->count]; i++) {
+        float x = sets_item(sets, i)[c];
+        if (x == one || x == other) continue;
+        if (other != one) return true;
+        other = x;
+    }
+    return false;
+}
+
+onet_status first_spread(const onet_sets *sets, float *spread, onet_error *err) {
+    size_t d = (size_t)sets->width;
+    double *mean = array_new(2 * d, sizeof *mean), *deviation = mean + d;
+    if (!mean) return fail_memory(err, "the features' statistics");
+    moments(sets, mean, deviation);
+    for (size_t c = 0; c < d; c++) spread[c] = many_values(sets, c) ? (float)deviation[c] : 0;
     free(mean);
     return ONET_OK;
 }

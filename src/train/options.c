@@ -47,6 +47,10 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return fail(err, ONET_USAGE, "the checkpoint interval must not be negative");
     if (!(o->forget >= 0 && o->forget < 1))
         return fail(err, ONET_USAGE, "the share of forgotten words is at least 0 and less than 1");
+    if (!(o->drop >= 0 && o->drop < 1))
+        return fail(err, ONET_USAGE, "the share of items that are left out is at least 0 and less than 1");
+    if (!(o->jitter >= 0) || !isfinite(o->jitter))
+        return fail(err, ONET_USAGE, "jitter must be a number, 0 or more");
     if ((unsigned)o->schedule > ONET_COSINE || (unsigned)o->statistics > ONET_STATISTICS_SIZED ||
         (unsigned)o->precision > ONET_TF32)
         return fail(err, ONET_USAGE,

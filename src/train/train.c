@@ -13,9 +13,9 @@
 #include "base/sized.h"
 #include "data/sets.h"
 #include "kernels/net.h"
+#include "train/augment.h"
 #include "train/batches.h"
 #include "train/first.h"
-#include "train/forget.h"
 #include "train/log.h"
 #include "train/options.h"
 #include "train/shard.h"
@@ -35,16 +35,19 @@ typedef struct run {
     const world *w; /* NULL: this process trains alone */
     const onet_sets *train,
         *valid;           /* of all processes; but in process 0, train has sizes only, valid is NULL */
-    forget *forget;       /* words taken for unknown; NULL when none are */
-    const onet_sets *own; /* those that this process's batches are taken from */
+    const onet_sets *own; /* those of this process */
+    augment *augment;     /* makes the sets of an epoch; NULL when they are the given ones */
+    const onet_sets *now; /* all sets as the plan has them: their sizes */
     shard shard;
-    uint32_t *index, *place; /* [largest batch]: the sets of a batch that are here; NULL when all are */
+    uint32_t *index, *place; /* [batch]: the sets of a batch that are here; NULL when all are */
     onet_train_options o;
     onet_model *model;
     batches *plan;
     net *net;
     train_state s;
     uint64_t steps;      /* of the whole run */
+    uint64_t *begin;     /* [begun + 1]: the step with which each epoch begins, and the end of the last */
+    uint64_t begun;      /* epochs that the steps reach */
     uint64_t planned;    /* epoch that the plan is for, +1; 0: none yet */
     uint64_t filled;     /* step that the model was filled at, +1; 0: never */
     int validates;       /* process 0 has sets to validate with */
@@ -142,7 +145,7 @@ static onet_status save_checkpoint(run *r, onet_error *err) {
 /* The sets of a batch, as many of them as are here. */
 static void take_batch(run *r, const batch *b) {
     const uint32_t *index = r->plan->index + b->first;
-    int here = b->count, n = (int)sets_size(r->train, index[0]);
+    int here = b->count, n = (int)sets_size(r->now, index[0]);
     if (r->w) {
         here = shard_pick(r->w, index, b->count, r->index, r->place);
         index = r->index;
@@ -152,12 +155,41 @@ static void take_batch(run *r, const batch *b) {
     r->net->ops->take(r->net, index, here, n);
 }
 
-static onet_status forget_words(run *r, uint64_t epoch, onet_error *err) {
-    if (!r->forget) return ONET_OK;
-    forget_draw(r->forget, r->own, r->o.forget, r->o.seed, epoch, r->w ? (uint64_t)r->w->rank : 0,
-                r->w ? (uint64_t)r->w->size : 1);
-    return r->net->ops->data(r->net, &r->forget->sets, r->model->mean, r->model->scale, r->s.vec != NULL,
-                             err);
+/* Memory for every batch of the plan. With several processes too: chance may bring all sets of a batch to one
+ * of them. */
+static onet_status reserve(run *r, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int g = 0; g < r->plan->groups && !status; g++) {
+        uint32_t here = r->plan->group[g + 1] - r->plan->group[g];
+        int B = here < (uint32_t)r->plan->largest ? (int)here : r->plan->largest;
+        status = r->net->ops->reserve(r->net, B, r->plan->size[g], err);
+    }
+    return status;
+}
+
+/* The sets of an epoch, the plan of their batches, and memory for these. `whole`: the sets as they are
+ * ordered, nothing left out. All processes make the same plan. */
+static onet_status plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *err) {
+    onet_status status = ONET_OK;
+    r->planned = whole ? 0 : epoch + 1;
+    if (r->augment) {
+        augment_draw(r->augment, epoch, whole);
+        r->now = &r->augment->sizes;
+        if (r->o.drop > 0) {
+            batches *plan;
+            if (!(status = batches_new(&plan, r->now, r->o.batch, err))) {
+                batches_free(r->plan);
+                r->plan = plan;
+                status = reserve(r, err);
+            }
+        }
+        if (!status)
+            status = r->net->ops->data(r->net, &r->augment->sets, r->model->mean, r->model->scale,
+                                       r->s.vec != NULL, err);
+        status = world_agree(r->w, status, err);
+    }
+    if (!status) batches_shuffle(r->plan, r->o.seed, epoch);
+    return status;
 }
 
 /* What the norms see of a batch with the model's parameters, beginning with statistics of 0. It goes through
@@ -172,7 +204,7 @@ static onet_status measure_batch(run *r, const batch *b, float *theta, sizes *fo
     onet_status got = r->net->ops->get(r->net, NET_THETA, theta, err);
     if (status || got) return status ? status : got;
     for (size_t i = 0; i < count; i++) theta[sh->trained + i] /= (float)NORM_MOMENTUM;
-    sizes_add(found, b->count, (int)sets_size(r->train, r->plan->index[b->first]), theta + sh->trained);
+    sizes_add(found, b->count, (int)sets_size(r->now, r->plan->index[b->first]), theta + sh->trained);
     return ONET_OK;
 }
 
@@ -181,17 +213,16 @@ static onet_status measure_batch(run *r, const batch *b, float *theta, sizes *fo
 static onet_status measure(run *r, onet_error *err) {
     const block_ops *ops = r->net->ops;
     const shape *sh = &r->model->sh;
+    const uint64_t epoch = UINT32_MAX; /* none that is trained on */
+    onet_status status = plan_epoch(r, epoch, true, err);
+    if (status) return status;
     uint64_t most = (MEASURED + (uint64_t)r->plan->largest - 1) / (uint64_t)r->plan->largest;
     if (most < MEASURED_BATCHES) most = MEASURED_BATCHES;
     if (most > r->plan->count) most = r->plan->count;
-    const uint64_t epoch = UINT32_MAX; /* none that is trained on */
-    batches_shuffle(r->plan, r->o.seed, epoch);
-    r->planned = 0;
     float *theta = array_new(sh->total, sizeof *theta);
     sizes found;
-    onet_status status = sizes_new(&found, sh) && theta ? ONET_OK : fail_memory(err, "the norms' statistics");
+    status = sizes_new(&found, sh) && theta ? ONET_OK : fail_memory(err, "the norms' statistics");
     if (!status) memcpy(theta, r->model->theta, sh->total * sizeof *theta);
-    if (!status) status = forget_words(r, epoch, err);
     if (!status && r->s.vec) status = ops->put(r->net, NET_VECTORS, r->model->words->vectors, err);
     status = world_agree(r->w, status, err);
     for (uint64_t b = 0, end = status ? 0 : most; b < end; b++) {
@@ -238,10 +269,24 @@ static onet_status record_progress(run *r, onet_error *err) {
 
 /* ---- progress and validation ---- */
 
+/* The epoch, from 0, that a step belongs to: the last that does not begin after it. */
+static uint64_t epoch_of(const run *r, uint64_t step) {
+    uint64_t low = 0, high = r->begun;
+    while (low < high) {
+        uint64_t middle = (low + high + 1) / 2;
+        if (r->begin[middle] <= step)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 static onet_progress progress(const run *r) {
     double seconds = clock_seconds() - r->started, rate = seconds > 0 ? (double)r->examples / seconds : 0;
-    uint64_t epoch = r->s.step / r->plan->count + 1;
-    double left = (double)(r->steps - r->s.step) * ((double)r->plan->used / (double)r->plan->count);
+    uint64_t epoch = epoch_of(r, r->s.step) + 1;
+    double a_step = (double)r->plan->used * (double)r->begun / (double)r->begin[r->begun];
+    double left = (double)(r->steps - r->s.step) * a_step;
     return (onet_progress){.epoch = epoch > (uint64_t)r->o.epochs ? r->o.epochs : (int)epoch,
                            .epochs = r->o.epochs,
                            .step = r->s.step,
@@ -269,8 +314,8 @@ static void look(void *context) {
 /* The log tells of the step that was done, progress of the one that comes. */
 static void log_step(run *r) {
     onet_progress now = progress(r);
-    now.epoch = (int)((r->s.step + r->plan->count - 1) / r->plan->count);
-    now.learning_rate = rate_at(r, r->s.step ? r->s.step - 1 : 0);
+    now.epoch = (int)epoch_of(r, r->s.step - 1) + 1;
+    now.learning_rate = rate_at(r, r->s.step - 1);
     log_row(&r->log, &now, net_kernels(r->net));
 }
 
@@ -309,19 +354,15 @@ static bool log_due(const run *r) {
 }
 
 static bool ends(const run *r) {
-    return r->s.step % r->plan->count == 0 || r->s.step == r->steps;
+    return r->s.step == r->begin[epoch_of(r, r->s.step)] || r->s.step == r->steps;
 }
 
 static onet_status one_step(run *r, onet_error *err) {
     const block_ops *ops = r->net->ops;
-    uint64_t epoch = r->s.step / r->plan->count, at = r->s.step % r->plan->count;
-    if (r->planned != epoch + 1) {
-        batches_shuffle(r->plan, r->o.seed, epoch);
-        r->planned = epoch + 1;
-        onet_status status = forget_words(r, epoch, err);
-        if (status) return status;
-    }
-    const batch *b = &r->plan->batch[at];
+    uint64_t epoch = epoch_of(r, r->s.step);
+    onet_status status = r->planned == epoch + 1 ? ONET_OK : plan_epoch(r, epoch, false, err);
+    if (status) return status;
+    const batch *b = &r->plan->batch[r->s.step - r->begin[epoch]];
     take_batch(r, b);
     step_forward(r->net);
     step_backward(r->net);
@@ -390,12 +431,13 @@ static void name_run(run *r) {
         r->settings, sizeof r->settings,
         "data=%.16s sets=%zu items=%zu width=%d encoder=%d,%d,%d,%s decoder=%d,%d batch=%d steps=%" PRIu64
         " rate=%.9g,%s,%.9g adam=%.9g,%.9g,%.9g decay=%.9g clip=%.9g average=%.9g seed=%" PRIu64
-        " standardise=%d vectors=%d forget=%.9g",
+        " standardise=%d vectors=%d forget=%.9g drop=%.9g jitter=%.9g",
         r->train->hash[0] ? r->train->hash : "memory", r->train->count, r->train->start[r->train->count],
         s->width, s->encoder_blocks, s->hidden, s->encoder_out, s->pool == ONET_POOL_MEAN ? "mean" : "max",
         s->decoder_blocks, s->decoder_out, o->batch, r->steps, o->learning_rate,
         o->schedule == ONET_COSINE ? "cosine" : "constant", o->warmup, o->beta1, o->beta2, o->epsilon,
-        o->weight_decay, o->clip, o->average, o->seed, o->standardise, o->train_vectors, o->forget);
+        o->weight_decay, o->clip, o->average, o->seed, o->standardise, o->train_vectors, o->forget, o->drop,
+        o->jitter);
 }
 
 static onet_status record(run *r, onet_error *err) {
@@ -417,6 +459,28 @@ static onet_status record(run *r, onet_error *err) {
     return r->o.precision == ONET_TF32 ? model_record_set(r->model, "precision", "tf32", err) : ONET_OK;
 }
 
+/* Where the epochs begin. Where items are left out, each has its own sizes, and so its own number of batches.
+ */
+static onet_status count_steps(run *r, onet_error *err) {
+    uint64_t epochs = (uint64_t)r->o.epochs, most = r->o.max_steps ? r->o.max_steps : UINT64_MAX;
+    if (!(r->begin = array_new(epochs + 1, sizeof *r->begin))) return fail_memory(err, "the epochs");
+    for (uint64_t e = 0; e < epochs && r->begin[e] < most; e++) {
+        size_t count = r->plan->count;
+        if (r->o.drop > 0) {
+            batches *plan;
+            augment_sizes(r->augment, e);
+            onet_status status = batches_new(&plan, &r->augment->sizes, r->o.batch, err);
+            if (status) return status;
+            count = plan->count;
+            batches_free(plan);
+        }
+        r->begin[e + 1] = r->begin[e] + count;
+        r->begun = e + 1;
+    }
+    r->steps = r->begin[r->begun] < most ? r->begin[r->begun] : most;
+    return ONET_OK;
+}
+
 /* Model, plan and state, all with their first values. */
 static onet_status make_state(run *r, onet_error *err) {
     onet_status status;
@@ -430,9 +494,11 @@ static onet_status make_state(run *r, onet_error *err) {
         (status = batches_new(&r->plan, r->train, r->o.batch, err)))
         return status;
     const shape *sh = &r->model->sh;
-    r->steps = r->plan->count * (uint64_t)r->o.epochs;
-    if (r->o.max_steps && r->o.max_steps < r->steps) r->steps = r->o.max_steps;
-    if (r->o.forget > 0 && (status = forget_new(&r->forget, r->own, err))) return status;
+    r->now = r->train;
+    if ((status = augment_new(&r->augment, r->train, r->own, &r->o, r->w ? r->w->rank : 0,
+                              r->w ? r->w->size : 1, err)) ||
+        (status = count_steps(r, err)))
+        return status;
     if (r->own->word && !(r->model->words = words_copy(r->own->words)))
         return fail_memory(err, "the vocabulary");
     int vectors = r->own->word && r->o.train_vectors;
@@ -442,8 +508,9 @@ static onet_status make_state(run *r, onet_error *err) {
     if (vectors) memcpy(r->s.vec, r->own->words->vectors, vector_numbers * sizeof(float));
     name_run(r);
     r->saved_step = UINT64_MAX;
-    if (r->w && (!(r->index = array_new((size_t)r->plan->largest, sizeof *r->index)) ||
-                 !(r->place = array_new((size_t)r->plan->largest, sizeof *r->place))))
+    size_t most = r->plan->used < (size_t)r->o.batch ? r->plan->used : (size_t)r->o.batch;
+    if (r->w &&
+        (!(r->index = array_new(most, sizeof *r->index)) || !(r->place = array_new(most, sizeof *r->place))))
         return fail_memory(err, "the batches");
     return ONET_OK;
 }
@@ -503,12 +570,7 @@ static onet_status open_net(run *r, onet_error *err) {
         r->net->sum_floats = sum_floats;
         r->net->sum_context = (void *)(uintptr_t)r->w;
     }
-    /* With several processes too: chance may bring all sets of a batch to one of them. */
-    for (int g = 0; g < r->plan->groups; g++) {
-        uint32_t here = r->plan->group[g + 1] - r->plan->group[g];
-        int B = here < (uint32_t)r->plan->largest ? (int)here : r->plan->largest;
-        if ((status = r->net->ops->reserve(r->net, B, r->plan->size[g], err))) return status;
-    }
+    if ((status = reserve(r, err))) return status;
     if ((status = r->net->ops->data(r->net, r->own, r->model->mean, r->model->scale, r->s.vec != NULL, err)))
         return status;
     const struct {
@@ -541,6 +603,7 @@ static onet_status prepare(run *r, onet_error *err) {
         r->own = r->train;
     if ((status = world_agree(w, make_state(r, err), err))) return status;
     if (first && r->o.standardise) status = first_scale(r->model, r->train, err);
+    if (first && !status && r->o.jitter > 0) status = first_spread(r->train, r->augment->spread, err);
     if (first && !status) status = find_files(r, err);
     status = world_agree(w, status, err);
     if (status) return status;
@@ -548,6 +611,8 @@ static onet_status prepare(run *r, onet_error *err) {
         w->broadcast(w, 0, &r->validates, sizeof r->validates);
         w->broadcast(w, 0, r->model->mean, (size_t)r->train->width * sizeof *r->model->mean);
         w->broadcast(w, 0, r->model->scale, (size_t)r->train->width * sizeof *r->model->scale);
+        if (r->o.jitter > 0)
+            w->broadcast(w, 0, r->augment->spread, (size_t)r->train->width * sizeof *r->augment->spread);
         state_share(&r->s, w);
     }
     r->seconds_before = r->s.seconds;
@@ -576,7 +641,8 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     if (!status) status = closed;
     if (r.net) r.net->ops->close(r.net);
     batches_free(r.plan);
-    forget_free(r.forget);
+    augment_free(r.augment);
+    free(r.begin);
     state_free(&r.s);
     if (w) shard_free(&r.shard, w);
     free(r.index);

@@ -1,0 +1,190 @@
+#include "train/augment.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "data/sets.h"
+#include "words/kind.h"
+#include "words/words.h"
+
+/* Each kind of draw has a stream of its own, so that one does not change with another. */
+#define STREAM_FORGET UINT64_C(0x666f726765740000)
+#define STREAM_DROP   UINT64_C(0x64726f7000000000)
+#define STREAM_JITTER UINT64_C(0x6a69747465720000)
+
+static void seed_for(rng *r, const augment *a, uint64_t stream, uint64_t epoch, uint64_t number) {
+    rng_seed(r, a->o->seed ^ (epoch + 1) * UINT64_C(0x9E3779B97F4A7C15), stream + number);
+}
+
+void augment_free(augment *a) {
+    if (!a) return;
+    if (a->sizes.start != a->all->start && a->sizes.start != a->sets.start) free(a->sizes.start);
+    if (a->sets.start != a->own->start) free(a->sets.start);
+    if (a->sets.order != a->own->order) free(a->sets.order);
+    if (a->sets.items != a->own->items) free(a->sets.items);
+    if (a->sets.word != a->own->word) free(a->sets.word);
+    free(a->unknown);
+    free(a->spread);
+    free(a->keep);
+    free(a->moved);
+    free(a);
+}
+
+static onet_status find_unknown(augment *a, onet_error *err) {
+    const onet_words *w = a->own->words;
+    const char *other = kind_name(kind_other());
+    int32_t rest = words_exact(w, other, strlen(other));
+    a->unk = words_exact(w, "<unk>", 5);
+    if (rest < 0 && a->unk < 0)
+        return fail(err, ONET_USAGE,
+                    "the vocabulary has no rows for unknown words: make it with 'words prepare'");
+    if (!(a->unknown = array_new((size_t)w->count, sizeof *a->unknown)))
+        return fail_memory(err, "the forgotten words");
+    if (rest < 0) rest = a->unk;
+    for (int32_t i = 0; i < w->count; i++) {
+        const char *text = w->text + w->at[i], *name = kind_name(kind_of(text, w->at[i + 1] - w->at[i]));
+        int32_t row = words_exact(w, name, strlen(name));
+        a->unknown[i] = words_is_kind(w, i) || i == a->unk ? i : row < 0 ? rest : row;
+    }
+    return ONET_OK;
+}
+
+/* Arrays of the epoch's own where they differ from the given ones; the others are shared. */
+static bool make_room(augment *a) {
+    const onet_sets *own = a->own;
+    size_t items = own->start[own->count], largest = 1;
+    bool drop = a->o->drop > 0;
+    a->sizes = *a->all;
+    a->sets = *own;
+    for (size_t s = 0; s < a->all->count; s++)
+        if (sets_size(a->all, s) > largest) largest = sets_size(a->all, s);
+    if (!(a->keep = array_new(largest, 1)) || !(a->moved = array_new(largest, sizeof *a->moved)))
+        return false;
+    if (drop) {
+        a->sizes.start = a->sets.start = NULL;
+        a->sets.order = NULL;
+        if (!(a->sets.start = array_new(own->count + 1, sizeof *own->start)) ||
+            !(a->sets.order = array_new(items, sizeof *own->order)))
+            return false;
+        a->sizes.start = a->stride == 1 ? a->sets.start : array_new(a->all->count + 1, sizeof *own->start);
+        if (!a->sizes.start) return false;
+    }
+    if (own->word && (drop || a->o->forget > 0) && !(a->sets.word = array_new(items, sizeof *own->word)))
+        return false;
+    if (own->items && !(a->sets.items = array_new(items, (size_t)own->width * sizeof *own->items)))
+        return false;
+    return a->o->jitter <= 0 || (a->spread = array_new((size_t)own->width, sizeof *a->spread));
+}
+
+onet_status augment_new(augment **out, const onet_sets *all, const onet_sets *own,
+                        const onet_train_options *o, int rank, int ranks, onet_error *err) {
+    *out = NULL;
+    if (o->forget <= 0 && o->drop <= 0 && o->jitter <= 0) return ONET_OK;
+    if (o->forget > 0 && !own->word)
+        return fail(err, ONET_USAGE, "only words can be forgotten: these items are numbers");
+    if (o->jitter > 0 && own->word)
+        return fail(err, ONET_USAGE, "jitter is noise on numbers: these items are words");
+    augment *a = calloc(1, sizeof *a);
+    if (!a) return fail_memory(err, "the sets of an epoch");
+    *a = (augment){.o = o, .all = all, .own = own, .first = (uint64_t)rank, .stride = (uint64_t)ranks};
+    onet_status status = make_room(a) ? ONET_OK : fail_memory(err, "the sets of an epoch");
+    if (!status && o->forget > 0) status = find_unknown(a, err);
+    if (status)
+        augment_free(a);
+    else
+        *out = a;
+    return status;
+}
+
+/* Which places of the order of a set of n items stay, to a->keep; how many is given back. The share that is
+ * left out is drawn for the set, so that whole sets are seen as well as much smaller ones. Two items at least
+ * stay: with fewer there is no order to learn. */
+static size_t draw_keep(augment *a, uint64_t epoch, uint64_t number, size_t n) {
+    rng r;
+    seed_for(&r, a, STREAM_DROP, epoch, number);
+    double share = a->o->drop * rng_uniform(&r);
+    size_t kept = 0, least = n < 2 ? n : 2;
+    for (size_t t = 0; t < n; t++) kept += a->keep[t] = rng_uniform(&r) >= share;
+    while (kept < least) {
+        size_t t = (size_t)rng_below(&r, n);
+        kept += !a->keep[t];
+        a->keep[t] = 1;
+    }
+    return kept;
+}
+
+void augment_sizes(augment *a, uint64_t epoch) {
+    if (a->sizes.start == a->all->start) return;
+    a->sizes.start[0] = 0;
+    for (size_t s = 0; s < a->all->count; s++)
+        a->sizes.start[s + 1] = a->sizes.start[s] + draw_keep(a, epoch, s, sets_size(a->all, s));
+}
+
+/* The order of what stays, and where each item goes. */
+static void drop_items(augment *a, uint64_t epoch, size_t s, bool whole) {
+    size_t from = a->own->start[s], n = sets_size(a->own, s), to = a->sets.start[s];
+    const int32_t *order = a->own->order + from;
+    if (whole)
+        memset(a->keep, 1, n);
+    else
+        draw_keep(a, epoch, a->first + s * a->stride, n);
+    for (size_t t = 0; t < n; t++) a->moved[order[t]] = a->keep[t] ? 0 : -1;
+    int32_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (a->moved[i] >= 0) a->moved[i] = kept++;
+    for (size_t t = 0, at = to; t < n; t++)
+        if (a->keep[t]) a->sets.order[at++] = a->moved[order[t]];
+    a->sets.start[s + 1] = to + (size_t)kept;
+}
+
+static void forget_words(augment *a, uint64_t epoch, size_t s) {
+    size_t from = a->own->start[s], n = sets_size(a->own, s), to = a->sets.start[s];
+    double share = a->o->forget;
+    rng r;
+    seed_for(&r, a, STREAM_FORGET, epoch, a->first + s * a->stride);
+    for (size_t i = 0; i < n; i++) {
+        int32_t word = a->own->word[from + i];
+        double u = rng_uniform(&r);
+        if (a->moved[i] < 0) continue;
+        /* Half of the forgotten words look like <unk>, as rare words do in WikiText. */
+        a->sets.word[to++] = u >= share ? word : u < 0.5 * share && a->unk >= 0 ? a->unk : a->unknown[word];
+    }
+}
+
+static void copy_features(augment *a, uint64_t epoch, size_t s, bool noise) {
+    size_t width = (size_t)a->own->width, n = sets_size(a->own, s);
+    const float *x = a->own->items + a->own->start[s] * width;
+    float *to = a->sets.items + a->sets.start[s] * width;
+    rng r;
+    seed_for(&r, a, STREAM_JITTER, epoch, a->first + s * a->stride);
+    for (size_t i = 0; i < n; i++, x += width) {
+        if (a->moved[i] < 0) continue;
+        memcpy(to, x, width * sizeof *to);
+        for (size_t c = 0; noise && c < width; c++) {
+            if (!(a->spread[c] > 0)) continue;
+            float moved = (float)((double)x[c] + a->o->jitter * (double)a->spread[c] * rng_normal(&r));
+            if (isfinite(moved)) to[c] = moved;
+        }
+        to += width;
+    }
+}
+
+void augment_draw(augment *a, uint64_t epoch, bool whole) {
+    bool drop = a->o->drop > 0;
+    for (size_t s = 0; s < a->own->count; s++) {
+        if (drop) drop_items(a, epoch, s, whole);
+        if (a->own->word)
+            forget_words(a, epoch, s);
+        else
+            copy_features(a, epoch, s, !whole && a->o->jitter > 0);
+    }
+    if (!drop || a->stride == 1) return;
+    if (whole)
+        memcpy(a->sizes.start, a->all->start, (a->all->count + 1) * sizeof *a->all->start);
+    else
+        augment_sizes(a, epoch);
+}

@@ -1,0 +1,37 @@
+/* The sets of an epoch. Words are taken for unknown, items are left out and noise is added to features, all
+ * drawn anew in each epoch, so that the net cannot learn the sets by heart. A draw follows from the seed, the
+ * epoch and the number of the set alone: it is the same for any number of threads or ranks, and after a
+ * resume. */
+#ifndef TRAIN_AUGMENT_H
+#define TRAIN_AUGMENT_H
+
+#include <stdbool.h>
+
+#include "ordernet.h"
+
+typedef struct augment {
+    const onet_train_options *o;
+    const onet_sets *all, *own; /* as given: all sets, and those of this rank */
+    uint64_t first, stride;     /* set s of `own` is number first + s*stride of all sets */
+    int32_t *unknown;           /* [words]: the row that stands for a word when it is not known */
+    int32_t unk;                /* the row of <unk>; -1 when there is none */
+    float *spread;              /* [width]: deviation of each feature; 0: it gets no noise */
+    uint8_t *keep;              /* [largest set]: by the place in the order */
+    int32_t *moved;             /* [largest set]: an item's index among those that stay; -1: left out */
+    onet_sets sizes;            /* all sets of the epoch: their sizes alone */
+    onet_sets sets;             /* this rank's sets of the epoch */
+} augment;
+
+/* What `o` asks for: forget, drop, jitter and the seed. *a is NULL where it asks for none of them. All
+ * arguments must live as long as this does; in other ranks than 0, `all` has sizes only. ONET_USAGE where
+ * items are not of the kind that an option is for. */
+onet_status augment_new(augment **a, const onet_sets *all, const onet_sets *own, const onet_train_options *o,
+                        int rank, int ranks, onet_error *err);
+void augment_free(augment *a);
+
+/* Draws the sets of an epoch; `whole`: without leaving items out and without noise, as they are ordered. */
+void augment_draw(augment *a, uint64_t epoch, bool whole);
+/* The sizes alone. */
+void augment_sizes(augment *a, uint64_t epoch);
+
+#endif

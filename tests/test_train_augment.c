@@ -1,0 +1,322 @@
+/* The sets of an epoch: words forgotten, items left out, noise on features; each by the share that was asked
+ * for, orders still right, and the same draw however sets are dealt to ranks. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/sets.h"
+#include "train/augment.h"
+#include "train/first.h"
+#include "unit.h"
+#include "words/kind.h"
+#include "words/maker.h"
+
+enum { SETS = 2000, N = 5 };
+
+/* Sets s = first, first + stride, ... of words 0 to 3; kinds and <unk> stand behind them. */
+static onet_sets *make(size_t first, size_t stride, int kinds) {
+    static const char *const plain[] = {"running", "1984", "city", "quickly"};
+    onet_sets *sets;
+    onet_error err;
+    words_maker maker;
+    bool added;
+    assert_true(maker_start(&maker, 2));
+    for (int i = 0; i < 4; i++) assert_true(maker_add(&maker, plain[i], strlen(plain[i]), &added) == i);
+    if (kinds) {
+        for (int k = 0; k < kind_count(); k++)
+            assert_true(maker_add(&maker, kind_name(k), strlen(kind_name(k)), &added) >= 0);
+        assert_true(maker_add(&maker, "<unk>", 5, &added) >= 0);
+    }
+    assert_int_equal(sets_new(&sets, 2, &err), ONET_OK);
+    sets->words = maker_finish(&maker);
+    assert_non_null(sets->words);
+    static const int32_t order[N] = {0, 1, 2, 3, 4};
+    for (size_t s = first; s < SETS; s += stride) {
+        int32_t word[N];
+        for (size_t i = 0; i < N; i++) word[i] = (int32_t)((s * 7 + i * 3) % 4);
+        assert_int_equal(sets_append_words(sets, N, word, order, &err), ONET_OK);
+    }
+    return sets;
+}
+
+static onet_train_options asks(double forget, double drop, double jitter) {
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    o.forget = forget;
+    o.drop = drop;
+    o.jitter = jitter;
+    return o;
+}
+
+static void words_are_forgotten(void **state) {
+    (void)state;
+    onet_error err;
+    augment *f;
+    onet_sets *sets = make(0, 1, 1);
+    onet_train_options o = asks(0.3, 0, 0);
+    assert_int_equal(augment_new(&f, sets, sets, &o, 0, 1, &err), ONET_OK);
+    augment_draw(f, 0, false);
+    assert_ptr_equal(f->sets.start, sets->start); /* sizes and orders are not copied for nothing */
+    int32_t unk = words_exact(sets->words, "<unk>", 5);
+    size_t changed = 0, unks = 0;
+    for (size_t i = 0; i < SETS * N; i++) {
+        int32_t now = f->sets.word[i];
+        if (now == sets->word[i]) continue;
+        changed++;
+        unks += now == unk;
+        if (now == unk) continue;
+        const char *text = sets->words->text + sets->words->at[sets->word[i]];
+        size_t length = sets->words->at[sets->word[i] + 1] - sets->words->at[sets->word[i]];
+        const char *kind = kind_name(kind_of(text, length));
+        assert_int_equal(now, words_exact(sets->words, kind, strlen(kind)));
+    }
+    assert_in_range(changed, 2800, 3200);
+    assert_in_range(unks, 1350, 1650);
+    /* Another epoch forgets others; the same one the same. */
+    int32_t *first = malloc(SETS * N * sizeof *first);
+    assert_non_null(first);
+    memcpy(first, f->sets.word, SETS * N * sizeof *first);
+    augment_draw(f, 1, false);
+    assert_memory_not_equal(first, f->sets.word, SETS * N * sizeof *first);
+    augment_draw(f, 0, false);
+    assert_memory_equal(first, f->sets.word, SETS * N * sizeof *first);
+    /* Dealt over three ranks: the same words of the same sets. */
+    for (int rank = 0; rank < 3; rank++) {
+        augment *g;
+        onet_sets *own = make((size_t)rank, 3, 1);
+        assert_int_equal(augment_new(&g, sets, own, &o, rank, 3, &err), ONET_OK);
+        augment_draw(g, 0, false);
+        for (size_t s = 0; s < own->count; s++)
+            assert_memory_equal(g->sets.word + s * N, first + ((size_t)rank + 3 * s) * N, N * sizeof *first);
+        augment_free(g);
+        onet_sets_free(own);
+    }
+    free(first);
+    augment_free(f);
+    onet_sets_free(sets);
+}
+
+enum { WIDTH = 3, MOST = 12 };
+
+/* Sets s = first, first + stride, ... of 1 to 12 items: a number, a flag, and a constant. In ascending order
+ * of the number, which is another in each item of the file. */
+static onet_sets *numbers(size_t first, size_t stride) {
+    onet_sets *sets;
+    onet_error err;
+    assert_int_equal(sets_new(&sets, WIDTH, &err), ONET_OK);
+    for (size_t s = first; s < SETS; s += stride) {
+        float x[MOST * WIDTH];
+        int32_t order[MOST];
+        size_t n = 1 + s % MOST, turn = s / MOST % n;
+        for (size_t i = 0; i < n; i++) {
+            size_t place = (i + turn) % n;
+            x[i * WIDTH] = (float)(s * MOST + place);
+            x[i * WIDTH + 1] = (float)((s + i) % 2);
+            x[i * WIDTH + 2] = 7;
+            order[place] = (int32_t)i;
+        }
+        assert_int_equal(sets_append(sets, n, WIDTH, x, order, &err), ONET_OK);
+    }
+    return sets;
+}
+
+/* What stays of each set are items of it, in their order: ascending as in the whole set. */
+static void check_order(const onet_sets *now, const onet_sets *whole, size_t s) {
+    size_t from = now->start[s], n = sets_size(now, s), all = sets_size(whole, s);
+    onet_error err;
+    assert_int_equal(sets_check_order(now->order + from, n, &err), ONET_OK);
+    assert_true(n <= all && n >= (all < 2 ? all : 2));
+    for (size_t t = 0; t < n; t++) {
+        const float *x = sets_item(now, from + (size_t)now->order[from + t]);
+        if (t) assert_true(x[0] > sets_item(now, from + (size_t)now->order[from + t - 1])[0]);
+        bool found = false;
+        for (size_t i = whole->start[s]; i < whole->start[s + 1]; i++)
+            found |= !memcmp(x, sets_item(whole, i), WIDTH * sizeof *x);
+        assert_true(found);
+    }
+    /* The items stand as they stood: their turn is that of the whole set. */
+    for (size_t i = from, at = whole->start[s]; i < from + n; i++, at++) {
+        while (memcmp(sets_item(now, i), sets_item(whole, at), WIDTH * sizeof(float))) at++;
+        assert_true(at < whole->start[s + 1]);
+    }
+}
+
+static void items_are_left_out(void **state) {
+    (void)state;
+    onet_error err;
+    augment *a;
+    onet_sets *sets = numbers(0, 1);
+    onet_train_options o = asks(0, 0.6, 0);
+    assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
+    size_t *first = malloc((SETS + 1) * sizeof *first), whole = 0, large = 0;
+    assert_non_null(first);
+    for (uint64_t epoch = 0; epoch < 3; epoch++) {
+        augment_draw(a, epoch, false);
+        for (size_t s = 0; s < SETS; s++) check_order(&a->sets, sets, s);
+        for (size_t s = MOST - 1; s < SETS; s += MOST, large++)
+            whole += sets_size(&a->sets, s) == sets_size(sets, s);
+        /* On average 30% of the items of sets that are large enough. */
+        double left = 0, of = 0;
+        for (size_t s = 0; s < SETS; s++)
+            if (sets_size(sets, s) > 8) {
+                left += (double)sets_size(&a->sets, s);
+                of += (double)sets_size(sets, s);
+            }
+        assert_true(fabs(left / of - 0.7) < 0.02);
+        if (!epoch) memcpy(first, a->sets.start, (SETS + 1) * sizeof *first);
+        if (epoch) assert_memory_not_equal(first, a->sets.start, (SETS + 1) * sizeof *first);
+    }
+    /* A share for each set, not one for all: some of 12 items stay whole, which at 30% each would be 1.4%. */
+    assert_true((double)whole / (double)large > 0.08);
+    /* Sizes alone are the same draw; whole sets are the given ones. */
+    augment_sizes(a, 0);
+    assert_memory_equal(first, a->sizes.start, (SETS + 1) * sizeof *first);
+    augment_draw(a, 0, true);
+    assert_memory_equal(a->sets.start, sets->start, (SETS + 1) * sizeof *first);
+    assert_memory_equal(a->sets.order, sets->order, sets->start[SETS] * sizeof *sets->order);
+    assert_memory_equal(a->sets.items, sets->items, sets->start[SETS] * WIDTH * sizeof *sets->items);
+    augment_free(a);
+    free(first);
+    onet_sets_free(sets);
+}
+
+static void noise_is_added(void **state) {
+    (void)state;
+    onet_error err;
+    augment *a;
+    onet_sets *sets = numbers(0, 1);
+    onet_train_options o = asks(0, 0, 0.1);
+    assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
+    assert_int_equal(first_spread(sets, a->spread, &err), ONET_OK);
+    /* The flag and the constant stay. */
+    assert_true(a->spread[0] > 0 && a->spread[1] == 0 && a->spread[2] == 0);
+    augment_draw(a, 0, false);
+    double sum = 0, square = 0, items = (double)sets->start[SETS];
+    for (size_t i = 0; i < sets->start[SETS]; i++) {
+        const float *x = sets_item(&a->sets, i), *was = sets_item(sets, i);
+        double by = ((double)x[0] - (double)was[0]) / (double)a->spread[0];
+        sum += by;
+        square += by * by;
+        assert_true(x[1] == was[1] && x[2] == was[2]);
+    }
+    assert_true(fabs(sum / items) < 0.005);
+    assert_true(fabs(sqrt(square / items) - 0.1) < 0.005);
+    float one = a->sets.items[0];
+    augment_draw(a, 1, false);
+    assert_true(one != a->sets.items[0]);
+    augment_draw(a, 0, true);
+    assert_memory_equal(a->sets.items, sets->items, sets->start[SETS] * WIDTH * sizeof *sets->items);
+    augment_free(a);
+    onet_sets_free(sets);
+}
+
+/* What a float cannot hold stays as it was. */
+static void noise_stays_finite(void **state) {
+    (void)state;
+    onet_error err;
+    augment *a;
+    onet_sets *sets;
+    const float x[4] = {3.4e38f, -3.4e38f, 3.3e38f, 0};
+    const int32_t order[4] = {0, 1, 2, 3};
+    onet_train_options o = asks(0, 0, 10);
+    assert_int_equal(onet_sets_from(&sets, 1, 4, 1, x, order, &err), ONET_OK);
+    assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
+    assert_int_equal(first_spread(sets, a->spread, &err), ONET_OK);
+    for (uint64_t epoch = 0; epoch < 20; epoch++) {
+        augment_draw(a, epoch, false);
+        for (int i = 0; i < 4; i++) assert_true(isfinite(a->sets.items[i]));
+    }
+    augment_free(a);
+    onet_sets_free(sets);
+}
+
+static void ranks_draw_the_same(void **state) {
+    (void)state;
+    onet_error err;
+    augment *a;
+    onet_sets *sets = numbers(0, 1);
+    onet_train_options o = asks(0, 0.5, 0.2);
+    assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
+    assert_int_equal(first_spread(sets, a->spread, &err), ONET_OK);
+    augment_draw(a, 4, false);
+    for (int rank = 0; rank < 3; rank++) {
+        augment *b;
+        onet_sets *own = numbers((size_t)rank, 3);
+        onet_sets sizes = {.count = sets->count, .width = WIDTH, .start = sets->start};
+        assert_int_equal(augment_new(&b, rank ? &sizes : sets, own, &o, rank, 3, &err), ONET_OK);
+        memcpy(b->spread, a->spread, WIDTH * sizeof *b->spread);
+        augment_draw(b, 4, false);
+        assert_memory_equal(a->sizes.start, b->sizes.start, (SETS + 1) * sizeof *sets->start);
+        for (size_t s = 0; s < own->count; s++) {
+            size_t from = b->sets.start[s], n = sets_size(&b->sets, s),
+                   at = a->sets.start[(size_t)rank + 3 * s];
+            assert_int_equal(n, sets_size(&a->sets, (size_t)rank + 3 * s));
+            assert_memory_equal(b->sets.order + from, a->sets.order + at, n * sizeof *sets->order);
+            assert_memory_equal(b->sets.items + from * WIDTH, a->sets.items + at * WIDTH,
+                                n * WIDTH * sizeof(float));
+        }
+        augment_draw(b, 4, true);
+        assert_memory_equal(sets->start, b->sizes.start, (SETS + 1) * sizeof *sets->start);
+        augment_free(b);
+        onet_sets_free(own);
+    }
+    augment_free(a);
+    onet_sets_free(sets);
+}
+
+/* Words that are left out: those that stay are forgotten as they would be without. */
+static void words_are_left_out_and_forgotten(void **state) {
+    (void)state;
+    onet_error err;
+    augment *a, *f;
+    onet_sets *sets = make(0, 1, 1);
+    onet_train_options both = asks(0.3, 0.5, 0), alone = asks(0.3, 0, 0);
+    assert_int_equal(augment_new(&a, sets, sets, &both, 0, 1, &err), ONET_OK);
+    assert_int_equal(augment_new(&f, sets, sets, &alone, 0, 1, &err), ONET_OK);
+    augment_draw(a, 2, false);
+    augment_draw(f, 2, false);
+    assert_true(a->sets.start[SETS] < sets->start[SETS] * 9 / 10);
+    for (size_t s = 0; s < SETS; s++) {
+        size_t from = a->sets.start[s], n = sets_size(&a->sets, s);
+        for (size_t t = 0; t < n; t++) assert_int_equal(a->sets.order[from + t], t); /* lines as they stood */
+        for (size_t i = from, at = s * N; i < from + n; i++, at++) {
+            while (at < (s + 1) * N && a->sets.word[i] != f->sets.word[at]) at++;
+            assert_true(at < (s + 1) * N);
+        }
+    }
+    augment_free(a);
+    augment_free(f);
+    onet_sets_free(sets);
+}
+
+static void what_is_of_another_kind_is_refused(void **state) {
+    (void)state;
+    onet_error err;
+    augment *a;
+    onet_sets *bare = make(0, 1, 0), *plain;
+    onet_train_options forget = asks(0.1, 0, 0), jitter = asks(0, 0, 0.1), none = asks(0, 0, 0);
+    assert_int_equal(augment_new(&a, bare, bare, &forget, 0, 1, &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "words prepare"));
+    assert_int_equal(augment_new(&a, bare, bare, &jitter, 0, 1, &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "words"));
+    const float x[2] = {1, 2};
+    assert_int_equal(onet_sets_from(&plain, 1, 2, 1, x, NULL, &err), ONET_OK);
+    assert_int_equal(augment_new(&a, plain, plain, &forget, 0, 1, &err), ONET_USAGE);
+    assert_int_equal(augment_new(&a, plain, plain, &none, 0, 1, &err), ONET_OK);
+    assert_null(a);
+    onet_sets_free(bare);
+    onet_sets_free(plain);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_forgotten),
+        cmocka_unit_test(items_are_left_out),
+        cmocka_unit_test(noise_is_added),
+        cmocka_unit_test(noise_stays_finite),
+        cmocka_unit_test(ranks_draw_the_same),
+        cmocka_unit_test(words_are_left_out_and_forgotten),
+        cmocka_unit_test(what_is_of_another_kind_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
