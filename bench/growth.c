@@ -1,6 +1,6 @@
-/* How time and memory grow with the size of a set, the width of the net and the batch, as one page:
- *     growth [PATH of the picture, without its ending] [largest set]
- * Each point is a run of `./ordernet bench` in a process of its own, so that the memory is that point's. */
+/* Measures how time and memory grow with the size of a set, the width of the net and the batch, and draws
+ * them: growth [PICTURE] [LARGEST SET] Each point is a run of `./ordernet bench` in a process of its own, so
+ * that the peak memory is of that point alone. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ static chart draw(const panel *p, const measured *m, const double *y, const char
 }
 
 int main(int argc, char **argv) {
-    const char *path = argc > 1 ? argv[1] : "docs/growth";
+    const char *path = argc > 1 ? argv[1] : "docs/growth.svg";
     int most = argc > 2 ? atoi(argv[2]) : 10000;
     static measured m[PANELS];
     static drawing d[2 * PANELS];

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The tour experiment, whole: makes optimal tours, trains on them, measures the net on fresh instances, and
+# The whole tour experiment: makes optimal tours, trains on them, measures the network on new instances, and
 # writes for each setting DIR/SETTING/ with the model, results.csv, figure-length and figure-gap (SVG and PNG),
 # far.csv (200 to 1,000 cities), tsplib.txt, and pages of tours (SVG and PNG).
 #
@@ -7,11 +7,11 @@
 #   --small          minutes instead of hours: sizes 5-10, 1,500 instances each, one epoch, small evaluation
 #   --only NAME      train and evaluate one of the settings below: paper, best (both)
 #   --out DIR        where everything goes (experiments/tsp/out, or out-small)
-#   --tsplib DIR     TSPLIB instances to try the net on ($ORDERNET_SHARED/data/tsplib; left out if it is not there)
+#   --tsplib DIR     TSPLIB instances to measure on ($ORDERNET_SHARED/data/tsplib; left out if it is not there)
 #   --seed N         of the training data; evaluation uses seeds that follow it (1)
 #   --device DEVICE  where to train: cpu, cuda (auto)
 #
-# A run that was stopped goes on where it was when it is started again.
+# A run that was stopped continues when it is started again.
 set -eu
 self=$(readlink -f "$0")
 cd "$(dirname "$self")/../.."
@@ -37,14 +37,14 @@ mkdir -p "$out"
 sizes=5-20 per_size=100000 valid_per_size=100
 proven=5-20,25,30,40,50 proven_per_size=1000
 beyond=75,100 beyond_per_size=1000
-# paper: as published. Adam, batches of 128, 10 epochs; the learning rate is our own choice.
+# paper: as published. Adam, batches of 128, 10 epochs; the learning rate is our choice.
 paper=(--preset tsp --no-standardise --batch 128 --epochs 10 --learning-rate 1e-3 --schedule constant
     --warmup 0 --weight-decay 0 --clip 0 --average 0 --statistics running)
-# best: what is shipped. The same number of steps with a larger, falling rate, weight decay and averaged weights,
-# and norms that go by the number of cities.
+# best: the shipped model. As many steps, with a larger learning rate, a cosine schedule, weight decay, an EMA of the
+# weights, and norm statistics by the number of cities.
 best=(--preset tsp --batch 128 --epochs 10 --learning-rate 4e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --statistics sized)
-# cities and instances a size of the look at how it breaks down
+# Sizes far beyond those of training, as CITIES:INSTANCES.
 far=(200:100 500:30 1000:10)
 
 if [ "$small" ]; then
@@ -80,7 +80,7 @@ for name in paper best; do
     to=$out/$name
     mkdir -p "$to"
     echo "== $name: training"
-    # Once the model stands there the run is over; until then --resume goes on from the checkpoint.
+    # Until the training has ended, --resume continues from its checkpoint.
     [ -e "$to/done" ] || $program train --data "$out/train.safetensors" --valid "$out/valid.safetensors" \
         --model "$to/tsp.safetensors" --resume --checkpoint-seconds 300 --seed "$seed" --device "$device" \
         "${settings[@]}"

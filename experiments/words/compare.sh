@@ -1,10 +1,10 @@
 #!/bin/bash
-# Tells settings apart on more lines than valid.txt has: 20,514 lines of the training text, the second half of
-# WikiText-2 and a stretch of featured and good articles, are kept out of the training and measured with.
+# Trains one setting and measures it on more lines than valid.txt has: 20,514 lines of the training text, the second half
+# of WikiText-2 and a part of the featured and good articles, are kept out of the training for this.
 #
 # usage: experiments/words/compare.sh NAME REPEAT SENTENCES [OPTION ...]
 #   NAME       of this training; files go to experiments/words/out-compare
-#   REPEAT     how often an epoch sees the lines of WikiText-2 and of featured and good articles
+#   REPEAT     how often per epoch the training sees the lines of WikiText-2 and of featured and good articles
 #   SENTENCES  1: the later sentences of WikiText-2's paragraphs (of its first half) are trained on too; 0: not
 #   OPTION     further options of `ordernet train`; a later one overrides those below
 set -euo pipefail

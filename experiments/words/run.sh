@@ -1,6 +1,6 @@
 #!/bin/bash
-# The word-order experiment, whole: prepares text and vectors, trains, evaluates, compares with n-grams, and
-# writes results.csv, examples.md, and the learning curves as learning.svg and .png and loss.svg and .png.
+# The whole word-order experiment: prepares text and vectors, trains, evaluates, compares with n-grams, and
+# writes results.csv, examples.md and the learning curves learning.svg and loss.svg.
 #
 # usage: experiments/words/run.sh [OPTION ...]
 #   --small          minutes instead of hours: 20,000 lines, one epoch, the same steps
@@ -11,7 +11,7 @@
 #   --vectors FILE   word vectors in GloVe's text format
 #   --device DEVICE  where to train: cpu, cuda (auto)
 #
-# A run that was stopped goes on where it was when it is started again.
+# A run that was stopped continues when it is started again.
 set -euo pipefail
 self=$(readlink -f "$0")
 cd "$(dirname "$self")/../.."
@@ -39,14 +39,14 @@ done
 mkdir -p "$out"
 
 # ---- Settings ------------------------------------------------------------------------------------------
-# paper: as published. Frozen vectors, Adam, batches of 128, 10 epochs; the learning rate is our own choice.
+# paper: as published. Frozen vectors, Adam, batches of 128, 10 epochs; the learning rate is our choice.
 paper=(--preset words --no-standardise --batch 128 --epochs 10 --learning-rate 1e-3 --schedule constant
     --warmup 0 --weight-decay 0 --clip 0 --average 0 --statistics running)
-# trained: the same with the vectors trained too, larger batches, a falling rate and averaged weights.
+# trained: the vectors trained too, larger batches, a cosine schedule and an EMA of the weights.
 trained=(--preset words --no-standardise --batch 512 --epochs 8 --learning-rate 2e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0 --clip 0 --average 0.999 --statistics running --train-vectors)
-# best: what is shipped. A wider net; one word in six is forgotten, so that the lines cannot be learned by heart; and
-# of the shared text more of what WikiText is made of (see below).
+# best: the shipped model. A wider network; one word in six is replaced by an unknown one, against overfitting; and more of
+# the kind of articles that WikiText consists of (see below).
 best=(--preset words --encoder-out 48 --hidden 384 --decoder-out 48 --no-standardise --batch 512 --epochs 18
     --learning-rate 2e-3 --schedule cosine --warmup 0.02 --weight-decay 0.05 --clip 1 --average 0.999
     --statistics running --train-vectors --forget 0.17)
@@ -72,8 +72,8 @@ if [ ! -e "$out/train.safetensors" ]; then
         2> "$out/prepare.txt" || { cat "$out/prepare.txt" >&2; exit 1; }
     cat "$out/prepare.txt"
 fi
-# WikiText has featured and good articles alone; the shared text begins with such, 210,860 lines, and goes on with
-# ordinary ones. `best` sees the first three times an epoch, and the later sentences of WikiText-2's paragraphs too.
+# WikiText consists of featured and good articles. The shared text begins with 210,860 lines of such articles; the rest is
+# from ordinary ones. `best` sees the first part three times per epoch, and later sentences of WikiText-2's paragraphs too.
 best_data=$out/train.safetensors
 if [ ! "$small" ] && [ "$text" = "$shared/train.txt.xz" ] && [ -r "$raw" ]; then
     best_data=$out/best-train.safetensors
@@ -125,6 +125,6 @@ logs=()
 for name in paper trained best; do
     [ ! -e "$out/$name.log.csv" ] || logs+=("$out/$name.log.csv")
 done
-"$program" curve --out "$out/learning" --title "Lines put back, by training" "${logs[@]}"
-"$program" curve --out "$out/loss" --what loss --title "Loss on the training lines" "${logs[@]}"
+"$program" curve --out "$out/learning.svg" --title "Lines put back, by training" "${logs[@]}"
+"$program" curve --out "$out/loss.svg" --what loss --title "Loss on the training lines" "${logs[@]}"
 echo "== $out: results.csv, examples.md, learning.svg, loss.svg"
