@@ -57,20 +57,42 @@ ONET_API const char *onet_status_name(onet_status status);
 
 /* ---- Sets -------------------------------------------------------------------------------------------- */
 
+/* What is known of an order before it is looked for. Items are counted over all sets: start[s] + i. */
+typedef enum onet_constraint_kind {
+    ONET_BEFORE = 0, /* `item` comes before `other`, an item of the same set */
+    ONET_PLACE,      /* `item` stands at place `other` of its set; a set's fixed places are 0, 1, 2, ... */
+    ONET_LAST        /* `item` comes last */
+} onet_constraint_kind;
+
+typedef struct onet_constraint {
+    onet_constraint_kind kind;
+    size_t item, other;
+} onet_constraint;
+
 /* `count` sets; set s owns items start[s] .. start[s+1]-1. Items are features (float32, row by row) or
- * words (indices into `words`, a vocabulary with one vector a word); one of items and word is NULL.
- * order[start[s] + t] is the index, within set s, of the item at place t; order is NULL when not known. */
+ * words (indices into `words`, a vocabulary with one vector per word); one of items and word is NULL.
+ *
+ * Context items are seen by the net and never placed. With m placed items in set s, order[start[s] + t] is
+ * for t < m the index, within set s, of the item at place t, and for t >= m the context items, smallest index
+ * first; so each set's part of order is a permutation. order is NULL when not known. Every set has a placed
+ * item.
+ *
+ * Constraints hold for ordering; training does not look at them. Those of a set stand together, in the order
+ * of the sets. */
 typedef struct onet_words onet_words;
 typedef struct onet_sets {
     size_t count;
-    int width;         /* features an item; for words the width of their vectors */
+    int width;         /* features per item; for words the width of their vectors */
     size_t *start;     /* [count + 1] */
     float *items;      /* [start[count], width] */
     int32_t *word;     /* [start[count]] */
     onet_words *words; /* the vocabulary that `word` indexes; owned by the sets */
     int32_t *order;    /* [start[count]] */
+    uint8_t *context;  /* [start[count]]: 1: the item is seen but never placed; NULL: every item is placed */
+    onet_constraint *constraints; /* [constraint_count] */
+    size_t constraint_count;
     char hash[65];     /* SHA-256 of the file that they came from, in hex; "" when there was none */
-    void *reserved[8]; /* zero */
+    void *reserved[4]; /* zero */
 } onet_sets;
 
 typedef enum onet_format {
@@ -104,6 +126,13 @@ ONET_API onet_status onet_sets_write(const onet_sets *sets, const char *path, on
 /* Copies `count` sets of n items each, items [count, n, width], order [count, n] or NULL. */
 ONET_API onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,
                                     const int32_t *order, onet_error *err);
+/* Gives the sets context items, a copy of context [start[count]], or takes them away (NULL). Orders that are
+ * there must be as onet_sets says. */
+ONET_API onet_status onet_sets_set_context(onet_sets *sets, const uint8_t *context, onet_error *err);
+/* Gives the sets constraints, a copy of constraints [count], in place of those that they had. ONET_BAD for
+ * those that no order can keep; the sentence names them. */
+ONET_API onet_status onet_sets_set_constraints(onet_sets *sets, const onet_constraint *constraints,
+                                               size_t count, onet_error *err);
 ONET_API void onet_sets_free(onet_sets *sets);
 
 /* ---- Model: simple ----------------------------------------------------------------------------------- */

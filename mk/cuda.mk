@@ -43,7 +43,7 @@ $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
 	$(Q)$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
 
 CUDA_ORDER_TEST := $(B)/tests/cuda/test_cuda_order.o $(filter $(B)/src/kernels/% $(B)/src/decode/%,$(LIB_OBJ)) \
-             $(addprefix $(B)/src/,base/clock.o base/error.o base/library.o base/memory.o base/pool.o base/rng.o data/sets.o model/shape.o model/generated.o model/statistics.o)
+             $(addprefix $(B)/src/,base/clock.o base/error.o base/library.o base/memory.o base/pool.o base/rng.o data/constraints.o data/sets.o model/shape.o model/generated.o model/statistics.o)
 
 $(B)/tests/cuda/test_cuda_order: $(CUDA_ORDER_TEST)
 	@mkdir -p $(@D)

@@ -27,6 +27,24 @@ static void reads(void **state) {
     onet_sets_free(sets);
 }
 
+static void reads_context(void **state) {
+    (void)state;
+    onet_sets *sets = help_read("a.jsonl",
+                                "{\"items\": [1, 2], \"order\": [1, 0], \"context\": []}\n"
+                                "{\"context\": [3, 0], \"order\": [4, 1, 2], \"items\": [5, 6, 7, 8, 9]}\n"
+                                "{\"items\": [1, 2], \"order\": [1, 0], \"context\": null}\n",
+                                NULL);
+    const uint8_t context[] = {0, 0, 1, 0, 0, 1, 0, 0, 0};
+    const int32_t order[] = {1, 0, 4, 1, 2, 0, 3, 1, 0};
+    assert_memory_equal(sets->context, context, sizeof context);
+    assert_memory_equal(sets->order, order, sizeof order);
+    onet_sets_free(sets);
+    sets = help_read("a.jsonl", "{\"items\": [1, 2], \"context\": [1]}\n", NULL);
+    assert_null(sets->order);
+    assert_int_equal(sets->context[1], 1);
+    onet_sets_free(sets);
+}
+
 static void reads_bare_numbers(void **state) {
     (void)state;
     onet_sets *sets =
@@ -91,7 +109,8 @@ static void refuses(void **state) {
     REFUSED("{\"items\": [\"a\"]}",
             "the items are words, and there are no vectors for words, which train takes with --vectors");
     REFUSED("{\"items\": [[1], [2]], \"order\": [0]}",
-            "field `order`: 1 index for 2 items; give the index of each item once");
+            "field `order`: 1 index for 2 items; give the index of each item once, or list those that are "
+            "not placed under `context`");
     REFUSED("{\"items\": [[1]], \"order\": []}",
             "field `order`: 0 indices for 1 item; give the index of each item once");
     REFUSED("{\"items\": [[1], [2]], \"order\": [0, 2]}",
@@ -104,6 +123,21 @@ static void refuses(void **state) {
             "field `order`[1]: not a whole number; give the index of an item");
     REFUSED("{\"items\": [[1], [2]], \"order\": \"up\"}",
             "field `order`: not an array; write [1, 0, 2], or leave it out");
+    REFUSED("{\"items\": [[1], [2], [3]], \"order\": [1, 0]}",
+            "field `order`: 2 indices for 3 items; give the index of each item once, or list those that are "
+            "not placed under `context`");
+    REFUSED("{\"items\": [[1], [2]], \"context\": [0, 1]}",
+            "field `context`: all items are context; leave the set out or place one");
+    REFUSED("{\"items\": [[1], [2], [3]], \"context\": [2, 2]}",
+            "field `context`[1]: item 2 stands there twice; keep one");
+    REFUSED("{\"items\": [[1], [2], [3]], \"context\": [3]}",
+            "field `context`[0]: 3 is not the index of an item; they go from 0 to 2");
+    REFUSED("{\"items\": [[1], [2], [3]], \"context\": 1}",
+            "field `context`: not an array; write [1, 0, 2], or leave it out");
+    REFUSED("{\"items\": [[1], [2], [3]], \"context\": [2], \"order\": [0]}",
+            "field `order`: 1 index for 2 items that are not in `context`; give each of them once");
+    REFUSED("{\"items\": [[1], [2], [3]], \"context\": [2], \"order\": [0, 2]}",
+            "field `order`[1]: item 2 stands in `context` too; keep it in one of them");
     REFUSED("{\"items\": [[1]], \"items\": [[2]]}", "field `items` stands there twice; keep one of them");
     REFUSED("{\"items\": [[1]], \"id\": 1, \"i\\u0064\": 2}",
             "field `id` stands there twice; keep one of them");
@@ -152,7 +186,7 @@ static void agrees(const char *line, size_t length) {
     if (expected == 1) {
         json_t *items = json_object_get(set, "items");
         assert_int_equal(r.n, json_array_size(items));
-        for (int t = 0; r.order && t < r.n; t++)
+        for (int t = 0; r.order && t < record_placed(&r); t++)
             assert_true(r.order[t] ==
                         json_real_value(json_array_get(json_object_get(set, "order"), (size_t)t)));
         for (int i = 0; i < r.n; i++) {
@@ -181,6 +215,7 @@ static void agrees_with_jansson(void **state) {
         ("{\"items\": [\"is\", \"an\", \"\\\"quoted\\\"\", \"caf\xC3\xA9\"], \"x\": [true, false, null, "
          "{\"y\": {}}]}"),
         "{\"items\": [[1], [2], [3]], \"order\": [2, 0, 1]}",
+        "{\"context\": [3, 1], \"items\": [[1], [2], [3], [4]], \"order\": [2, 0]}",
         "{\"a\":[],\"items\":[[16777217],[3.4028235e38],[3.4028235677973366e38],[1e-46]],\"order\":null}",
     };
     static const char letters[] = "{}[]\",:0123456789.eE+-\\/u ntrfalse\xC3\xA9\x01\t";
@@ -246,11 +281,16 @@ static void writes_answers(void **state) {
             "{\"items\": [\"b\", \"a\"], \"logprob\": -0.25, \"steps\": [0.75, 1], \"note\": \"\\u00e9\", "
             "\"order\": [1, 0], \"top\": [{\"order\": [1, 0], \"logprob\": -0.25, \"steps\": [0.75, 1]}, "
             "{\"order\": [0, 1], \"logprob\": -1.5, \"steps\": [0.25, 1]}]}\n");
+    answers("{\"items\": [1, 2], \"context\": [0]}", &all,
+            "{\"items\": [1, 2], \"context\": [0], \"order\": [1], \"logprob\": -0.25, \"steps\": [0.75], "
+            "\"top\": [{\"order\": [1], \"logprob\": -0.25, \"steps\": [0.75]}, {\"order\": [0], "
+            "\"logprob\": -1.5, \"steps\": [0.25]}]}\n");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads),
+        cmocka_unit_test(reads_context),
         cmocka_unit_test(reads_bare_numbers),
         cmocka_unit_test(reads_a_byte_order_mark),
         cmocka_unit_test(refuses),

@@ -92,6 +92,35 @@ static void test_round_trip(void **state) {
     onet_sets_free(b);
 }
 
+static void expect_context(const onet_sets *s) {
+    const uint8_t context[6] = {0, 1, 0, 0, 0, 1};
+    expect_fixture(s, true);
+    assert_non_null(s->context);
+    assert_memory_equal(s->context, context, sizeof context);
+}
+
+static void test_context(void **state) {
+    (void)state;
+    onet_sets *a, *b;
+    onet_error err;
+    const char *path = help_path("context.npz"), *binary = help_path("context.safetensors");
+    assert_int_equal(read_path(npz_read, &a, "tests/data/context.npz", &err), ONET_OK);
+    expect_context(a);
+    assert_int_equal(npz_write(a, path, &err), ONET_OK);
+    assert_int_equal(read_path(npz_read, &b, path, &err), ONET_OK);
+    expect_context(b);
+    onet_sets_free(b);
+    assert_int_equal(sets_binary_write(a, binary, &err), ONET_OK);
+    assert_int_equal(read_path(sets_binary_read, &b, binary, &err), ONET_OK);
+    expect_context(b);
+    onet_sets_free(b);
+    const onet_constraint last = {ONET_LAST, 0, 0};
+    assert_int_equal(onet_sets_set_constraints(a, &last, 1, &err), ONET_OK);
+    assert_int_equal(npz_write(a, path, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "holds no constraints; write .jsonl or .safetensors"));
+    onet_sets_free(a);
+}
+
 /* Every cut and every flipped bit: an error, or the very same sets (a byte that says nothing). */
 static void expect_robust(read_sets *how, const char *path, bool checksum) {
     size_t size;
@@ -115,12 +144,14 @@ static void test_hostile_npz(void **state) {
     (void)state;
     expect_robust(npz_read, "tests/data/stored.npz", true);
     expect_robust(npz_read, "tests/data/deflated.npz", true);
+    expect_robust(npz_read, "tests/data/context.npz", true);
 }
 
 static void test_hostile_binary(void **state) {
     (void)state;
     expect_robust(sets_binary_read, "fuzz/corpus/sets_binary/items", false);
     expect_robust(sets_binary_read, "fuzz/corpus/sets_binary/words", false);
+    expect_robust(sets_binary_read, "fuzz/corpus/sets_binary/constraints", false);
 }
 
 static void test_cannot_hold(void **state) {
@@ -213,10 +244,10 @@ static void test_growing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixtures),    cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_hostile_npz), cmocka_unit_test(test_hostile_binary),
-        cmocka_unit_test(test_cannot_hold), cmocka_unit_test(test_bad_sets),
-        cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_fixtures),       cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_context),        cmocka_unit_test(test_hostile_npz),
+        cmocka_unit_test(test_hostile_binary), cmocka_unit_test(test_cannot_hold),
+        cmocka_unit_test(test_bad_sets),       cmocka_unit_test(test_growing),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

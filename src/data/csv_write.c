@@ -139,7 +139,8 @@ static bool reads_as_text(const char *from, const char *to) {
 }
 
 static bool is_own(const csv_maker *m, const record *r, const member *key, int width) {
-    static const char *const own[] = {"items", "order", "logprob", "steps", "top"};
+    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",
+                                      "first", "last",  "prefix",  "before", "context"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (jsonl_is(r, key, own[i])) return true;
     char name[16];

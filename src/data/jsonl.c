@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "data/constraints.h"
 
 enum {
     DEPTH = 512,   /* of arrays and objects in one another */
@@ -21,6 +22,11 @@ typedef struct scan {
     char *letter; /* where the next word goes */
     onet_error *err;
 } scan;
+
+/* Of the lists that are checked when the items are known; -1: there is none. */
+typedef struct lengths {
+    long order, context;
+} lengths;
 
 /* ---- Sentences --------------------------------------------------------------------------------------- */
 
@@ -224,11 +230,11 @@ const char *jsonl_value_end(const char *text, const char *end) {
 /* ---- A set ------------------------------------------------------------------------------------------- */
 
 /* What stands where a number is meant. */
-static onet_status not_a_number(scan *s, const char *what, long i, long j) {
-    static const char *const kind = "[{\"tfn";
+static onet_status not_a_number(scan *s, long i, long j) {
     if (number_not_finite(s->at, s->end))
-        return field(s, what, i, j, "not a finite number; give a number or leave the set out");
-    if (next(s) && strchr(kind, next(s))) return field(s, what, i, j, "not a number; every feature is one");
+        return field(s, "items", i, j, "not a finite number; give a number or leave the set out");
+    if (next(s) && strchr("[{\"tfn", next(s)))
+        return field(s, "items", i, j, "not a number; every feature is one");
     return syntax(s, "a number");
 }
 
@@ -236,7 +242,7 @@ static onet_status feature(scan *s, long i, long j) {
     record *r = s->r;
     double value;
     const char *after = number_scan(s->at, s->end, NUMBER_JSON, &value);
-    if (after == s->at) return not_a_number(s, "items", i, j);
+    if (after == s->at) return not_a_number(s, i, j);
     float nearest;
     if (!number_to_float(value, &nearest))
         return field(s, "items", i, j, "out of range; features are 32-bit, at most 3.4e38 in size");
@@ -332,33 +338,96 @@ static onet_status items(scan *s) {
     return ONET_OK;
 }
 
-/* Indices, to be checked when the items are known too. *length is -1 for null: the order is asked for. */
-static onet_status order(scan *s, long *length) {
-    record *r = s->r;
+/* ---- Order, context, constraints --------------------------------------------------------------------- */
+
+/* A whole number; one beyond 32 bits becomes one that no item has. */
+static onet_status index_of(scan *s, const char *what, long i, long j, int32_t *index) {
+    double value;
+    const char *after = number_scan(s->at, s->end, NUMBER_JSON, &value);
+    if (after == s->at && next(s) && strchr("[{\"tfn", next(s)))
+        return field(s, what, i, j, "not a number; give the index of an item");
+    if (after == s->at) return syntax(s, "a whole number");
+    for (const char *p = s->at; p < after; p++)
+        if (*p == '.' || *p == 'e' || *p == 'E')
+            return field(s, what, i, j, "not a whole number; give the index of an item");
+    *index = value < 0 ? -1 : value > INT_MAX ? INT_MAX : (int32_t)value;
+    s->at = after;
+    return ONET_OK;
+}
+
+/* A list of indices, to be checked when the items are known too. *length is -1 for null. */
+static onet_status indices(scan *s, const char *what, int32_t **store, size_t *room, long *length) {
     *length = -1;
     if (take_literal(s, "null")) return ONET_OK;
-    if (!take(s, '[')) return field(s, "order", -1, -1, "not an array; write [1, 0, 2], or leave it out");
+    if (!take(s, '[')) return field(s, what, -1, -1, "not an array; write [1, 0, 2], or leave it out");
     *length = 0;
     skip_space(s);
     if (take(s, ']')) return ONET_OK;
     for (;; (*length)++) {
         skip_space(s);
-        double value;
-        const char *after = number_scan(s->at, s->end, NUMBER_JSON, &value);
-        if (after == s->at) return not_a_number(s, "order", *length, -1);
-        for (const char *p = s->at; p < after; p++)
-            if (*p == '.' || *p == 'e' || *p == 'E')
-                return field(s, "order", *length, -1, "not a whole number; give the index of an item");
-        if (!array_reserve(&r->order_store, &r->order_room, (size_t)*length + 1, sizeof *r->order_store))
-            return fail_memory(s->err, "an order");
-        r->order_store[*length] = value < 0 ? -1 : value > INT_MAX ? INT_MAX : (int32_t)value;
-        s->at = after;
+        if (!array_reserve(store, room, (size_t)*length + 1, sizeof **store))
+            return fail_memory(s->err, "a list of indices");
+        onet_status status = index_of(s, what, *length, -1, *store + *length);
+        if (status) return status;
         skip_space(s);
         if (take(s, ']')) break;
         if (!take(s, ',')) return syntax(s, "a comma or ]");
     }
     ++*length;
     return ONET_OK;
+}
+
+static onet_status add_constraint(scan *s, onet_constraint_kind kind, int32_t item, int32_t other) {
+    record *r = s->r;
+    if (!array_reserve(&r->constraint_store, &r->constraint_room, r->constraint_count + 1,
+                       sizeof *r->constraint_store))
+        return fail_memory(s->err, "a set's constraints");
+    r->constraint_store[r->constraint_count++] =
+        (onet_constraint){kind, (size_t)(ptrdiff_t)item, (size_t)(ptrdiff_t)other};
+    return ONET_OK;
+}
+
+/* "first": 3 or "last": 3. */
+static onet_status end_item(scan *s, const char *what, onet_constraint_kind kind) {
+    int32_t item;
+    if (take_literal(s, "null")) return ONET_OK;
+    onet_status status = index_of(s, what, -1, -1, &item);
+    return status ? status : add_constraint(s, kind, item, 0);
+}
+
+static onet_status prefix(scan *s) {
+    record *r = s->r;
+    long length;
+    onet_status status = indices(s, "prefix", &r->prefix_store, &r->prefix_room, &length);
+    for (long t = 0; t < length && !status; t++)
+        status = add_constraint(s, ONET_PLACE, r->prefix_store[t], (int32_t)t);
+    return status;
+}
+
+/* "before": [[0, 1], [4, 2]]: item 0 comes before item 1, item 4 before item 2. */
+static onet_status before(scan *s) {
+    if (take_literal(s, "null")) return ONET_OK;
+    if (!take(s, '[')) return field(s, "before", -1, -1, "not an array; write [[0, 1], [4, 2]]");
+    skip_space(s);
+    if (take(s, ']')) return ONET_OK;
+    for (long k = 0;; k++) {
+        int32_t pair[2];
+        skip_space(s);
+        if (!take(s, '[')) return field(s, "before", k, -1, "not a pair; write [0, 1] for 0 before 1");
+        for (int j = 0; j < 2; j++) {
+            skip_space(s);
+            onet_status status = index_of(s, "before", k, j, &pair[j]);
+            if (status) return status;
+            skip_space(s);
+            if (!take(s, j ? ']' : ','))
+                return field(s, "before", k, -1, "not a pair; write [0, 1] for 0 before 1");
+        }
+        onet_status status = add_constraint(s, ONET_BEFORE, pair[0], pair[1]);
+        if (status) return status;
+        skip_space(s);
+        if (take(s, ']')) return ONET_OK;
+        if (!take(s, ',')) return syntax(s, "a comma or ]");
+    }
 }
 
 /* The key of a member, and that no other has it. */
@@ -387,7 +456,21 @@ bool jsonl_is(const record *r, const member *m, const char *name) {
     return m->name_end - m->name == length && !memcmp(r->keys + m->name, name, length);
 }
 
-static onet_status object(scan *s, long *order_length) {
+/* The value of a member, by its name; those of other names are passed over. */
+static onet_status value(scan *s, const member *m, lengths *length) {
+    record *r = s->r;
+    if (jsonl_is(r, m, "items")) return items(s);
+    if (jsonl_is(r, m, "order")) return indices(s, "order", &r->order_store, &r->order_room, &length->order);
+    if (jsonl_is(r, m, "context"))
+        return indices(s, "context", &r->index_store, &r->index_room, &length->context);
+    if (jsonl_is(r, m, "first")) return end_item(s, "first", ONET_PLACE);
+    if (jsonl_is(r, m, "last")) return end_item(s, "last", ONET_LAST);
+    if (jsonl_is(r, m, "prefix")) return prefix(s);
+    if (jsonl_is(r, m, "before")) return before(s);
+    return skip_value(s, 1);
+}
+
+static onet_status object(scan *s, lengths *length) {
     record *r = s->r;
     onet_status status;
     if (!array_reserve(&r->keys, &r->key_room, r->length + 1, 1)) return fail_memory(s->err, "a set's keys");
@@ -405,13 +488,7 @@ static onet_status object(scan *s, long *order_length) {
         skip_space(s);
         if ((status = key(s, m))) return status;
         m->value = (size_t)(s->at - r->text);
-        if (jsonl_is(r, m, "items"))
-            status = items(s);
-        else if (jsonl_is(r, m, "order"))
-            status = order(s, order_length);
-        else
-            status = skip_value(s, 1);
-        if (status) return status;
+        if ((status = value(s, m, length))) return status;
         m->value_end = (size_t)(s->at - r->text);
         r->members++;
         skip_space(s);
@@ -424,14 +501,28 @@ static onet_status object(scan *s, long *order_length) {
     return s->at < s->end ? syntax(s, "the end of the line: one set a line") : ONET_OK;
 }
 
+static onet_status take_constraints(record *r, const char *name, onet_error *err) {
+    constraint_graph g;
+    onet_status status =
+        constraint_graph_make(&g, r->constraint_store, r->constraint_count, 0, r->n, r->context, err);
+    if (status == ONET_BAD) error_prefix(err, "%s:%ld", name, r->line);
+    constraint_graph_free(&g);
+    r->constraints = r->constraint_store;
+    return status;
+}
+
 onet_status jsonl_parse(record *r, const char *name, onet_error *err) {
     scan s = {.at = r->text, .end = r->text + r->length, .r = r, .name = name, .err = err};
-    long order_length = -1;
+    lengths length = {-1, -1};
     onet_status status = record_check_text(r->text, r->length, name, r->line, err);
     if (status) return status;
     skip_space(&s);
-    if ((status = object(&s, &order_length))) return status;
+    if ((status = object(&s, &length))) return status;
     if (!r->n)
         return fail(err, ONET_BAD, "%s:%ld: field `items` is missing; give the set's items", name, r->line);
-    return order_length < 0 ? ONET_OK : record_take_order(r, (size_t)order_length, 0, "order", name, err);
+    if (length.context > 0) status = record_take_context(r, (size_t)length.context, name, err);
+    if (!status && length.order >= 0)
+        status = record_take_order(r, (size_t)length.order, 0, "order", name, err);
+    if (!status && r->constraint_count) status = take_constraints(r, name, err);
+    return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "data/constraints.h"
 #include "data/csv.h"
 #include "data/jsonl.h"
 
@@ -25,9 +26,9 @@ static onet_status write_string(output *out, const char *text, size_t length, on
     return status ? status : put(out, "\"", err);
 }
 
-static onet_status write_order(output *out, const int32_t *order, int n, onet_error *err) {
+static onet_status write_order(output *out, const int32_t *order, int length, onet_error *err) {
     onet_status status = put(out, "[", err);
-    for (int t = 0; t < n && !status; t++) status = output_printf(out, err, t ? ", %d" : "%d", order[t]);
+    for (int t = 0; t < length && !status; t++) status = output_printf(out, err, t ? ", %d" : "%d", order[t]);
     return status ? status : put(out, "]", err);
 }
 
@@ -38,9 +39,9 @@ static onet_status write_number(output *out, double value, onet_error *err) {
     return output_write(out, text, number_text_double(text, value), err);
 }
 
-static onet_status write_steps(output *out, const float *step, int n, onet_error *err) {
+static onet_status write_steps(output *out, const float *step, int length, onet_error *err) {
     onet_status status = put(out, "[", err);
-    for (int t = 0; t < n && !status; t++) {
+    for (int t = 0; t < length && !status; t++) {
         if (t) status = put(out, ", ", err);
         char text[NUMBER_TEXT];
         if (!status) status = output_write(out, text, number_text_float(text, step[t]), err);
@@ -48,18 +49,19 @@ static onet_status write_steps(output *out, const float *step, int n, onet_error
     return status ? status : put(out, "]", err);
 }
 
-static onet_status write_top(output *out, const onet_answer *a, const answer_parts *parts, int n,
+static onet_status write_top(output *out, const onet_answer *a, const answer_parts *parts, const record *r,
                              onet_error *err) {
+    int placed = record_placed(r);
     onet_status status = put(out, "[", err);
     for (int k = 0; k < a->found && k < parts->top && !status; k++) {
-        size_t at = (size_t)k * (size_t)n;
+        size_t at = (size_t)k * (size_t)r->n;
         status = put(out, k ? ", {\"order\": " : "{\"order\": ", err);
-        if (!status) status = write_order(out, a->order + at, n, err);
+        if (!status) status = write_order(out, a->order + at, placed, err);
         if (!status) status = put(out, ", \"logprob\": ", err);
         if (!status) status = write_number(out, a->logprob[k], err);
         if (!status && parts->steps && a->step) {
             status = put(out, ", \"steps\": ", err);
-            if (!status) status = write_steps(out, a->step + at, n, err);
+            if (!status) status = write_steps(out, a->step + at, placed, err);
         }
         if (!status) status = put(out, "}", err);
     }
@@ -88,13 +90,13 @@ static onet_status write_part(output *out, int part, const record *r, const onet
                               const answer_parts *parts, onet_error *err) {
     switch (part) {
     case ORDER:
-        return write_order(out, a ? a->order : r->order, r->n, err);
+        return write_order(out, a ? a->order : r->order, record_placed(r), err);
     case LOGPROB:
         return write_number(out, a->logprob[0], err);
     case STEPS:
-        return write_steps(out, a->step, r->n, err);
+        return write_steps(out, a->step, record_placed(r), err);
     default:
-        return write_top(out, a, parts, r->n, err);
+        return write_top(out, a, parts, r, err);
     }
 }
 
@@ -155,6 +157,33 @@ static onet_status write_items(output *out, const record *r, onet_error *err) {
     return status ? status : put(out, "]", err);
 }
 
+static onet_status write_context(output *out, const record *r, onet_error *err) {
+    onet_status status = put(out, ", \"context\": [", err);
+    for (int i = 0, written = 0; i < r->n && !status; i++)
+        if (r->context[i]) status = output_printf(out, err, written++ ? ", %d" : "%d", i);
+    return status ? status : put(out, "]", err);
+}
+
+static onet_status write_constraints(output *out, const record *r, onet_error *err) {
+    constraint_graph g;
+    onet_status status =
+        constraint_graph_make(&g, r->constraints, r->constraint_count, 0, r->n, r->context, err);
+    if (status) return status;
+    if (g.fixed_count) {
+        status = put(out, ", \"prefix\": ", err);
+        if (!status) status = write_order(out, g.fixed, g.fixed_count, err);
+    }
+    if (!status && g.last >= 0) status = output_printf(out, err, ", \"last\": %d", g.last);
+    size_t pairs = 0;
+    for (int i = 0; i < g.n && !status; i++)
+        for (size_t k = g.after_start[i]; k < g.after_start[i + 1] && !status; k++)
+            status =
+                output_printf(out, err, pairs++ ? ", [%d, %d]" : ", \"before\": [[%d, %d]", i, g.after[k]);
+    if (!status && pairs) status = put(out, "]", err);
+    constraint_graph_free(&g);
+    return status;
+}
+
 /* A text column of CSV: an array with the value of each item. */
 static onet_status write_column(output *out, const record *r, size_t column, csv_rows *rows,
                                 onet_error *err) {
@@ -179,7 +208,8 @@ static onet_status write_column(output *out, const record *r, size_t column, csv
 }
 
 static onet_status write_columns(output *out, const record *r, onet_error *err) {
-    static const char *const own[] = {"items", "order", "logprob", "steps", "top", "set"};
+    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",    "set",
+                                      "first", "last",  "prefix",  "before", "context"};
     csv_rows rows = {0};
     onet_status status = ONET_OK;
     for (size_t k = 0; k < r->table->columns && !status; k++) {
@@ -204,6 +234,8 @@ static onet_status write_made(output *out, const record *r, const onet_answer *a
         if (!status) status = put(out, ", ", err);
     }
     if (!status) status = write_items(out, r, err);
+    if (!status && r->context) status = write_context(out, r, err);
+    if (!status && r->constraint_count) status = write_constraints(out, r, err);
     if (!status) status = append_parts(out, want, r, a, parts, err);
     if (!status && r->table && r->table->kept) status = write_columns(out, r, err);
     return status ? status : put(out, "}", err);

@@ -120,7 +120,7 @@ static onet_status read_header(const input *in, zip_member *m, array *a, onet_er
 
 /* An array whose type is known: there must be just as many bytes as it takes. */
 static onet_status check_bytes(const input *in, const array *a, onet_error *err) {
-    size_t bytes = a->type[2] == '8' ? 8 : 4;
+    size_t bytes = (size_t)(a->type[2] - '0');
     for (int i = 0; i < a->dims; i++)
         if (!size_mul(bytes, a->shape[i], &bytes)) return bad(in, a, "has an impossibly large shape", err);
     if (bytes != a->bytes)
@@ -173,6 +173,18 @@ static onet_status read_order(const input *in, zip_member *m, const array *a, in
     return ONET_OK;
 }
 
+static onet_status check_context(const input *in, const array *a, const array *items, onet_error *err) {
+    if (strcmp(a->type, "|b1") && strcmp(a->type, "|u1"))
+        return fail(err, ONET_BAD,
+                    "%s: context.npy is of type %s where bool or uint8 is meant; save context.astype(bool)",
+                    input_name(in), a->type);
+    if (a->dims != 2 || a->shape[0] != items->shape[0] || a->shape[1] != items->shape[1])
+        return fail(err, ONET_BAD,
+                    "%s: context.npy must have the shape (%zu, %zu), a flag for each of the items",
+                    input_name(in), items->shape[0], items->shape[1]);
+    return check_bytes(in, a, err);
+}
+
 static onet_status check_items(const input *in, const array *a, onet_error *err) {
     if (a->dims != 3) return bad(in, a, "does not have three dimensions, [sets, n, features]", err);
     if (strcmp(a->type, "<f4") && strcmp(a->type, "<f8"))
@@ -207,18 +219,23 @@ static onet_status check_order(const input *in, const array *a, const array *ite
 
 /* Items first: they say how much memory is needed, and have been seen to be there. */
 static onet_status read_arrays(onet_sets **sets, input *in, zip_member *items, zip_member *order,
-                               onet_error *err) {
-    array a = {.member = "items.npy"}, b = {.member = "order.npy"};
+                               zip_member *context, onet_error *err) {
+    array a = {.member = "items.npy"}, b = {.member = "order.npy"}, c = {.member = "context.npy"};
     onet_status status = read_header(in, items, &a, err);
     if (status || (status = check_items(in, &a, err))) return status;
     if (order && ((status = read_header(in, order, &b, err)) || (status = check_order(in, &b, &a, err))))
+        return status;
+    if (context &&
+        ((status = read_header(in, context, &c, err)) || (status = check_context(in, &c, &a, err))))
         return status;
     size_t total = a.shape[0] * a.shape[1];
     if ((status = sets_room(sets, a.shape[0], total, (int)a.shape[2], false, order != NULL, err)))
         return status;
     for (size_t k = 0; k < a.shape[0]; k++) (*sets)->start[k + 1] = (k + 1) * a.shape[1];
     if ((status = read_items(in, items, &a, (*sets)->items, total * a.shape[2], err)) ||
-        (order && (status = read_order(in, order, &b, (*sets)->order, total, err))))
+        (order && (status = read_order(in, order, &b, (*sets)->order, total, err))) ||
+        (context && ((status = sets_room_context(*sets, total, err)) ||
+                     (status = zip_member_read(context, (*sets)->context, total, err)))))
         return status;
     status = sets_check(*sets, err);
     if (status == ONET_BAD) error_prefix(err, "%s", input_name(in));
@@ -227,7 +244,7 @@ static onet_status read_arrays(onet_sets **sets, input *in, zip_member *items, z
 
 onet_status npz_read(onet_sets **sets, input *in, onet_error *err) {
     zip *archive;
-    zip_member *items = NULL, *order = NULL;
+    zip_member *items = NULL, *order = NULL, *context = NULL;
     *sets = NULL;
     onet_status status = zip_open(&archive, in, err);
     if (status) return status;
@@ -238,9 +255,11 @@ onet_status npz_read(onet_sets **sets, input *in, onet_error *err) {
                       "items=..., order=...)",
                       input_name(in));
     if (!status) status = zip_member_open(&order, archive, "order.npy", err);
-    if (!status) status = read_arrays(sets, in, items, order, err);
+    if (!status) status = zip_member_open(&context, archive, "context.npy", err);
+    if (!status) status = read_arrays(sets, in, items, order, context, err);
     zip_member_close(items);
     zip_member_close(order);
+    zip_member_close(context);
     zip_close(archive);
     if (status) {
         onet_sets_free(*sets);
@@ -269,6 +288,10 @@ onet_status npz_write(const onet_sets *s, const char *path, onet_error *err) {
     if (s->word)
         return fail(err, ONET_BAD,
                     "cannot write %s: NumPy's format holds no words; write .jsonl or .safetensors", path);
+    if (s->constraint_count)
+        return fail(err, ONET_BAD,
+                    "cannot write %s: NumPy's format holds no constraints; write .jsonl or .safetensors",
+                    path);
     size_t n = sets_size(s, 0), total = s->start[s->count];
     for (size_t k = 1; k < s->count; k++)
         if (sets_size(s, k) != n)
@@ -276,18 +299,26 @@ onet_status npz_write(const onet_sets *s, const char *path, onet_error *err) {
                         "cannot write %s: set %zu is of size %zu and set 1 of size %zu, and NumPy's "
                         "format holds sets of one size; write .jsonl or .safetensors",
                         strcmp(path, "-") ? path : "standard output", k + 1, sets_size(s, k), n);
-    char shape[64], head_items[128], head_order[128];
+    char shape[64], head_items[128], head_order[128], head_context[128];
     snprintf(shape, sizeof shape, "%zu, %zu, %d", s->count, n, s->width);
-    zip_part part[2] = {{.name = "items.npy",
+    size_t parts = 1;
+    zip_part part[3] = {{.name = "items.npy",
                          .head = head_items,
                          .head_size = make_header(head_items, "<f4", shape),
                          .data = s->items,
                          .data_size = total * (size_t)s->width * sizeof *s->items}};
     snprintf(shape, sizeof shape, "%zu, %zu", s->count, n);
-    part[1] = (zip_part){.name = "order.npy",
-                         .head = head_order,
-                         .head_size = make_header(head_order, "<i4", shape),
-                         .data = s->order,
-                         .data_size = total * sizeof *s->order};
-    return zip_write(path, part, s->order ? 2 : 1, err);
+    if (s->order)
+        part[parts++] = (zip_part){.name = "order.npy",
+                                   .head = head_order,
+                                   .head_size = make_header(head_order, "<i4", shape),
+                                   .data = s->order,
+                                   .data_size = total * sizeof *s->order};
+    if (s->context)
+        part[parts++] = (zip_part){.name = "context.npy",
+                                   .head = head_context,
+                                   .head_size = make_header(head_context, "|u1", shape),
+                                   .data = s->context,
+                                   .data_size = total};
+    return zip_write(path, part, parts, err);
 }

@@ -98,6 +98,10 @@ onet_status pointer_write(output *out, const record *r, const int32_t *order, on
     char text[NUMBER_TEXT];
     if (!r->items)
         return fail(err, ONET_BAD, "Pointer Network text cannot hold words; use jsonl, text or safetensors");
+    if (r->context)
+        return fail(err, ONET_BAD,
+                    "Pointer Network text cannot hold context items; use jsonl, csv, npz or "
+                    "safetensors");
     if (r->format == ONET_FORMAT_POINTER) {
         status = output_write(out, r->text, r->items_end, err);
     } else {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "data/sets.h"
 
 void record_free(record *r) {
     free(r->text);
@@ -13,6 +14,10 @@ void record_free(record *r) {
     free(r->keys);
     free(r->item_store);
     free(r->order_store);
+    free(r->index_store);
+    free(r->prefix_store);
+    free(r->context_store);
+    free(r->constraint_store);
     free(r->word_store);
     free(r->letters);
     *r = (record){0};
@@ -24,6 +29,9 @@ onet_status record_line(record *r, onet_format format, const char *text, size_t 
     r->items = NULL;
     r->word = NULL;
     r->order = NULL;
+    r->context = NULL;
+    r->constraints = NULL;
+    r->constraint_count = 0;
     r->table = NULL;
     r->format = format;
     r->line = line;
@@ -34,23 +42,61 @@ onet_status record_line(record *r, onet_format format, const char *text, size_t 
     return ONET_OK;
 }
 
+int record_placed(const record *r) {
+    return (int)context_placed(r->context, (size_t)r->n);
+}
+
+onet_status record_take_context(record *r, size_t length, const char *name, onet_error *err) {
+    size_t n = (size_t)r->n;
+    if (!length) return ONET_OK;
+    if (!array_reserve(&r->context_store, &r->context_room, n, 1)) return fail_memory(err, "a set's context");
+    memset(r->context_store, 0, n);
+    for (size_t k = 0; k < length; k++) {
+        int32_t i = r->index_store[k];
+        if (i < 0 || i >= r->n)
+            return fail(err, ONET_BAD,
+                        "%s:%ld: field `context`[%zu]: %d is not the index of an item; they go from 0 to %d",
+                        name, r->line, k, i, r->n - 1);
+        if (r->context_store[i]++)
+            return fail(err, ONET_BAD, "%s:%ld: field `context`[%zu]: item %d stands there twice; keep one",
+                        name, r->line, k, i);
+    }
+    r->context = r->context_store;
+    if (length < n) return ONET_OK;
+    return fail(err, ONET_BAD,
+                "%s:%ld: field `context`: all items are context; leave the set out or place one", name,
+                r->line);
+}
+
 onet_status record_take_order(record *r, size_t length, int first, const char *field, const char *name,
                               onet_error *err) {
-    size_t n = (size_t)r->n;
-    if (length != n)
-        return fail(err, ONET_BAD, "%s:%ld: field `%s`: %zu %s for %d %s; give the index of each item once",
+    size_t n = (size_t)r->n, placed = (size_t)record_placed(r);
+    if (length != placed && !r->context)
+        return fail(err, ONET_BAD, "%s:%ld: field `%s`: %zu %s for %d %s; give the index of each item once%s",
                     name, r->line, field, length, length == 1 ? "index" : "indices", r->n,
-                    n == 1 ? "item" : "items");
+                    n == 1 ? "item" : "items",
+                    length && length < n && r->format == ONET_FORMAT_JSONL
+                        ? ", or list those that are not placed under `context`"
+                        : "");
+    if (length != placed)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: field `%s`: %zu %s for %zu %s that %s not in `context`; give each of them once",
+                    name, r->line, field, length, length == 1 ? "index" : "indices", placed,
+                    placed == 1 ? "item" : "items", placed == 1 ? "is" : "are");
     if (!array_reserve(&r->order_store, &r->order_room, 2 * n, sizeof *r->order_store))
         return fail_memory(err, "an order");
     int32_t *order = r->order_store, *seen = order + n; /* [n] */
     memset(seen, 0, n * sizeof *seen);
-    for (size_t t = 0; t < n; t++) {
+    for (size_t t = 0; t < placed; t++) {
         if (order[t] < first || order[t] - first >= r->n)
             return fail(err, ONET_BAD,
                         "%s:%ld: field `%s`[%zu]: %d is not the index of an item; they go from %d to %d",
                         name, r->line, field, t, order[t], first, first + r->n - 1);
         int32_t item = order[t] - first;
+        if (r->context && r->context[item])
+            return fail(err, ONET_BAD,
+                        "%s:%ld: field `%s`[%zu]: item %d stands in `context` too; keep it in one of them",
+                        name, r->line, field, t, order[t]);
         if (seen[item]++)
             return fail(
                 err, ONET_BAD,
@@ -58,6 +104,8 @@ onet_status record_take_order(record *r, size_t length, int first, const char *f
                 r->line, field, t, order[t]);
         order[t] = item;
     }
+    for (size_t i = 0, t = placed; r->context && i < n; i++)
+        if (r->context[i]) order[t++] = (int32_t)i;
     r->order = order;
     return ONET_OK;
 }

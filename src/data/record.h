@@ -15,11 +15,14 @@ typedef struct member {
 } member;
 
 typedef struct record {
-    int n, width;   /* items; features an item, 0 for words */
-    float *items;   /* [n, width]; NULL: the items are words */
-    char **word;    /* [n], UTF-8, as the user wrote them; NULL: the items are features */
-    int32_t *order; /* [n]: order[t] is the item at place t; NULL: not known */
-    long line;      /* of its file, from 1; the number of the set in files that have no lines */
+    int n, width;                 /* items; features per item, 0 for words */
+    float *items;                 /* [n, width]; NULL: the items are words */
+    char **word;                  /* [n], UTF-8, as the user wrote them; NULL: the items are features */
+    int32_t *order;               /* [n]: the item at place t, then the context items; NULL: not known */
+    uint8_t *context;             /* [n]: 1: the item is seen but never placed; NULL: every item is placed */
+    onet_constraint *constraints; /* [constraint_count], items counted within the set */
+    size_t constraint_count;
+    long line; /* of its file, from 1; the number of the set in files that have no lines */
 
     /* The rest is for src/data alone. */
     onet_format format;
@@ -35,9 +38,14 @@ typedef struct record {
     /* Memory, kept for the next set read into the same record. */
     float *item_store;
     int32_t *order_store;
+    int32_t *index_store;  /* JSONL: the list `context` */
+    int32_t *prefix_store; /* JSONL: the list `prefix` */
+    uint8_t *context_store;
+    onet_constraint *constraint_store;
     char **word_store;
     char *letters; /* the words, each with its end mark */
-    size_t text_room, item_room, order_room, word_room, letter_room, member_room, key_room;
+    size_t text_room, item_room, order_room, word_room, letter_room, member_room, key_room, index_room,
+        prefix_room, context_room, constraint_room;
 } record;
 
 /* All zero is an empty record. */
@@ -47,10 +55,16 @@ void record_free(record *r);
 onet_status record_line(record *r, onet_format format, const char *text, size_t length, long line,
                         onet_error *err);
 
-/* Takes the `length` indices in order_store as the record's order, once n is known: each of first ..
- * first + n - 1 must stand there once. field is what the format calls them. */
+/* m: the items that are placed. */
+int record_placed(const record *r);
+
+/* Takes the `length` indices in order_store as the record's order, once n and the context are known: each
+ * placed item of first .. first + n - 1 must stand there once. field is what the format calls them. */
 onet_status record_take_order(record *r, size_t length, int first, const char *field, const char *name,
                               onet_error *err);
+
+/* Takes the `length` indices in index_store as the record's context items, once n is known. */
+onet_status record_take_context(record *r, size_t length, const char *name, onet_error *err);
 
 /* ONET_BAD for a line that is not UTF-8, names the byte. */
 onet_status record_check_text(const char *text, size_t length, const char *name, long line, onet_error *err);

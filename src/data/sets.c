@@ -6,11 +6,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/constraints.h"
 
 /* The public part comes first, so that a pointer to one is a pointer to the other. */
 typedef struct growing {
     onet_sets sets;
-    size_t start_room, item_room, word_room, order_room;
+    size_t start_room, item_room, word_room, order_room, context_room, constraint_room;
 } growing;
 
 onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
@@ -52,6 +53,8 @@ void onet_sets_free(onet_sets *sets) {
     free(sets->items);
     free(sets->word);
     free(sets->order);
+    free(sets->context);
+    free(sets->constraints);
     words_free(sets->words);
     free(sets);
 }
@@ -88,6 +91,132 @@ static onet_status check_features(const float *items, size_t n, size_t width, on
     return ONET_OK;
 }
 
+/* ---- Context and constraints ------------------------------------------------------------------------- */
+
+onet_status sets_check_context(const uint8_t *context, const int32_t *order, size_t n, onet_error *err) {
+    size_t placed = context_placed(context, n);
+    if (!placed) return fail(err, ONET_BAD, "all %zu items are context; leave the set out or place one", n);
+    for (size_t t = 0; context && order && t < n; t++) {
+        if (t < placed && context[order[t]])
+            return fail(err, ONET_BAD, "order[%zu] is %ld, a context item, which is never placed", t,
+                        (long)order[t]);
+        if (t > placed && order[t - 1] > order[t])
+            return fail(err, ONET_BAD,
+                        "order[%zu] is %ld: behind the placed items stand the context items, smallest index "
+                        "first",
+                        t, (long)order[t]);
+    }
+    return ONET_OK;
+}
+
+/* Room for `total` flags, zero where there were none yet. */
+static bool reserve_context(growing *g, size_t total) {
+    size_t before = g->context_room;
+    if (!array_reserve(&g->sets.context, &g->context_room, total, 1)) return false;
+    if (g->context_room > before) memset(g->sets.context + before, 0, g->context_room - before);
+    return true;
+}
+
+onet_status sets_room_context(onet_sets *s, size_t total, onet_error *err) {
+    return reserve_context((growing *)s, total) ? ONET_OK : fail_memory(err, "the context items");
+}
+
+onet_status sets_append_context(onet_sets *s, const uint8_t *context, onet_error *err) {
+    size_t from = s->start[s->count - 1], n = s->start[s->count] - from;
+    onet_status status = sets_check_context(context, s->order ? s->order + from : NULL, n, err);
+    if (!status) status = sets_room_context(s, from + n, err);
+    if (!status) memcpy(s->context + from, context, n);
+    return status;
+}
+
+/* Those of all sets, each set's together and in the order of the sets. */
+static onet_status check_constraints(const onet_sets *s, onet_error *err) {
+    size_t at = 0;
+    for (size_t k = 0; k < s->count && s->constraint_count; k++) {
+        size_t from = s->start[k], end = s->start[k + 1], first = at;
+        while (at < s->constraint_count && s->constraints[at].item >= from && s->constraints[at].item < end)
+            at++;
+        if (at == first) continue;
+        constraint_graph g;
+        onet_status status =
+            constraint_graph_make(&g, s->constraints + first, at - first, from, (int)(end - from),
+                                  s->context ? s->context + from : NULL, err);
+        constraint_graph_free(&g);
+        if (status) {
+            if (status == ONET_BAD) error_prefix(err, "set %zu", k + 1);
+            return status;
+        }
+    }
+    if (at == s->constraint_count) return ONET_OK;
+    return fail(err, ONET_BAD,
+                "constraint %zu is on item %zu of all sets: constraints must stand in the order of the sets, "
+                "which have %zu items",
+                at + 1, s->constraints[at].item, s->start[s->count]);
+}
+
+onet_status sets_append_constraints(onet_sets *s, const onet_constraint *list, size_t count,
+                                    onet_error *err) {
+    growing *g = (growing *)s;
+    size_t from = s->start[s->count - 1], n = s->start[s->count] - from, before = s->constraint_count;
+    constraint_graph graph;
+    onet_status status =
+        constraint_graph_make(&graph, list, count, 0, (int)n, s->context ? s->context + from : NULL, err);
+    constraint_graph_free(&graph);
+    if (status) return status;
+    if (!array_reserve(&s->constraints, &g->constraint_room, before + count, sizeof *s->constraints))
+        return fail_memory(err, "the constraints");
+    for (size_t k = 0; k < count; k++) {
+        onet_constraint *to = &s->constraints[before + k];
+        *to = list[k];
+        to->item += from;
+        if (to->kind == ONET_BEFORE) to->other += from;
+    }
+    s->constraint_count = before + count;
+    return ONET_OK;
+}
+
+onet_status onet_sets_set_context(onet_sets *s, const uint8_t *context, onet_error *err) {
+    uint8_t *copy = NULL;
+    size_t total = s->start[s->count];
+    for (size_t k = 0; context && k < s->count; k++) {
+        size_t from = s->start[k];
+        onet_status status = sets_check_context(context + from, s->order ? s->order + from : NULL,
+                                                s->start[k + 1] - from, err);
+        if (!status) continue;
+        error_prefix(err, "set %zu", k + 1);
+        return status;
+    }
+    if (context && !(copy = malloc(total ? total : 1))) return fail_memory(err, "the context items");
+    for (size_t i = 0; copy && i < total; i++) copy[i] = context[i] != 0;
+    uint8_t *before = s->context;
+    s->context = copy;
+    onet_status status = check_constraints(s, err);
+    if (status) s->context = before;
+    free(status ? copy : before);
+    return status;
+}
+
+onet_status onet_sets_set_constraints(onet_sets *s, const onet_constraint *list, size_t count,
+                                      onet_error *err) {
+    onet_sets with = *s;
+    with.constraints = NULL;
+    with.constraint_count = count;
+    if (count && !(with.constraints = malloc(count * sizeof *list)))
+        return fail_memory(err, "the constraints");
+    if (count) memcpy(with.constraints, list, count * sizeof *list);
+    onet_status status = check_constraints(&with, err);
+    if (status) {
+        free(with.constraints);
+        return status;
+    }
+    free(s->constraints);
+    s->constraints = with.constraints;
+    s->constraint_count = count;
+    return ONET_OK;
+}
+
+/* ---- Appending --------------------------------------------------------------------------------------- */
+
 /* What a new set must have in common with those before it; makes room in start and order. */
 static onet_status begin(growing *g, size_t n, const int32_t *order, onet_error *err) {
     onet_sets *s = &g->sets;
@@ -102,7 +231,8 @@ static onet_status begin(growing *g, size_t n, const int32_t *order, onet_error 
     onet_status status = order ? sets_check_order(order, n, err) : ONET_OK;
     if (status) return status;
     if (!array_reserve(&s->start, &g->start_room, s->count + 2, sizeof *s->start) ||
-        (order && !array_reserve(&s->order, &g->order_room, total + n, sizeof *s->order)))
+        (order && !array_reserve(&s->order, &g->order_room, total + n, sizeof *s->order)) ||
+        (s->context && !reserve_context(g, total + n)))
         return fail_memory(err, "the sets");
     return ONET_OK;
 }
@@ -168,12 +298,14 @@ onet_status sets_check(const onet_sets *s, onet_error *err) {
                     status = fail(err, ONET_BAD, "word[%zu] is %ld: the vocabulary has %d words", i,
                                   (long)s->word[from + i], s->words->count);
         if (!status && s->order) status = sets_check_order(s->order + from, n, err);
+        if (!status && s->context)
+            status = sets_check_context(s->context + from, s->order ? s->order + from : NULL, n, err);
         if (status) {
             error_prefix(err, "set %zu", k + 1);
             return status;
         }
     }
-    return ONET_OK;
+    return check_constraints(s, err);
 }
 
 onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,

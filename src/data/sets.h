@@ -20,16 +20,29 @@ onet_status sets_append(onet_sets *sets, size_t n, int width, const float *items
                         onet_error *err);
 onet_status sets_append_words(onet_sets *sets, size_t n, const int32_t *word, const int32_t *order,
                               onet_error *err);
+/* What goes with the set that was appended last: context items, context [n], and constraints, whose items are
+ * counted within the set. A failure may leave the set without them. */
+onet_status sets_append_context(onet_sets *sets, const uint8_t *context, onet_error *err);
+onet_status sets_append_constraints(onet_sets *sets, const onet_constraint *constraints, size_t count,
+                                    onet_error *err);
 
 /* Room for `count` sets, to be filled in by the caller, then checked by sets_check: start is all zero, items
- * or word (the other is NULL) and order (NULL unless known) are of `total` items. */
+ * or word (the other is NULL) and order (NULL unless known) are of `total` items; sets_room_context adds
+ * context of as many, all zero. */
 onet_status sets_room(onet_sets **sets, size_t count, size_t total, int width, bool words, bool order,
                       onet_error *err);
+
+onet_status sets_room_context(onet_sets *sets, size_t total, onet_error *err);
 
 /* Is order [n] a permutation of 0 .. n-1? The sentence names the first place that is wrong. */
 onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err);
 
-/* Checks sets that were filled in from outside: sizes, widths, finite features, words in range, orders. */
+/* Do context [n], or NULL, and order [n], or NULL, go together as onet_sets says: an item is placed, and the
+ * context items stand at the end of the order, smallest index first? The order is a permutation. */
+onet_status sets_check_context(const uint8_t *context, const int32_t *order, size_t n, onet_error *err);
+
+/* Checks sets that were filled in from outside: sizes, widths, finite features, words in range, orders,
+ * context, constraints. */
 onet_status sets_check(const onet_sets *sets, onet_error *err);
 
 /* The features of item i (counted over all sets): [width]. */
@@ -41,6 +54,18 @@ static inline const float *sets_item(const onet_sets *sets, size_t i) {
 /* Items of set s. */
 static inline size_t sets_size(const onet_sets *sets, size_t s) {
     return sets->start[s + 1] - sets->start[s];
+}
+
+/* Placed items among n: context [n], or NULL when all are. */
+static inline size_t context_placed(const uint8_t *context, size_t n) {
+    size_t placed = n;
+    for (size_t i = 0; context && i < n; i++) placed -= context[i] != 0;
+    return placed;
+}
+
+/* m: placed items of set s. */
+static inline size_t sets_placed(const onet_sets *sets, size_t s) {
+    return context_placed(sets->context ? sets->context + sets->start[s] : NULL, sets_size(sets, s));
 }
 
 #endif

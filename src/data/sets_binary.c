@@ -35,9 +35,59 @@ static onet_status read_sizes(onet_sets *s, const safetensors *file, const st_te
     return status;
 }
 
+/* A constraint in the file: set, kind, item, other; the items counted within the set. */
+enum { CONSTRAINT_NUMBERS = 4 };
+
+static onet_status read_constraints(onet_sets *s, const safetensors *file, const st_tensor *tensor,
+                                    onet_error *err) {
+    size_t count = tensor->shape[0];
+    int32_t *number = array_new(count * CONSTRAINT_NUMBERS, sizeof *number);
+    if (!count || !number) {
+        free(number);
+        return count ? fail_memory(err, "the constraints") : ONET_OK;
+    }
+    onet_status status = safetensors_load(file, tensor, number, err);
+    if (!status && !(s->constraints = array_new(count, sizeof *s->constraints)))
+        status = fail_memory(err, "the constraints");
+    for (size_t k = 0; k < count && !status; k++) {
+        const int32_t *from = number + k * CONSTRAINT_NUMBERS;
+        if (from[0] < 0 || (size_t)from[0] >= s->count || from[2] < 0 || from[3] < 0 ||
+            (size_t)from[2] >= sets_size(s, (size_t)from[0])) {
+            status = fail(err, ONET_BAD,
+                          "%s: constraint %zu is on item %ld of set %ld, which is not there; make the file "
+                          "again",
+                          safetensors_name(file), k + 1, (long)from[2], (long)from[0]);
+            break;
+        }
+        size_t base = s->start[from[0]];
+        bool pair = from[1] == ONET_BEFORE;
+        s->constraints[k] = (onet_constraint){(onet_constraint_kind)from[1], base + (size_t)from[2],
+                                              (size_t)from[3] + (pair ? base : 0)};
+    }
+    free(number);
+    if (!status) s->constraint_count = count;
+    return status;
+}
+
+/* The same in the other direction: [constraint_count, 4], or NULL when memory is short. */
+static int32_t *list_constraints(const onet_sets *s) {
+    int32_t *list = array_new(s->constraint_count * CONSTRAINT_NUMBERS, sizeof *list), *to = list;
+    for (size_t k = 0, set = 0; list && k < s->constraint_count; k++) {
+        const onet_constraint *c = &s->constraints[k];
+        while (c->item >= s->start[set + 1]) set++;
+        *to++ = (int32_t)set;
+        *to++ = (int32_t)c->kind;
+        *to++ = (int32_t)(c->item - s->start[set]);
+        *to++ = (int32_t)(c->other - (c->kind == ONET_BEFORE ? s->start[set] : 0));
+    }
+    return list;
+}
+
 static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_error *err) {
     const size_t any[2] = {SIZE_MAX, SIZE_MAX};
-    const st_tensor *sizes, *items, *order = safetensors_find(file, "order");
+    const st_tensor *sizes, *items, *order = safetensors_find(file, "order"),
+                                    *context = safetensors_find(file, "context"),
+                                    *constraints = safetensors_find(file, "constraints");
     const char *kind = safetensors_metadata(file, "format"),
                *version = safetensors_metadata(file, "format_version");
     if (!kind || strcmp(kind, format))
@@ -57,6 +107,12 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
     if (status) return status;
     size_t total = items->shape[0];
     if (order && (status = safetensors_expect(file, "order", ST_I32, 1, &total, &order, err))) return status;
+    if (context && (status = safetensors_expect(file, "context", ST_U8, 1, &total, &context, err)))
+        return status;
+    if (constraints &&
+        (status = safetensors_expect(file, "constraints", ST_I32, 2, (size_t[]){SIZE_MAX, CONSTRAINT_NUMBERS},
+                                     &constraints, err)))
+        return status;
     if (!sizes->shape[0] || !total) return fail(err, ONET_BAD, "%s holds no sets", safetensors_name(file));
     if (!words && (items->shape[1] < 1 || items->shape[1] > MAX_WIDTH))
         return fail(err, ONET_BAD, "%s: its items have %zu features; from 1 to %d are possible",
@@ -72,7 +128,10 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
     s->words = vocabulary;
     if ((status = read_sizes(s, file, sizes, total, err)) ||
         (status = safetensors_load(file, items, words ? (void *)s->word : (void *)s->items, err)) ||
-        (order && (status = safetensors_load(file, order, s->order, err))))
+        (order && (status = safetensors_load(file, order, s->order, err))) ||
+        (context && ((status = sets_room_context(s, total, err)) ||
+                     (status = safetensors_load(file, context, s->context, err)))) ||
+        (constraints && (status = read_constraints(s, file, constraints, err))))
         return status;
     status = sets_check(s, err);
     if (status == ONET_BAD) error_prefix(err, "%s", safetensors_name(file));
@@ -99,11 +158,13 @@ onet_status sets_binary_read(onet_sets **sets, input *in, onet_error *err) {
 onet_status sets_binary_write(const onet_sets *s, const char *path, onet_error *err) {
     const st_pair metadata[] = {{"format", format}, {"format_version", "1"}};
     size_t total = s->start[s->count], count = 0;
-    st_tensor list[5];
+    st_tensor list[7];
     words_tensors w = {0};
     onet_status status = sets_check(s, err);
     int32_t *size = status ? NULL : array_new(s->count, sizeof *size);
-    if (!status && !size) status = fail_memory(err, "writing sets");
+    int32_t *constraints = status || !s->constraint_count ? NULL : list_constraints(s);
+    if (!status && (!size || (s->constraint_count && !constraints)))
+        status = fail_memory(err, "writing sets");
     if (!status && s->word) status = words_tensors_make(&w, s->words, false, err);
     if (!status) {
         for (size_t k = 0; k < s->count; k++) size[k] = (int32_t)sets_size(s, k);
@@ -124,9 +185,19 @@ onet_status sets_binary_write(const onet_sets *s, const char *path, onet_error *
         if (s->order)
             list[count++] =
                 (st_tensor){.name = "order", .type = ST_I32, .dims = 1, .shape = {total}, .data = s->order};
+        if (s->context)
+            list[count++] = (st_tensor){
+                .name = "context", .type = ST_U8, .dims = 1, .shape = {total}, .data = s->context};
+        if (constraints)
+            list[count++] = (st_tensor){.name = "constraints",
+                                        .type = ST_I32,
+                                        .dims = 2,
+                                        .shape = {s->constraint_count, CONSTRAINT_NUMBERS},
+                                        .data = constraints};
         status = safetensors_write(path, list, count, metadata, 2, err);
     }
     words_tensors_free(&w);
+    free(constraints);
     free(size);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "data/constraints.h"
 #include "data/npz.h"
 #include "data/sets.h"
 #include "data/sets_binary.h"
@@ -13,7 +14,7 @@
 
 /* ---- Records and sets -------------------------------------------------------------------------------- */
 
-onet_status sets_append_record(onet_sets *sets, const record *r, const onet_words *words, onet_error *err) {
+static onet_status append_items(onet_sets *sets, const record *r, const onet_words *words, onet_error *err) {
     size_t n = (size_t)r->n;
     if (r->items) return sets_append(sets, n, r->width, r->items, r->order, err);
     if (!words)
@@ -28,6 +29,14 @@ onet_status sets_append_record(onet_sets *sets, const record *r, const onet_word
     onet_status status = sets_append_words(sets, n, row, r->order, err);
     if (!status) sets->width = words->width;
     free(row);
+    return status;
+}
+
+onet_status sets_append_record(onet_sets *sets, const record *r, const onet_words *words, onet_error *err) {
+    onet_status status = append_items(sets, r, words, err);
+    if (!status && r->context) status = sets_append_context(sets, r->context, err);
+    if (!status && r->constraint_count)
+        status = sets_append_constraints(sets, r->constraints, r->constraint_count, err);
     return status;
 }
 
@@ -50,12 +59,31 @@ static onet_status give_words(const onet_sets *sets, const int32_t *word, record
     return ONET_OK;
 }
 
+static onet_status give_constraints(const onet_sets *sets, size_t s, record *r, onet_error *err) {
+    size_t base = sets->start[s], from, count;
+    constraints_of(sets, base, sets->start[s + 1], &from, &count);
+    if (!count) return ONET_OK;
+    if (!array_reserve(&r->constraint_store, &r->constraint_room, count, sizeof *r->constraint_store))
+        return fail_memory(err, "a set's constraints");
+    for (size_t k = 0; k < count; k++) {
+        onet_constraint c = sets->constraints[from + k];
+        c.item -= base;
+        if (c.kind == ONET_BEFORE) c.other -= base;
+        r->constraint_store[k] = c;
+    }
+    r->constraints = r->constraint_store;
+    r->constraint_count = count;
+    return ONET_OK;
+}
+
 onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, record *r, onet_error *err) {
     size_t from = sets->start[s];
     onet_status status = record_line(r, format, "", 0, (long)s + 1, err);
     if (status) return status;
     r->n = (int)sets_size(sets, s);
     r->order = sets->order ? sets->order + from : NULL;
+    r->context = sets_placed(sets, s) < sets_size(sets, s) ? sets->context + from : NULL;
+    if ((status = give_constraints(sets, s, r, err))) return status;
     if (sets->word) return give_words(sets, sets->word + from, r, err);
     r->width = sets->width;
     r->items = sets->items + from * (size_t)sets->width;

@@ -38,6 +38,8 @@ onet_status text_parse(record *r, const char *name, onet_error *err) {
 onet_status text_write(output *out, const record *r, const int32_t *order, onet_error *err) {
     if (!r->word)
         return fail(err, ONET_BAD, "a line of words cannot hold numbers; use jsonl, csv or pointer");
+    if (r->context)
+        return fail(err, ONET_BAD, "a line of words cannot hold context items; use jsonl or safetensors");
     for (int t = 0; t < r->n; t++) {
         const char *word = r->word[order ? order[t] : t];
         onet_status status = output_write(out, word, strlen(word), err);

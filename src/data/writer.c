@@ -101,6 +101,7 @@ static onet_status keep_set(writer *w, const record *r, const int32_t *order, on
     onet_status status = ONET_OK;
     record answered = *r;
     answered.order = (int32_t *)order;
+    if (w->format == ONET_FORMAT_NPZ) answered.constraint_count = 0; /* an answer has kept them */
     if (!w->words) w->words = w->options.words ? w->options.words : w->in ? reader_words(w->in) : NULL;
     if (!w->sets) status = sets_new(&w->sets, 0, err);
     return status ? status : sets_append_record(w->sets, &answered, w->words, err);
@@ -125,6 +126,13 @@ onet_status writer_put(writer *w, const record *r, const onet_answer *answer, on
     const double *logprob = answer ? answer->logprob : NULL;
     answer_parts parts = w->options.parts;
     onet_status status;
+    bool holds = w->format == ONET_FORMAT_JSONL || w->format == ONET_FORMAT_SAFETENSORS;
+    if (r->constraint_count && !answer && !holds) {
+        status = fail(err, ONET_BAD, "%s cannot hold constraints; use jsonl or safetensors",
+                      format_name(w->format));
+        if (w->in) error_prefix(err, "%s:%ld", reader_name(w->in), r->line);
+        return status;
+    }
     switch (w->format) {
     case ONET_FORMAT_CSV:
         status = r->table && r->table->kept ? keep_answer(w, r, order, logprob, err)

@@ -22,6 +22,8 @@ np.savez(path("fortran"), items=np.asfortranarray(items))
 np.savez(path("ints"), items=items.astype(np.int64))
 np.savez(path("half"), items=items.astype(np.float16))
 np.savez(path("bytes"), items=items, order=order.astype(np.uint8))
+context = np.array([[0, 1, 0], [0, 0, 1]], dtype=bool)
+np.savez(path("context"), items=items, order=order.astype(np.int32), context=context)
 with zipfile.ZipFile(path("versions"), "w") as archive:
     for name, array, version in (("items.npy", items, (2, 0)), ("order.npy", order, (3, 0))):
         file = io.BytesIO()
