@@ -55,6 +55,14 @@ typedef struct onet_error {
 
 ONET_API const char *onet_status_name(onet_status status);
 
+/* A value with its name, for programs whose user chooses by name. Lists of them end in a NULL name, live as
+ * long as the program, and may have more entries in a later version. */
+typedef struct onet_choice {
+    const char *name;
+    const char *help; /* what it is, in a few words */
+    int value;        /* of the enum */
+} onet_choice;
+
 /* ---- Sets -------------------------------------------------------------------------------------------- */
 
 /* What is known of an order before it is looked for. Items are counted over all sets: start[s] + i. */
@@ -118,6 +126,8 @@ typedef struct onet_read_options {
 /* All zero but `size`; nothing is needed for most files. */
 ONET_API void onet_read_defaults(onet_read_options *options, size_t size);
 
+ONET_API const onet_choice *onet_formats(void); /* onet_format */
+
 /* Reads a whole file ("-": standard input; .gz as such). options may be NULL. */
 ONET_API onet_status onet_sets_read(onet_sets **sets, const char *path, const onet_read_options *options,
                                     onet_error *err);
@@ -164,8 +174,11 @@ typedef struct onet_settings {
     int reserved[9];    /* zero */
 } onet_settings;
 
-/* Fills in a preset: "tsp" or "words" (the paper's two nets) or "default"; width is left for the caller to
- * set. ONET_USAGE for another name. */
+ONET_API const onet_choice *onet_pools(void); /* onet_pool */
+ONET_API const onet_choice *onet_presets(void);
+
+/* Fills in a preset by its name: "tsp" or "words" (the paper's two nets) or "default". width stays as it is.
+ * ONET_USAGE for another name. */
 ONET_API onet_status onet_settings_preset(onet_settings *settings, const char *name, onet_error *err);
 
 ONET_API const onet_settings *onet_model_settings(const onet_model *model);
@@ -178,6 +191,12 @@ ONET_API const onet_words *onet_model_words(const onet_model *model);
 /* ---- Ordering: many sets, all options ---------------------------------------------------------------- */
 
 typedef enum onet_decode { ONET_BEAM = 0, ONET_GREEDY, ONET_SAMPLE } onet_decode;
+
+ONET_API const onet_choice *onet_decodes(void); /* onet_decode */
+/* Names for `kernels` and `device` below, "auto" first; a device may also be "cuda:N", the GPU with that
+ * number. */
+ONET_API const onet_choice *onet_kernel_sets(void);
+ONET_API const onet_choice *onet_devices(void);
 
 typedef struct onet_order_options {
     size_t size; /* sizeof(onet_order_options) */
@@ -236,6 +255,10 @@ typedef struct onet_progress {
 /* How the products of training are computed: in float32, or (only on a GPU) with factors rounded to TF32, on
  * its tensor cores. Sums are in float32 either way. */
 typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1 } onet_precision;
+
+ONET_API const onet_choice *onet_schedules(void);       /* onet_schedule */
+ONET_API const onet_choice *onet_norm_statistics(void); /* onet_statistics */
+ONET_API const onet_choice *onet_precisions(void);      /* onet_precision */
 
 typedef struct onet_train_options {
     size_t size;            /* sizeof(onet_train_options) */

@@ -16,6 +16,16 @@ typedef struct values {
 
 #define AT(field) offsetof(values, field)
 
+static const onet_choice *kernels(void) {
+    static const onet_choice list[] = {{.name = "auto"}, {.name = "plain"}, {0}};
+    return list;
+}
+
+static const onet_choice *decodes(void) {
+    static const onet_choice list[] = {{.name = "beam", .value = 0}, {.name = "greedy", .value = 4}, {0}};
+    return list;
+}
+
 static const option table[] = {
     {.group = "First"},
     {.name = "flag", .kind = OPTION_FLAG, .field = AT(flag)},
@@ -25,16 +35,8 @@ static const option table[] = {
     {.group = "Second"},
     {.name = "rate", .kind = OPTION_DOUBLE, .argument = "X", .low = 0, .high = 1, .field = AT(rate)},
     {.name = "file", .kind = OPTION_STRING, .argument = "FILE", .required = true, .field = AT(file)},
-    {.name = "kernels",
-     .kind = OPTION_NAME,
-     .argument = "SET",
-     .choices = "auto|plain",
-     .field = AT(kernels)},
-    {.name = "decode",
-     .kind = OPTION_CHOICE,
-     .argument = "HOW",
-     .choices = "beam|greedy",
-     .field = AT(decode)},
+    {.name = "kernels", .kind = OPTION_NAME, .argument = "SET", .choices = kernels, .field = AT(kernels)},
+    {.name = "decode", .kind = OPTION_CHOICE, .argument = "HOW", .choices = decodes, .field = AT(decode)},
     {.name = "n", .kind = OPTION_SIZES, .argument = "SIZES", .low = 1, .high = 500, .field = AT(sizes)},
     {0},
 };
@@ -75,7 +77,7 @@ static void accepts(void **state) {
     assert_int_equal(parse("--file= --kernels plain --decode greedy --count 1 --count 2 -- --flag"), 0);
     assert_string_equal(v.file, "");
     assert_string_equal(v.kernels, "plain");
-    assert_int_equal(v.decode, 1);
+    assert_int_equal(v.decode, 4);
     assert_int_equal(v.count, 2);
     assert_int_equal(operands, 1);
     assert_string_equal(arguments[0], "--flag");

@@ -291,7 +291,7 @@ static const option options[] = {
     {.name = "preset",
      .kind = OPTION_NAME,
      .argument = "NAME",
-     .choices = "tsp|words|default",
+     .choices = onet_presets,
      .field = offsetof(bench_values, preset),
      .help = "Widths and depths to start from."},
     WIDTH("width", width, "Features an item."),

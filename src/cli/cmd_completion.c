@@ -16,9 +16,8 @@ static bool more(const option *o) {
     return o->name || o->group;
 }
 
-static void print_choice(void *context, const char *word, int length) {
-    (void)context;
-    printf(" %.*s", length, word);
+static void print_choices(const option *o) {
+    for (const onet_choice *c = o->choices(); c->name; c++) printf(" %s", c->name);
 }
 
 /* The words that may stand first, each once, though a family has many commands. */
@@ -67,7 +66,7 @@ static void bash(void) {
                 puts(" COMPREPLY=($(compgen -f -- \"$word\")); return ;;");
             else if (o->choices) {
                 fputs(" COMPREPLY=($(compgen -W \"", stdout);
-                option_choices(o->choices, print_choice, NULL);
+                print_choices(o);
                 puts("\" -- \"$word\")); return ;;");
             } else
                 puts(" return ;;");
@@ -126,7 +125,7 @@ static void zsh(void) {
                 if (takes_file(o)) fputs("_files", stdout);
                 if (o->choices) {
                     putchar('(');
-                    option_choices(o->choices, print_choice, NULL);
+                    print_choices(o);
                     putchar(')');
                 }
             }
@@ -165,7 +164,7 @@ static void fish(void) {
             if (takes_argument(o)) fputs(takes_file(o) ? " -r -F" : " -x", stdout);
             if (o->choices) {
                 fputs(" -a '", stdout);
-                option_choices(o->choices, print_choice, NULL);
+                print_choices(o);
                 putchar('\'');
             }
             fputs(" -d '", stdout);

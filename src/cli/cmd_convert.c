@@ -26,9 +26,9 @@ static const option options[] = {
     {.name = "to",
      .kind = OPTION_CHOICE,
      .argument = "FORMAT",
-     .choices = OPTION_FORMAT_CHOICES,
+     .choices = onet_formats,
      .field = AT(to),
-     .help = "Format to write; auto goes by the name of the file."},
+     .help = "Format to write."},
     OPTIONS_READ(AT(read)),
     {0},
 };

@@ -15,6 +15,15 @@ enum { MOST_LOGS = 7, MOST_POINTS = 1000 };
 
 typedef enum curve_what { CURVE_VALID, CURVE_LOSS } curve_what;
 
+static const onet_choice *curve_whats(void) {
+    static const onet_choice list[] = {
+        {"valid", "the share of validation sets put in exactly the right order", CURVE_VALID},
+        {"loss", "the loss", CURVE_LOSS},
+        {0},
+    };
+    return list;
+}
+
 typedef struct curve_values {
     const char *out, *title;
     int what;
@@ -169,9 +178,9 @@ static const option options[] = {
     {.name = "what",
      .kind = OPTION_CHOICE,
      .argument = "WHAT",
-     .choices = "valid|loss",
+     .choices = curve_whats,
      .field = offsetof(curve_values, what),
-     .help = "Draw the share of validation sets put in exactly the right order, or the loss."},
+     .help = "What to draw."},
     {.name = "title",
      .kind = OPTION_STRING,
      .argument = "TEXT",

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "kernels/kernels.h"
@@ -54,7 +55,7 @@ static void print_text(const onet_model *m, const char *path, const tensor *tens
     else
         printf("%d feature%s\n", s->width, s->width == 1 ? "" : "s");
     printf("encoder          %d blocks, hidden %d, out %d, %s pool\n", s->encoder_blocks, s->hidden,
-           s->encoder_out, s->pool == ONET_POOL_MAX ? "max" : "mean");
+           s->encoder_out, choice_name(onet_pools(), s->pool));
     printf("decoder          %d blocks, out %d\n", s->decoder_blocks, s->decoder_out);
     printf("parameters       %zu trained, %zu with running statistics\n", onet_model_parameters(m, 1),
            onet_model_parameters(m, 0));
@@ -90,7 +91,7 @@ static onet_status print_json(const onet_model *m, const char *path, const tenso
     json_t *all = json_pack(
         "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i}, s:i, s:{s:I, s:I}, s:b, s:s, s:o, s:o, s:o}", "model",
         path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden", s->hidden,
-        "encoder_out", s->encoder_out, "pool", s->pool == ONET_POOL_MAX ? "max" : "mean", "decoder_blocks",
+        "encoder_out", s->encoder_out, "pool", choice_name(onet_pools(), s->pool), "decoder_blocks",
         s->decoder_blocks, "decoder_out", s->decoder_out, "words", m->words ? m->words->count : 0,
         "parameters", "trained", (json_int_t)onet_model_parameters(m, 1), "total",
         (json_int_t)onet_model_parameters(m, 0), "statistics_by_size", m->sized, "checksum", checksum,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "cli/commands.h"
@@ -42,12 +43,14 @@ typedef struct comparison {
 static onet_status parse_methods(comparison *c, const char *list, onet_error *err) {
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ",");
-        tsp_method m = tsp_method_find(at, length);
-        if (m == TSP_METHODS)
+        const onet_choice *found = choice_named(tsp_methods(), at, length);
+        if (!found) {
+            char names[128];
             return fail(err, ONET_USAGE, "--methods: '%.*s' is none of %s", (int)length, at,
-                        TSP_METHOD_CHOICES);
+                        choice_names(tsp_methods(), ", ", names, sizeof names));
+        }
         if (c->methods == MOST_METHODS) return fail(err, ONET_USAGE, "--methods: more than %d", MOST_METHODS);
-        c->method[c->methods++] = m;
+        c->method[c->methods++] = (tsp_method)found->value;
         at += length;
         if (!*at) return ONET_OK;
     }
@@ -55,7 +58,7 @@ static onet_status parse_methods(comparison *c, const char *list, onet_error *er
 
 static void print_head(const comparison *c) {
     printf("%-*s %6s", NAME_WIDTH, "instance", "cities");
-    for (int m = 0; m < c->methods; m++) printf("  %20s", tsp_method_name(c->method[m]));
+    for (int m = 0; m < c->methods; m++) printf("  %20s", choice_name(tsp_methods(), c->method[m]));
     printf("\n");
 }
 
@@ -68,8 +71,8 @@ static void describe(const comparison *c, const tsp_instance *t, int m, const ts
     if (proof->proven) snprintf(over, sizeof over, "optimal");
     printf("  %*.*f %8s", 11, t->whole ? 0 : 4, proof->length, over);
     snprintf(panel->title, sizeof panel->title, "%.24s, %d cities", t->name[0] ? t->name : "instance", t->n);
-    snprintf(panel->note, sizeof panel->note, "%s %.*f%s%s", tsp_method_name(c->method[m]), t->whole ? 0 : 4,
-             proof->length, over[0] ? ", " : "", over);
+    snprintf(panel->note, sizeof panel->note, "%s %.*f%s%s", choice_name(tsp_methods(), c->method[m]),
+             t->whole ? 0 : 4, proof->length, over[0] ? ", " : "", over);
 }
 
 /* Keeps the instance when there is room and it can be drawn. */

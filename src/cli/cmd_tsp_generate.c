@@ -124,12 +124,10 @@ static const option options[] = {
      .help = "Another seed gives other instances."},
     {.name = "method",
      .kind = OPTION_CHOICE,
-     .choices = "exact|held-karp|local",
+     .choices = tsp_labels,
      .argument = "METHOD",
      .field = offsetof(generate_values, label),
-     .help = "Solver of the tours: branch and bound; the dynamic program (up to 20 cities, slow); or a long "
-             "local "
-             "search of 200 kicks a city, whose tours are not proven, for sizes that exact cannot reach."},
+     .help = "Solver of the tours."},
     {.name = "out",
      .kind = OPTION_STRING,
      .argument = "FILE",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "cli/commands.h"
@@ -66,7 +67,7 @@ static void print_length(bool whole, double length) {
 static void print_answer(const solve_values *v, const tsp_file *file, const tsp_instance *t,
                          const int32_t *tour, const tsp_proof *proof) {
     printf("%s: %d cit%s, %s, length ", t->name[0] ? t->name : "instance", t->n, t->n == 1 ? "y" : "ies",
-           tsp_method_name(v->method));
+           choice_name(tsp_methods(), v->method));
     print_length(t->whole, proof->length);
     if (proof->proven) printf(", optimal");
     if (v->method == TSP_EXACT && !proof->proven) {
@@ -96,8 +97,8 @@ static onet_status keep(const solve_values *v, const tsp_file *file, size_t i, t
     tour_panel *p = &k->panel[k->panels];
     *p = (tour_panel){.n = t->n, .xy = t->xy, .tour = copy};
     snprintf(p->title, sizeof p->title, "%s, %d cities", t->name[0] ? t->name : "instance", t->n);
-    snprintf(p->note, sizeof p->note, "%s, length %.*f%s", tsp_method_name(v->method), t->whole ? 0 : 4,
-             proof->length, proof->proven ? ", optimal" : "");
+    snprintf(p->note, sizeof p->note, "%s, length %.*f%s", choice_name(tsp_methods(), v->method),
+             t->whole ? 0 : 4, proof->length, proof->proven ? ", optimal" : "");
     k->drawn[k->panels] = *t;
     k->drawn_tour[k->panels++] = copy;
     *t = (tsp_instance){0};
@@ -193,13 +194,9 @@ static const option options[] = {
     {.name = "method",
      .kind = OPTION_CHOICE,
      .argument = "METHOD",
-     .choices = TSP_METHOD_CHOICES,
+     .choices = tsp_methods,
      .field = AT(method),
-     .help =
-         "exact: branch and bound, with proof. held-karp: dynamic program, up to 20 cities. christofides: at "
-         "most "
-         "half as long again as the optimum. farthest: farthest insertion. nearest: nearest neighbour. 2opt: "
-         "2-opt and Or-opt from the nearest neighbour's tour. ordernet: the trained net."},
+     .help = "How tours are found."},
     {.name = "time-limit",
      .kind = OPTION_DOUBLE,
      .argument = "SECONDS",

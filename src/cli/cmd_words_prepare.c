@@ -113,11 +113,9 @@ static const option options[] = {
     {.name = "unknown",
      .kind = OPTION_CHOICE,
      .argument = "HOW",
-     .choices = "kinds|mean|zero",
+     .choices = unknown_choices,
      .field = offsetof(prepare_values, o.vocabulary.unknown),
-     .help =
-         "What stands for words without a vector: a row for each kind of word, or one row for all, with the "
-         "mean vector or zeros."},
+     .help = "What stands for words without a vector."},
     {.name = "own-row",
      .kind = OPTION_INT,
      .argument = "TIMES",

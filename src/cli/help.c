@@ -92,25 +92,20 @@ static void append(char *text, size_t size, const char *more) {
     snprintf(text + used, size - used, "%s", more);
 }
 
-typedef struct choice_text {
-    char text[256];
-} choice_text;
-
-static void add_choice(void *context, const char *word, int length) {
-    choice_text *t = context;
-    size_t used = strlen(t->text);
-    snprintf(t->text + used, sizeof t->text - used, "%s%.*s", used ? ", " : "", length, word);
-}
-
 /* The sentence of an option with what the table knows besides: the choices, the default. */
 static void option_right(const option *o, const void *values, char *text, size_t size) {
     snprintf(text, size, "%s", o->help);
     if (o->choices) {
-        choice_text list = {{0}};
-        option_choices(o->choices, add_choice, &list);
         append(text, size, " One of ");
-        append(text, size, list.text);
-        append(text, size, ".");
+        for (const onet_choice *c = o->choices(); c->name; c++) {
+            append(text, size, c->name);
+            if (c->help) {
+                append(text, size, " (");
+                append(text, size, c->help);
+                append(text, size, ")");
+            }
+            append(text, size, c[1].name ? ", " : ".");
+        }
     }
     char value[128];
     if (o->required)

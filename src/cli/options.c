@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 
 enum { WORD_MAX = 64 };
@@ -61,30 +62,6 @@ static const char *next_option(void *context) {
     return "help";
 }
 
-void option_choices(const char *choices, void (*visit)(void *context, const char *word, int length),
-                    void *context) {
-    for (const char *word = choices; word;) {
-        const char *bar = strchr(word, '|');
-        visit(context, word, bar ? (int)(bar - word) : (int)strlen(word));
-        word = bar ? bar + 1 : NULL;
-    }
-}
-
-typedef struct choice_search {
-    const char *typed;
-    int at, found;
-    char word[WORD_MAX];        /* the one found */
-    char listed[16 * WORD_MAX]; /* "a, b, c" */
-} choice_search;
-
-static void look_at_choice(void *context, const char *word, int length) {
-    choice_search *s = context;
-    if ((int)strlen(s->typed) == length && !memcmp(s->typed, word, (size_t)length)) s->found = s->at;
-    size_t used = strlen(s->listed);
-    snprintf(s->listed + used, sizeof s->listed - used, "%s%.*s", s->at ? ", " : "", length, word);
-    s->at++;
-}
-
 static onet_status bad_value(const option *o, const char *text, const char *kind, onet_error *err) {
     if (o->low == 0 && o->high == 0)
         return fail(err, ONET_USAGE, "option --%s takes %s, not '%s'", o->name, kind, text);
@@ -126,14 +103,16 @@ static onet_status set_double(const option *o, double *field, const char *text, 
 }
 
 static onet_status set_choice(const option *o, void *field, const char *text, onet_error *err) {
-    choice_search search = {.typed = text, .found = -1};
-    option_choices(o->choices, look_at_choice, &search);
-    if (search.found < 0)
-        return fail(err, ONET_USAGE, "option --%s is one of %s, not '%s'", o->name, search.listed, text);
+    const onet_choice *found = choice_named(o->choices(), text, strlen(text));
+    if (!found) {
+        char names[256];
+        return fail(err, ONET_USAGE, "option --%s is one of %s, not '%s'", o->name,
+                    choice_names(o->choices(), ", ", names, sizeof names), text);
+    }
     if (o->kind == OPTION_NAME)
-        memcpy(field, &text, sizeof text);
+        memcpy(field, &found->name, sizeof found->name);
     else
-        memcpy(field, &search.found, sizeof search.found);
+        memcpy(field, &found->value, sizeof found->value);
     return ONET_OK;
 }
 
@@ -257,12 +236,6 @@ onet_status options_parse(const option *table, void *values, int count, char **a
     return *help ? ONET_OK : check_required(table, given, err);
 }
 
-/* A choice by its place; context is a choice_search whose `found` is the place wanted. */
-static void copy_choice(void *context, const char *word, int length) {
-    choice_search *s = context;
-    if (s->at++ == s->found) snprintf(s->word, sizeof s->word, "%.*s", length, word);
-}
-
 bool option_default(const option *o, const void *values, char *text, size_t size) {
     const void *field = (const char *)values + o->field;
     text[0] = 0;
@@ -287,12 +260,9 @@ bool option_default(const option *o, const void *values, char *text, size_t size
     case OPTION_NAME:
         if (*(const char *const *)field) snprintf(text, size, "%s", *(const char *const *)field);
         break;
-    case OPTION_CHOICE: {
-        choice_search search = {.found = *(const int *)field};
-        option_choices(o->choices, copy_choice, &search);
-        snprintf(text, size, "%s", search.word);
+    case OPTION_CHOICE:
+        snprintf(text, size, "%s", choice_name(o->choices(), *(const int *)field));
         break;
-    }
     case OPTION_SIZES: {
         const option_sizes *sizes = field;
         size_t used = 0;

@@ -17,8 +17,8 @@ typedef enum option_kind {
     OPTION_U64,    /* uint64_t */
     OPTION_DOUBLE, /* double */
     OPTION_STRING, /* const char * */
-    OPTION_CHOICE, /* int or enum: the place, from 0, of the word in `choices` */
-    OPTION_NAME,   /* const char *, one of `choices` */
+    OPTION_CHOICE, /* int or enum: the value of one of `choices` */
+    OPTION_NAME,   /* const char *: the name of one of `choices` */
     OPTION_SIZES   /* option_sizes: "5-20,25,50" */
 } option_kind;
 
@@ -28,10 +28,10 @@ typedef struct option_sizes {
 } option_sizes;
 
 typedef struct option {
-    const char *group;        /* a heading for those that follow; all else is left out then */
-    const char *name;         /* without the dashes */
-    const char *argument;     /* what the help calls the argument: "N"; "FILE" completes file names */
-    const char *choices;      /* "beam|greedy|sample" */
+    const char *group;    /* a heading for those that follow; all else is left out then */
+    const char *name;     /* without the dashes */
+    const char *argument; /* what the help calls the argument: "N"; "FILE" completes file names */
+    const onet_choice *(*choices)(void);
     const char *help;         /* one sentence or two */
     const char *default_text; /* shown instead of the field's default; "" shows none */
     size_t field;             /* offsetof the field in the command's values */
@@ -49,9 +49,8 @@ typedef struct option {
     }
 #define OPTION_KERNELS(at)                                                                                   \
     {                                                                                                        \
-        .name = "kernels", .kind = OPTION_NAME, .argument = "SET", .choices = "auto|plain|avx2|avx512",      \
-        .field = (at), .default_text = "auto",                                                               \
-        .help = "Instructions to compute with; auto takes the fastest that this processor has."              \
+        .name = "kernels", .kind = OPTION_NAME, .argument = "SET", .choices = onet_kernel_sets,              \
+        .field = (at), .default_text = "auto", .help = "Instructions to compute with."                       \
     }
 #define OPTION_DEVICE(at)                                                                                    \
     {                                                                                                        \
@@ -60,11 +59,10 @@ typedef struct option {
     }
 #define OPTION_QUIET(at)                                                                                     \
     { .name = "quiet", .kind = OPTION_FLAG, .field = (at), .help = "Show no progress and no summary." }
-#define OPTION_FORMAT_CHOICES "auto|jsonl|csv|pointer|npz|safetensors|text"
 #define OPTION_DATA_FORMAT(at)                                                                               \
     {                                                                                                        \
-        .name = "format", .kind = OPTION_CHOICE, .argument = "FORMAT", .choices = OPTION_FORMAT_CHOICES,     \
-        .field = (at), .help = "Format of the data; auto goes by the file's name and first bytes."           \
+        .name = "format", .kind = OPTION_CHOICE, .argument = "FORMAT", .choices = onet_formats,              \
+        .field = (at), .help = "Format of the data."                                                         \
     }
 /* The fields of the onet_read_options that stand at offset `at`. */
 #define OPTIONS_READ(at)                                                                                     \
@@ -101,10 +99,6 @@ onet_status options_parse(const option *table, void *values, int count, char **a
 
 /* The default that help shows, from the field as it stands in values; false when there is none to show. */
 bool option_default(const option *o, const void *values, char *text, size_t size);
-
-/* Calls visit(context, word, length) for each of "a|b|c". */
-void option_choices(const char *choices, void (*visit)(void *context, const char *word, int length),
-                    void *context);
 
 /* The candidate nearest to what was typed, or NULL when none is near; next(context) gives the candidates one
  * by one and NULL at the end. */

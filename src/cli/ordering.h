@@ -14,9 +14,9 @@
     {.name = "decode",                                                                                       \
      .kind = OPTION_CHOICE,                                                                                  \
      .argument = "HOW",                                                                                      \
-     .choices = "beam|greedy|sample",                                                                        \
+     .choices = onet_decodes,                                                                                \
      .field = (at) + offsetof(onet_order_options, decode),                                                   \
-     .help = "How the order is looked for: with a beam, item by item, or drawn by its probability."},        \
+     .help = "How the order is looked for."},                                                                \
         {.name = "beam",                                                                                     \
          .kind = OPTION_INT,                                                                                 \
          .argument = "K",                                                                                    \

@@ -4,14 +4,29 @@
 
 #include "cli/model_path.h"
 
+const onet_choice *tour_decodes(void) {
+    static const onet_choice list[] = {
+        {"beam", "beam search", ONET_BEAM},
+        {"greedy", "the most probable city at each step", ONET_GREEDY},
+        {0},
+    };
+    return list;
+}
+
+const onet_choice *tour_symmetries(void) {
+    static const onet_choice list[] = {{.name = "1", .value = 1}, {.name = "8", .value = 8}, {0}};
+    return list;
+}
+
 void tour_net_defaults(tour_net_values *values) {
     onet_order_defaults(&values->search, sizeof values->search);
     values->search.beam = 5;
+    values->symmetries = 1;
 }
 
 tsp_effort tour_net_effort(const tour_net_values *values) {
-    return (tsp_effort){.symmetries = values->symmetries ? 8 : 1,
-                        .shortest = values->shortest || values->symmetries};
+    return (tsp_effort){.symmetries = values->symmetries,
+                        .shortest = values->shortest || values->symmetries > 1};
 }
 
 onet_status tour_net_open(const tour_net_values *values, onet_model **model, tsp_net **net, onet_error *err) {

@@ -8,9 +8,13 @@
 typedef struct tour_net_values {
     const char *model; /* NULL: the shipped one */
     onet_order_options search;
-    int symmetries; /* 0: 1 symmetry, 1: 8 */
+    int symmetries; /* 1 or 8 */
     int shortest;
 } tour_net_values;
+
+/* What a tour may be looked for with. */
+const onet_choice *tour_decodes(void);
+const onet_choice *tour_symmetries(void);
 
 #define OPTION_TOUR_MODEL(at)                                                                                \
     {                                                                                                        \
@@ -23,9 +27,9 @@ typedef struct tour_net_values {
         {.name = "decode",                                                                                   \
          .kind = OPTION_CHOICE,                                                                              \
          .argument = "HOW",                                                                                  \
-         .choices = "beam|greedy",                                                                           \
+         .choices = tour_decodes,                                                                            \
          .field = (at) + offsetof(tour_net_values, search.decode),                                           \
-         .help = "How the net looks for a tour: with a beam, or city by city."},                             \
+         .help = "How the net looks for a tour."},                                                           \
         {.name = "beam",                                                                                     \
          .kind = OPTION_INT,                                                                                 \
          .argument = "K",                                                                                    \
@@ -36,7 +40,7 @@ typedef struct tour_net_values {
         {.name = "symmetries",                                                                               \
          .kind = OPTION_CHOICE,                                                                              \
          .argument = "N",                                                                                    \
-         .choices = "1|8",                                                                                   \
+         .choices = tour_symmetries,                                                                         \
          .field = (at) + offsetof(tour_net_values, symmetries),                                              \
          .help = "8 shows the net the cities under the square's 8 symmetries too and keeps the shortest "    \
                  "tour of all beams."},                                                                      \

@@ -3,23 +3,26 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/number.h"
 
-static const struct {
-    onet_format format;
-    const char *name;
-} formats[] = {
-    {ONET_FORMAT_AUTO, "auto"},       {ONET_FORMAT_JSONL, "jsonl"}, {ONET_FORMAT_CSV, "csv"},
-    {ONET_FORMAT_POINTER, "pointer"}, {ONET_FORMAT_NPZ, "npz"},     {ONET_FORMAT_SAFETENSORS, "safetensors"},
-    {ONET_FORMAT_TEXT, "text"},
-};
-enum { FORMATS = sizeof formats / sizeof *formats };
+const onet_choice *onet_formats(void) {
+    static const onet_choice list[] = {
+        {"auto", "by the file's name and first bytes", ONET_FORMAT_AUTO},
+        {"jsonl", "JSON Lines", ONET_FORMAT_JSONL},
+        {"csv", "a row per item", ONET_FORMAT_CSV},
+        {"pointer", "Pointer Network text", ONET_FORMAT_POINTER},
+        {"npz", "NumPy arrays", ONET_FORMAT_NPZ},
+        {"safetensors", "this project's binary form", ONET_FORMAT_SAFETENSORS},
+        {"text", "a line of words per set", ONET_FORMAT_TEXT},
+        {0},
+    };
+    return list;
+}
 
 const char *format_name(onet_format format) {
-    for (int i = 0; i < FORMATS; i++)
-        if (formats[i].format == format) return formats[i].name;
-    return "unknown";
+    return choice_name(onet_formats(), format);
 }
 
 static bool ends_in(const char *path, size_t length, const char *ending) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -28,7 +29,7 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
     *orderer = NULL;
     if (o.beam < 0 || o.top < 0) return fail(err, ONET_USAGE, "beam and top must not be negative");
     if (o.beam > 1000000 || o.top > 1000000) return fail(err, ONET_USAGE, "beam and top are at most 1000000");
-    if ((unsigned)o.decode > ONET_SAMPLE)
+    if (!choice_of(onet_decodes(), o.decode))
         return fail(err, ONET_USAGE, "decode is none of ONET_BEAM, ONET_GREEDY and ONET_SAMPLE");
     const kernels *k = kernels_pick(o.kernels);
     if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this processor", o.kernels);

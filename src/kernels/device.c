@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/library.h"
 #include "cuda/cuda.h"
@@ -14,6 +15,16 @@ static const char variable[] = "ORDERNET_CUDA";
 
 onet_status device_function(const char *name, void **function, onet_error *err) {
     return library_symbol(function, CUDA_LIBRARY, variable, name, "`make CUDA=1` builds it", err);
+}
+
+const onet_choice *onet_devices(void) {
+    static const onet_choice list[] = {
+        {"auto", "a GPU where there is one and the work is worth it", DEVICE_AUTO},
+        {"cpu", "the CPU", DEVICE_CPU},
+        {"cuda", "an NVIDIA GPU", DEVICE_GPU},
+        {0},
+    };
+    return list;
 }
 
 /* The number in "cuda:N", at most 1023; -1: it is something else. */
@@ -27,16 +38,20 @@ static int numbered(const char *name) {
 onet_status device_choose(const char *device, int process, const char *kernel_set, const char *function,
                           device_choice *choice, onet_error *err) {
     const char *name = device ? device : "auto";
-    bool automatic = !strcmp(name, "auto"), cpu = !strcmp(name, "cpu"), cuda = !strcmp(name, "cuda");
     bool kernels_named = kernel_set && strcmp(kernel_set, "auto") != 0;
     int number = numbered(name);
-    if (!automatic && !cpu && !cuda && number < 0)
-        return fail(err, ONET_USAGE, "device `%s` is unknown: auto, cpu, cuda or cuda:N", name);
-    choice->kind = cpu || (automatic && kernels_named) ? DEVICE_CPU : automatic ? DEVICE_AUTO : DEVICE_GPU;
+    const onet_choice *found = choice_named(onet_devices(), name, strlen(name));
+    if (!found && number < 0) {
+        char names[64];
+        return fail(err, ONET_USAGE, "device `%s` is unknown: %s or cuda:N", name,
+                    choice_names(onet_devices(), ", ", names, sizeof names));
+    }
+    choice->kind = found ? (device_kind)found->value : DEVICE_GPU;
+    if (choice->kind == DEVICE_AUTO && kernels_named) choice->kind = DEVICE_CPU;
     choice->number = number < 0 ? -1 - process : number;
-    void *found;
-    return choice->kind == DEVICE_AUTO && library_named(variable) ? device_function(function, &found, err)
-                                                                  : ONET_OK;
+    if (choice->kind != DEVICE_AUTO || !library_named(variable)) return ONET_OK;
+    void *address;
+    return device_function(function, &address, err);
 }
 
 static onet_status open_gpu(net **t, const shape *sh, int device, onet_error *err) {

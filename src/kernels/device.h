@@ -4,8 +4,14 @@
 
 #include "ordernet.h"
 
+typedef enum device_kind {
+    DEVICE_AUTO,
+    DEVICE_CPU,
+    DEVICE_GPU
+} device_kind; /* auto: a GPU, where there is one */
+
 typedef struct device_choice {
-    enum { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU } kind; /* auto: the GPU, where there is one */
+    device_kind kind;
     int number; /* of the GPU; -1 - P: that of process P of this machine, P modulo the number of GPUs */
 } device_choice;
 

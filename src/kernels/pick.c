@@ -1,39 +1,56 @@
-/* Which kernels this processor runs. */
+/* Which kernels this CPU runs. */
 #include <string.h>
 
+#include "base/choice.h"
 #include "kernels/kernels.h"
 
-/* Fastest first. */
-#if defined(__x86_64__)
-static const kernels *const sets[] = {&kernels_avx512, &kernels_avx2, &kernels_plain};
-#else
-static const kernels *const sets[] = {&kernels_plain};
-#endif
-enum { SETS = sizeof sets / sizeof *sets };
+/* A faster set has a larger number. */
+enum { AUTO, PLAIN, AVX2, AVX512, SETS };
 
-static int runs(const kernels *k) {
+/* NULL: not for CPUs of this kind. */
+static const kernels *const sets[SETS] = {
+    [PLAIN] = &kernels_plain,
+#if defined(__x86_64__)
+    [AVX2] = &kernels_avx2,
+    [AVX512] = &kernels_avx512,
+#endif
+};
+
+const onet_choice *onet_kernel_sets(void) {
+    static const onet_choice list[] = {
+        {"auto", "the fastest that this CPU runs", AUTO},
+        {"plain", "portable C", PLAIN},
+        {"avx2", "x86-64 with AVX2 and FMA", AVX2},
+        {"avx512", "x86-64 with AVX-512", AVX512},
+        {0},
+    };
+    return list;
+}
+
+static int runs(int set) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (k == &kernels_avx512)
+    if (set == AVX512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    if (k == &kernels_avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (set == AVX2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
-    return k != NULL;
+    return sets[set] != NULL;
 }
 
 const kernels *kernels_pick(const char *name) {
-    int best = !name || strcmp(name, "auto") == 0;
-    for (int s = 0; s < SETS; s++)
-        if ((best || strcmp(name, sets[s]->name) == 0) && runs(sets[s])) return sets[s];
+    const onet_choice *named =
+        choice_named(onet_kernel_sets(), name ? name : "auto", name ? strlen(name) : 4);
+    for (int set = SETS - 1; named && set > AUTO; set--)
+        if ((named->value == AUTO || named->value == set) && runs(set)) return sets[set];
     return NULL;
 }
 
 const char *const *kernels_available(void) {
-    static _Thread_local const char *names[SETS + 1];
+    static _Thread_local const char *names[SETS];
     int count = 0;
-    for (int s = 0; s < SETS; s++)
-        if (runs(sets[s])) names[count++] = sets[s]->name;
+    for (int set = SETS - 1; set > AUTO; set--)
+        if (runs(set)) names[count++] = sets[set]->name;
     names[count] = NULL;
     return names;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/half.h"
 #include "base/memory.h"
@@ -26,8 +27,6 @@ static const struct {
     {"settings.decoder_out", offsetof(onet_settings, decoder_out)},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers, MAX_PAIRS = 10000 };
-
-static const char *const pools[] = {[ONET_POOL_MAX] = "max", [ONET_POOL_MEAN] = "mean"};
 
 static int *number_at(const onet_settings *s, int i) {
     return (int *)((char *)s + numbers[i].place);
@@ -68,7 +67,7 @@ void model_checksum(const onet_model *m, char hex[65]) {
         snprintf(value, sizeof value, "%d", *number_at(&m->sh.s, i));
         sum_text(&sum, value);
     }
-    sum_text(&sum, pools[m->sh.s.pool]);
+    sum_text(&sum, choice_name(onet_pools(), m->sh.s.pool));
     size_t width = (size_t)m->sh.s.width;
     sha256_add(&sum, m->theta, m->sh.total * sizeof *m->theta);
     sha256_add(&sum, m->mean, width * sizeof *m->mean);
@@ -108,7 +107,7 @@ static onet_status pairs_make(pairs *p, const onet_model *m, onet_error *err) {
         snprintf(p->number[i], sizeof p->number[i], "%d", *number_at(&m->sh.s, i));
         p->pair[p->count++] = (st_pair){numbers[i].key, p->number[i]};
     }
-    p->pair[p->count++] = (st_pair){"settings.pool", pools[m->sh.s.pool]};
+    p->pair[p->count++] = (st_pair){"settings.pool", choice_name(onet_pools(), m->sh.s.pool)};
     model_checksum(m, p->sum);
     p->pair[p->count++] = (st_pair){"sha256", p->sum};
     for (size_t i = 0; i < m->records; i++) {
@@ -243,11 +242,14 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
                         numbers[i].key, text ? text : "");
         *number_at(s, i) = (int)value;
     }
-    for (s->pool = ONET_POOL_MAX; s->pool <= ONET_POOL_MEAN; s->pool++)
-        if (pool && !strcmp(pool, pools[s->pool])) return ONET_OK;
-    return fail(err, ONET_BAD,
-                "%s: its settings.pool is \"%.40s\" where max or mean is meant; the file is corrupt", name,
-                pool ? pool : "");
+    const onet_choice *found = pool ? choice_named(onet_pools(), pool, strlen(pool)) : NULL;
+    char names[128];
+    if (!found)
+        return fail(err, ONET_BAD,
+                    "%s: its settings.pool is \"%.40s\" where %s is meant; the file is corrupt", name,
+                    pool ? pool : "", choice_names(onet_pools(), " or ", names, sizeof names));
+    s->pool = (onet_pool)found->value;
+    return ONET_OK;
 }
 
 /* Sees that all tensors are there before memory is taken for any: the file is as long as they are. */

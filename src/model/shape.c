@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 
 /* Appends a tensor; trained ones are laid out in a first pass, running statistics in a second. */
@@ -44,9 +45,9 @@ onet_status shape_make(shape *sh, const onet_settings *s, onet_error *err) {
         (status = check(s->hidden, 1, 8192, "the encoder's hidden width", err)) ||
         (status = check(s->encoder_out, 1, 4096, "the encoder's output width", err)) ||
         (status = check(s->decoder_blocks, 0, MAX_BLOCKS, "the number of decoder blocks", err)) ||
-        (status = check(s->decoder_out, 1, 4096, "the decoder's output width", err)) ||
-        (status = check((int)s->pool, 0, 1, "the pool", err)))
+        (status = check(s->decoder_out, 1, 4096, "the decoder's output width", err)))
         return status;
+    if (!choice_of(onet_pools(), s->pool)) return fail(err, ONET_USAGE, "there is no pool %d", (int)s->pool);
     for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
         if (s->reserved[i])
             return fail(err, ONET_USAGE, "reserved[%zu] of onet_settings is %d; it must be 0", i,

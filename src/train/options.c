@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "words/words.h"
@@ -51,8 +52,8 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return fail(err, ONET_USAGE, "the share of items that are left out is at least 0 and less than 1");
     if (!(o->jitter >= 0) || !isfinite(o->jitter))
         return fail(err, ONET_USAGE, "jitter must be a number, 0 or more");
-    if ((unsigned)o->schedule > ONET_COSINE || (unsigned)o->statistics > ONET_STATISTICS_SIZED ||
-        (unsigned)o->precision > ONET_TF32)
+    if (!choice_of(onet_schedules(), o->schedule) || !choice_of(onet_norm_statistics(), o->statistics) ||
+        !choice_of(onet_precisions(), o->precision))
         return fail(err, ONET_USAGE,
                     "schedule, statistics or precision is none of those that ordernet.h names");
     return ONET_OK;

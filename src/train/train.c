@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -433,9 +434,9 @@ static void name_run(run *r) {
         " rate=%.9g,%s,%.9g adam=%.9g,%.9g,%.9g decay=%.9g clip=%.9g average=%.9g seed=%" PRIu64
         " standardise=%d vectors=%d forget=%.9g drop=%.9g jitter=%.9g",
         r->train->hash[0] ? r->train->hash : "memory", r->train->count, r->train->start[r->train->count],
-        s->width, s->encoder_blocks, s->hidden, s->encoder_out, s->pool == ONET_POOL_MEAN ? "mean" : "max",
+        s->width, s->encoder_blocks, s->hidden, s->encoder_out, choice_name(onet_pools(), s->pool),
         s->decoder_blocks, s->decoder_out, o->batch, r->steps, o->learning_rate,
-        o->schedule == ONET_COSINE ? "cosine" : "constant", o->warmup, o->beta1, o->beta2, o->epsilon,
+        choice_name(onet_schedules(), o->schedule), o->warmup, o->beta1, o->beta2, o->epsilon,
         o->weight_decay, o->clip, o->average, o->seed, o->standardise, o->train_vectors, o->forget, o->drop,
         o->jitter);
 }
@@ -451,7 +452,7 @@ static onet_status record(run *r, onet_error *err) {
                               {"batch", batch_size},
                               {"run", r->settings},
                               {"kernels", net_kernels(r->net)},
-                              {"statistics", r->o.statistics == ONET_STATISTICS_SIZED ? "sized" : "running"}};
+                              {"statistics", choice_name(onet_norm_statistics(), r->o.statistics)}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         onet_status status = model_record_set(r->model, pairs[i][0], pairs[i][1], err);
         if (status) return status;

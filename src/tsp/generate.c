@@ -34,6 +34,18 @@ typedef struct job {
     onet_status *status; /* [count] */
 } job;
 
+const onet_choice *tsp_labels(void) {
+    static const onet_choice list[] = {
+        {"exact", "branch and bound", TSP_LABEL_EXACT},
+        {"held-karp", "the dynamic program, up to 20 cities, slow", TSP_LABEL_HELD_KARP},
+        {"local",
+         "a long local search of 200 kicks per city, without proof, for sizes that exact cannot reach",
+         TSP_LABEL_LOCAL},
+        {0},
+    };
+    return list;
+}
+
 static onet_status label(const tsp_instance *t, tsp_label by, int32_t *tour) {
     if (by == TSP_LABEL_EXACT) return tsp_exact(t, 0, tour, NULL, NULL);
     if (by == TSP_LABEL_HELD_KARP) return tsp_held_karp(t, tour, NULL);

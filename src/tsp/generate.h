@@ -16,6 +16,7 @@ typedef enum tsp_label {
     TSP_LABEL_LOCAL /* best of a long local search, LOCAL_KICKS a city: not proven */
 } tsp_label;
 enum { LOCAL_KICKS = 200 };
+const onet_choice *tsp_labels(void);
 
 typedef struct tsp_plan {
     const int *size; /* [sizes] */

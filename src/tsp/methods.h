@@ -15,11 +15,9 @@ typedef enum tsp_method {
     TSP_ORDERNET,
     TSP_METHODS
 } tsp_method;
-#define TSP_METHOD_CHOICES "exact|held-karp|christofides|farthest|nearest|2opt|ordernet"
 
-const char *tsp_method_name(tsp_method method);
-/* TSP_METHODS when there is none such. */
-tsp_method tsp_method_find(const char *name, size_t length);
+/* Their names. */
+const onet_choice *tsp_methods(void);
 
 typedef struct tsp_effort {
     double seconds; /* exact, 2opt with kicks: time limit; 0: none */

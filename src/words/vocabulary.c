@@ -8,6 +8,16 @@
 #include "words/kind.h"
 #include "words/maker.h"
 
+const onet_choice *unknown_choices(void) {
+    static const onet_choice list[] = {
+        {"kinds", "a row for each kind of word", UNKNOWN_KINDS},
+        {"mean", "one row for all: the mean vector", UNKNOWN_MEAN},
+        {"zero", "one row for all: zeros", UNKNOWN_ZERO},
+        {0},
+    };
+    return list;
+}
+
 typedef struct choice {
     const onet_words *vectors, *seen;
     const uint64_t *times; /* [seen->count] */

@@ -18,6 +18,8 @@
 
 typedef enum unknown_rows { UNKNOWN_KINDS = 0, UNKNOWN_MEAN, UNKNOWN_ZERO } unknown_rows;
 
+const onet_choice *unknown_choices(void);
+
 typedef struct vocabulary_options {
     unknown_rows unknown;
     int limit;      /* rows at most */

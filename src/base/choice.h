@@ -1,0 +1,19 @@
+/* Lists of named values (onet_choice): a value by its name, a name by its value. */
+#ifndef BASE_CHOICE_H
+#define BASE_CHOICE_H
+
+#include <stddef.h>
+
+#include "ordernet.h"
+
+/* The entry with that value or name [length]; NULL when the list, which ends in a NULL name, has none. */
+const onet_choice *choice_of(const onet_choice *list, int value);
+const onet_choice *choice_named(const onet_choice *list, const char *name, size_t length);
+
+/* The value's name; "unknown" for a value that the list does not have. */
+const char *choice_name(const onet_choice *list, int value);
+
+/* "a, b or c" into text [size]. Gives text back. */
+const char *choice_names(const onet_choice *list, const char *last, char *text, size_t size);
+
+#endif
