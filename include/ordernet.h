@@ -250,6 +250,9 @@ typedef struct onet_progress {
     double learning_rate;
     double valid_exact; /* share of validation sets in exactly the right order; NaN before the first */
     double examples_per_second, seconds, seconds_left;
+    double
+        valid_loglik; /* log-likelihood of the validation sets' orders, mean per step; NaN before the first */
+    int best_epoch;   /* with the highest valid_loglik so far; 0 before the first */
 } onet_progress;
 
 /* How the products of training are computed: in float32, or (only on a GPU) with factors rounded to TF32, on
@@ -288,6 +291,7 @@ typedef struct onet_train_options {
     double checkpoint_seconds; /* 0: only at the end */
     int resume;                /* go on from the checkpoint beside model_path, if there is one */
     int valid_limit;           /* validation sets looked at after each epoch at most; 0: all */
+    int patience;              /* stop when valid_loglik has not risen for so many epochs; 0: never */
     /* Called a few times a second; non-zero stops: the checkpoint is written, ONET_INTERRUPTED given back. */
     int (*progress)(void *context, const onet_progress *progress);
     void *context;
@@ -295,7 +299,8 @@ typedef struct onet_train_options {
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */
 ONET_API void onet_train_defaults(onet_train_options *options, size_t size);
-/* Trains on sets with known order; valid may be NULL. *model: the last (averaged) model. */
+/* Trains on sets with known order; valid may be NULL. *model: the last (averaged) model. The best by
+ * validation, by the log-likelihood of its sets' orders, is written beside model_path. */
 ONET_API onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
                                 const onet_train_options *options, onet_error *err);
 

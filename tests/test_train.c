@@ -140,12 +140,24 @@ static void threads_give_the_same_bits(void **state) {
     onet_sets_free(valid);
 }
 
+/* Turns the orders of sets round: the better the model, the less likely they are. */
+static onet_sets *turned(onet_sets *sets) {
+    for (size_t s = 0; s < sets->count; s++)
+        for (size_t a = sets->start[s], b = sets->start[s + 1] - 1; a < b; a++, b--) {
+            int32_t swap = sets->order[a];
+            sets->order[a] = sets->order[b];
+            sets->order[b] = swap;
+        }
+    return sets;
+}
+
 /* Stops the run at a given step. */
 static int stop_at(void *context, const onet_progress *p) {
     return p->step >= *(uint64_t *)context;
 }
 
-static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train_vectors, double drop) {
+static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train_vectors, double drop,
+                                    int patience) {
     onet_train_options o = small_run();
     onet_model *m;
     onet_error err;
@@ -154,6 +166,7 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train
     o.train_vectors = train_vectors;
     o.drop = drop;
     if (sets->items) o.jitter = drop / 5;
+    o.patience = patience;
     o.model_path = in_folder("whole.safetensors");
     onet_model_free(train(sets, valid, &o));
     char parts_path[128]; /* in_folder's answers do not last */
@@ -193,10 +206,94 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train
 
 static void a_resumed_run_equals_an_unbroken_one(void **state) {
     (void)state;
-    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), 0, 0);
-    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), 0, 0.5);
-    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), 1, 0);
-    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), 1, 0.5);
+    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), 0, 0, 0);
+    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), 0, 0.5, 0);
+    resumed_equals_unbroken(sorting(700, 2, 9, 3), turned(sorting(50, 5, 9, 4)), 0, 0.5, 2);
+    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), 1, 0, 0);
+    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), 1, 0.5, 0);
+}
+
+static double loglik(const onet_model *m, const onet_sets *sets) {
+    onet_orderer *orderer;
+    onet_error err;
+    double *logprob = calloc(sets->count, sizeof *logprob), sum = 0;
+    assert_non_null(logprob);
+    assert_int_equal(onet_orderer_new(&orderer, m, NULL, &err), ONET_OK);
+    assert_int_equal(onet_orderer_score(orderer, sets, logprob, &err), ONET_OK);
+    for (size_t s = 0; s < sets->count; s++) sum += logprob[s];
+    onet_orderer_free(orderer);
+    free(logprob);
+    return sum / (double)sets->start[sets->count];
+}
+
+typedef struct watch {
+    int epochs;
+    double seen[8]; /* validation log-likelihood after each epoch */
+    onet_progress last;
+} watch;
+
+static int watching(void *context, const onet_progress *p) {
+    watch *w = context;
+    if (!isnan(p->valid_loglik) && (!w->epochs || w->seen[w->epochs - 1] != p->valid_loglik)) {
+        assert_true(w->epochs < 8);
+        w->seen[w->epochs++] = p->valid_loglik;
+    }
+    w->last = *p;
+    return 0;
+}
+
+/* The log-likelihood that progress tells is that of the model; the best is kept, and the training ends when
+ * the patience does. What is learned makes the turned orders less likely with each epoch. */
+static void the_best_and_patience_go_by_log_likelihood(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(600, 3, 7, 21), *valid = sorting(60, 5, 9, 22);
+    onet_train_options o = small_run();
+    onet_error err;
+    onet_model *best, *m;
+    watch w = {0};
+    o.epochs = 5;
+    o.patience = 2;
+    o.model_path = in_folder("patient.safetensors");
+    o.progress = watching;
+    o.context = &w;
+    m = train(sets, valid, &o);
+    assert_int_equal(w.epochs, 5);
+    assert_int_equal(w.last.best_epoch, 5);
+    assert_int_equal(w.last.epoch, 5);
+    assert_true(fabs(loglik(m, valid) - w.last.valid_loglik) < 1e-12);
+    same_files(in_folder("patient.safetensors"), in_folder("patient.best.safetensors"));
+    onet_model_free(m);
+
+    turned(valid);
+    w = (watch){0};
+    m = train(sets, valid, &o);
+    assert_int_equal(w.epochs, 3);
+    assert_true(w.seen[0] > w.seen[1] && w.seen[0] > w.seen[2]);
+    assert_int_equal(w.last.best_epoch, 1);
+    assert_int_equal(w.last.epoch, 3);
+    assert_true(w.last.step < w.last.steps);
+    assert_true(fabs(loglik(m, valid) - w.seen[2]) < 1e-12);
+    assert_int_equal(onet_model_load(&best, in_folder("patient.best.safetensors"), &err), ONET_OK);
+    assert_true(fabs(loglik(best, valid) - w.seen[0]) < 1e-12);
+    onet_model_free(m);
+    onet_model_free(best);
+
+    /* More patience, and the same run goes on. */
+    o.resume = 1;
+    o.patience = 4;
+    onet_model_free(train(sets, valid, &o));
+    assert_int_equal(w.last.epoch, 5);
+    /* A new run without validation leaves no best model of another. */
+    o.resume = 0;
+    o.patience = 0;
+    onet_model_free(train(sets, NULL, &o));
+    assert_int_not_equal(access(in_folder("patient.best.safetensors"), F_OK), 0);
+    o.patience = 1;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o.patience = -1;
+    assert_int_equal(onet_train(&m, sets, valid, &o, &err), ONET_USAGE);
+    onet_sets_free(sets);
+    onet_sets_free(valid);
 }
 
 /* After each step the averages are what the formula says, to the last bit, for any number of threads: of a
@@ -468,6 +565,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_give_the_same_bits),
         cmocka_unit_test(a_resumed_run_equals_an_unbroken_one),
+        cmocka_unit_test(the_best_and_patience_go_by_log_likelihood),
         cmocka_unit_test(the_average_is_that_of_all_steps),
         cmocka_unit_test(a_loss_that_is_no_number_stops),
         cmocka_unit_test(bad_options_are_refused),

@@ -122,7 +122,7 @@ static void in_processes(int size, void (*run)(const world *w, void *shared), vo
 /* ---- training ---- */
 
 typedef struct training {
-    const onet_sets *sets;
+    const onet_sets *sets, *valid;
     onet_train_options o;
     onet_model *model[MOST];
     onet_status status[MOST];
@@ -132,7 +132,8 @@ typedef struct training {
 static void train(const world *w, void *shared) {
     training *t = shared;
     int k = w->rank;
-    t->status[k] = train_together(w, &t->model[k], k ? NULL : t->sets, NULL, &t->o, &t->err[k]);
+    t->status[k] =
+        train_together(w, &t->model[k], k ? NULL : t->sets, k ? NULL : t->valid, &t->o, &t->err[k]);
 }
 
 static training training_of(const onet_sets *sets) {
@@ -194,6 +195,37 @@ static void trains_the_same(void **state) {
         onet_model_free(alone);
         onet_sets_free(sets);
     }
+}
+
+/* Rank 0 alone validates; when it has no patience left, all stop. */
+static void stops_together(void **state) {
+    (void)state;
+    onet_sets *sets = number_sets(200, 0, 1), *valid = number_sets(30, 0, 2);
+    assert_true(sets && valid);
+    for (size_t s = 0; s < valid->count; s++) /* the better the model, the less likely are these */
+        for (size_t a = valid->start[s], b = valid->start[s + 1] - 1; a < b; a++, b--) {
+            int32_t swap = valid->order[a];
+            valid->order[a] = valid->order[b];
+            valid->order[b] = swap;
+        }
+    training t = training_of(sets);
+    t.valid = valid;
+    t.o.max_steps = 0;
+    t.o.epochs = 20;
+    t.o.patience = 2;
+    onet_model *alone;
+    onet_error err;
+    assert_int_equal(onet_train(&alone, sets, valid, &t.o, &err), ONET_OK);
+    in_processes(3, train, &t);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(t.status[k], ONET_OK);
+        assert_string_equal(onet_model_record(t.model[k], "steps"), onet_model_record(alone, "steps"));
+        assert_true(atoi(onet_model_record(alone, "steps")) < 20 * 40);
+        onet_model_free(t.model[k]);
+    }
+    onet_model_free(alone);
+    onet_sets_free(sets);
+    onet_sets_free(valid);
 }
 
 /* Fewer sets than processes: those without any take part in every sum all the same. */
@@ -343,8 +375,10 @@ static void orders_the_same(void **state) {
         onet_error err;
         assert_int_equal(onet_train(&model, sets, NULL, &t.o, &err), ONET_OK);
         for (onet_decode decode = ONET_BEAM; decode <= ONET_SAMPLE; decode++) {
-            ordering g = {
-                model, sets, {.size = sizeof g.o, .decode = decode, .top = TOP, .seed = 7, .threads = 1}, ordered_new(sets)};
+            ordering g = {model,
+                          sets,
+                          {.size = sizeof g.o, .decode = decode, .top = TOP, .seed = 7, .threads = 1},
+                          ordered_new(sets)};
             order(NULL, &g);
             ordered meant = g.to;
             for (int size = 2; size <= MOST; size++) {
@@ -370,7 +404,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees),          cmocka_unit_test(compares),
         cmocka_unit_test(trains_the_same), cmocka_unit_test(trains_with_fewer_sets_than_processes),
-        cmocka_unit_test(fails_together),  cmocka_unit_test(orders_the_same),
+        cmocka_unit_test(stops_together),  cmocka_unit_test(fails_together),
+        cmocka_unit_test(orders_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

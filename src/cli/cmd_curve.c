@@ -13,12 +13,23 @@
 
 enum { MOST_LOGS = 7, MOST_POINTS = 1000 };
 
-typedef enum curve_what { CURVE_VALID, CURVE_LOSS } curve_what;
+typedef enum curve_what { CURVE_VALID, CURVE_LOSS, CURVE_LOGLIK } curve_what;
+
+/* A column of the log, and how it is drawn. */
+static const struct {
+    const char *column, *title, *unit;
+    double times;
+} kinds[] = {
+    [CURVE_VALID] = {"valid_exact", "validation sets exactly right", "%", 100},
+    [CURVE_LOSS] = {"loss", "loss per step of an order", NULL, 1},
+    [CURVE_LOGLIK] = {"valid_loglik", "log-likelihood of validation sets, per step", NULL, 1},
+};
 
 static const onet_choice *curve_whats(void) {
     static const onet_choice list[] = {
         {"valid", "the share of validation sets put in exactly the right order", CURVE_VALID},
         {"loss", "the loss", CURVE_LOSS},
+        {"loglik", "the log-likelihood of the validation sets", CURVE_LOGLIK},
         {0},
     };
     return list;
@@ -76,7 +87,7 @@ static onet_status add_point(curve *c, const double value[COLUMNS], onet_error *
 }
 
 static onet_status read_lines(curve *c, input *in, curve_what what, onet_error *err) {
-    const char *name = what == CURVE_VALID ? "valid_exact" : "loss";
+    const char *name = kinds[what].column;
     char *line;
     long number;
     int column[COLUMNS] = {0};
@@ -108,13 +119,11 @@ static void finish(curve *c, curve_what what) {
     double a_epoch = c->step[c->count - 1] / c->epoch[c->count - 1];
     for (size_t i = 1; i < c->count; i++) /* the start of the last epoch says it exactly */
         if (c->epoch[i] > c->epoch[i - 1]) a_epoch = c->step[i - 1] / (c->epoch[i] - 1);
-    size_t kept = 0, stride = what == CURVE_VALID ? 1 : (c->count + MOST_POINTS - 1) / MOST_POINTS;
+    size_t kept = 0, stride = (c->count + MOST_POINTS - 1) / MOST_POINTS;
     for (size_t i = 0; i < c->count; i++) {
-        /* Validation is after each epoch; the rows between repeat what it said. */
-        bool ends = fabs(c->step[i] - c->epoch[i] * a_epoch) < 0.5;
-        if (what == CURVE_VALID ? !ends : (c->count - 1 - i) % stride > 0) continue;
+        if ((c->count - 1 - i) % stride > 0) continue;
         c->step[kept] = c->step[i] / a_epoch;
-        c->y[kept++] = what == CURVE_VALID ? 100 * c->y[i] : c->y[i];
+        c->y[kept++] = kinds[what].times * c->y[i];
     }
     c->count = kept;
 }
@@ -146,11 +155,9 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
             (chart_series){.name = c->name, .count = (int)c->count, .x = c->step, .y = c->y, .colour = i};
     }
     if (!status) {
-        bool valid = v->what == CURVE_VALID;
         chart picture = {.title = v->title,
                          .x = {.title = "epochs"},
-                         .y = {.title = valid ? "validation sets exactly right" : "loss a step of an order",
-                               .unit = valid ? "%" : NULL},
+                         .y = {.title = kinds[v->what].title, .unit = kinds[v->what].unit},
                          .count = count,
                          .series = series};
         status = chart_write(&picture, v->out, err);

@@ -77,15 +77,23 @@ typedef struct training {
     onet_progress last;
 } training;
 
+/* ", valid 93.00%, log-likelihood -0.0213"; nothing before the first validation. */
+static const char *valid_text(const onet_progress *now, char text[80]) {
+    text[0] = '\0';
+    if (!isnan(now->valid_exact))
+        snprintf(text, 80, ", valid %.2f%%, log-likelihood %.4f", 100 * now->valid_exact, now->valid_loglik);
+    return text;
+}
+
 static int show(void *context, const onet_progress *now) {
     training *t = context;
     t->last = *now;
     if (!isnan(now->loss) && progress_due(&t->line)) { /* before there is a loss there is nothing to tell */
-        char text[256], left[32], valid[48] = "";
-        if (!isnan(now->valid_exact)) snprintf(valid, sizeof valid, ", valid %.2f%%", 100 * now->valid_exact);
+        char text[256], left[32], valid[80];
         snprintf(text, sizeof text, "epoch %d/%d, step %llu/%llu, loss %.4f%s, %.0f sets/s, %s left",
                  now->epoch, now->epochs, (unsigned long long)now->step, (unsigned long long)now->steps,
-                 now->loss, valid, now->examples_per_second, duration_text(now->seconds_left, left));
+                 now->loss, valid_text(now, valid), now->examples_per_second,
+                 duration_text(now->seconds_left, left));
         progress_draw(&t->line, text);
     }
     return interrupted();
@@ -104,16 +112,26 @@ static const char *place_text(const onet_train_options *o, const onet_model *mod
 
 static void summarise(const training *t, const onet_train_options *o, const onet_model *model) {
     const onet_progress *p = &t->last;
-    char time[32], place[64];
+    char time[32], place[64], valid[80];
     printf("%s: %zu parameters, %llu steps, loss %.4f", o->model_path, onet_model_parameters(model, 1),
            (unsigned long long)p->step, p->loss);
-    if (!isnan(p->valid_exact)) printf(", valid %.2f%%", 100 * p->valid_exact);
+    printf("%s", valid_text(p, valid));
+    if (p->best_epoch) printf(", best epoch %d", p->best_epoch);
     printf(", %.0f sets/s%s, %s\n", p->examples_per_second, place_text(o, model, place),
            duration_text(progress_seconds(&t->line), time));
+    if (p->step < p->steps)
+        printf("stopped after epoch %d of %d: the log-likelihood has not improved since epoch %d\n", p->epoch,
+               p->epochs, p->best_epoch);
+    if (p->best_epoch && p->best_epoch < p->epoch) {
+        char *best = train_beside(o->model_path, TRAIN_BEST);
+        printf("%s: the best by validation, after epoch %d of %d\n", best ? best : "best", p->best_epoch,
+               p->epoch);
+        free(best);
+    }
 }
 
 static onet_status train(train_values *v, const onet_sets *data, const onet_sets *valid, onet_error *err) {
-    training t = {.last = {.valid_exact = NAN}};
+    training t = {.last = {.valid_exact = NAN, .valid_loglik = NAN}};
     onet_model *model = NULL;
     v->options.progress = show;
     v->options.context = &t;
@@ -156,6 +174,8 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
         return fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->data);
     if (v->options.train_vectors && !data->words)
         return fail(err, ONET_USAGE, "--train-vectors is for words: the items of %s are numbers", v->data);
+    if (v->options.patience && !valid)
+        return fail(err, ONET_USAGE, "--patience goes by validation sets: name some with --valid");
     if (valid && !valid->order)
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'",
                     v->valid);
@@ -223,8 +243,9 @@ static const option options[] = {
      .argument = "FILE",
      .required = true,
      .field = AT(options.model_path),
-     .help = "Where the model is written. The checkpoint, the CSV log and the best model by validation stand "
-             "beside it."},
+     .help =
+         "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV log "
+         "and the best model by validation (log-likelihood of the right orders) stand beside it."},
     {.name = "valid",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -237,6 +258,14 @@ static const option options[] = {
      .high = INT_MAX,
      .field = AT(options.valid_limit),
      .help = "Look at no more than the first N of them; 0 takes all."},
+    {.name = "patience",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 0,
+     .high = 1e6,
+     .field = AT(options.patience),
+     .help =
+         "Stop when the log-likelihood of the validation sets has not improved for N epochs; 0 never does."},
     {.name = "checkpoint-seconds",
      NUMBER(0, 1e9),
      .field = AT(options.checkpoint_seconds),

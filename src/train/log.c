@@ -32,7 +32,9 @@ onet_status log_open(train_log *log, const char *path, uint64_t bytes, onet_erro
     if (!log->file || ftruncate(fileno(log->file), end) || fseeko(log->file, end, SEEK_SET))
         return cannot_write(log, err);
     if (!end)
-        fprintf(log->file, "step,epoch,loss,learning_rate,valid_exact,examples_per_second,seconds,kernels\n");
+        fprintf(
+            log->file,
+            "step,epoch,loss,learning_rate,valid_exact,valid_loglik,examples_per_second,seconds,kernels\n");
     return ONET_OK;
 }
 
@@ -40,6 +42,8 @@ void log_row(const train_log *log, const onet_progress *now, const char *kernels
     if (!log->file) return;
     fprintf(log->file, "%" PRIu64 ",%d,%.6f,%.6g,", now->step, now->epoch, now->loss, now->learning_rate);
     if (!isnan(now->valid_exact)) fprintf(log->file, "%.6f", now->valid_exact);
+    fputc(',', log->file);
+    if (!isnan(now->valid_loglik)) fprintf(log->file, "%.6f", now->valid_loglik);
     fprintf(log->file, ",%.1f,%.2f,%s\n", now->examples_per_second, now->seconds, kernels);
 }
 

@@ -48,6 +48,7 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return fail(err, ONET_USAGE, "the checkpoint interval must not be negative");
     if (!(o->forget >= 0 && o->forget < 1))
         return fail(err, ONET_USAGE, "the share of forgotten words is at least 0 and less than 1");
+    if (o->patience < 0) return fail(err, ONET_USAGE, "patience is a number of epochs, 0 or more");
     if (!(o->drop >= 0 && o->drop < 1))
         return fail(err, ONET_USAGE, "the share of items that are left out is at least 0 and less than 1");
     if (!(o->jitter >= 0) || !isfinite(o->jitter))
@@ -59,10 +60,13 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     return ONET_OK;
 }
 
-onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, onet_error *err) {
+onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, const onet_train_options *o,
+                             onet_error *err) {
     if (!train->count || !train->order)
         return fail(err, ONET_BAD, "training needs sets with their right order: these have %s",
                     train->count ? "no order" : "no set");
+    if (!valid && o->patience)
+        return fail(err, ONET_USAGE, "patience goes by validation sets: there are none");
     if (valid && (!valid->order || valid->width != train->width))
         return fail(err, ONET_BAD,
                     "the validation sets need an order, and items of width %d as the training sets have",

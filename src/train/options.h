@@ -6,6 +6,7 @@
 
 onet_status train_check_options(const onet_train_options *options, onet_error *err);
 /* valid may be NULL. */
-onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, onet_error *err);
+onet_status train_check_sets(const onet_sets *train, const onet_sets *valid,
+                             const onet_train_options *options, onet_error *err);
 
 #endif

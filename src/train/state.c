@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,33 @@
 #include "base/memory.h"
 #include "data/safetensors.h"
 
+/* The numbers of a state, as a checkpoint names them. */
+static const struct {
+    const char *key;
+    size_t at;
+} numbers[] = {{"loss", offsetof(train_state, loss)},
+               {"loss_weight", offsetof(train_state, loss_weight)},
+               {"valid_exact", offsetof(train_state, valid_exact)},
+               {"valid_loglik", offsetof(train_state, valid_loglik)},
+               {"best_loglik", offsetof(train_state, best_loglik)},
+               {"seconds", offsetof(train_state, seconds)}},
+  counts[] = {{"step", offsetof(train_state, step)},
+              {"best_epoch", offsetof(train_state, best_epoch)},
+              {"log_bytes", offsetof(train_state, log_bytes)}};
+
+enum { NUMBERS = sizeof numbers / sizeof *numbers, COUNTS = sizeof counts / sizeof *counts };
+
+static double *number_of(train_state *s, int i) {
+    return (double *)((char *)s + numbers[i].at);
+}
+
+static uint64_t *count_of(train_state *s, int i) {
+    return (uint64_t *)((char *)s + counts[i].at);
+}
+
 onet_status state_new(train_state *s, size_t params, size_t vectors, int average, onet_error *err) {
     memset(s, 0, sizeof *s);
-    s->best_exact = -1;
-    s->valid_exact = NAN;
+    s->valid_exact = s->valid_loglik = s->best_loglik = NAN;
     s->params = params;
     s->vectors = vectors;
     float **block[] = {&s->theta, &s->m, &s->v, &s->average, &s->vec, &s->vec_m, &s->vec_v, &s->vec_average};
@@ -36,15 +60,13 @@ void state_free(train_state *s) {
     memset(s, 0, sizeof *s);
 }
 
+void state_share_numbers(train_state *s, const world *w) {
+    for (int i = 0; i < NUMBERS; i++) w->broadcast(w, 0, number_of(s, i), sizeof(double));
+    for (int i = 0; i < COUNTS; i++) w->broadcast(w, 0, count_of(s, i), sizeof(uint64_t));
+}
+
 void state_share(train_state *s, const world *w) {
-    double numbers[] = {(double)s->step, s->loss, s->loss_weight, s->best_exact, s->valid_exact, s->seconds};
-    w->broadcast(w, 0, numbers, sizeof numbers);
-    s->step = (uint64_t)numbers[0]; /* less than 2^53 */
-    s->loss = numbers[1];
-    s->loss_weight = numbers[2];
-    s->best_exact = numbers[3];
-    s->valid_exact = numbers[4];
-    s->seconds = numbers[5];
+    state_share_numbers(s, w);
     float *const data[] = {s->theta, s->m, s->v, s->average, s->vec, s->vec_m, s->vec_v, s->vec_average};
     for (int i = 0; i < 8; i++)
         if (data[i]) w->broadcast(w, 0, data[i], (i < 4 ? s->params : s->vectors) * sizeof *data[i]);
@@ -75,31 +97,25 @@ static void sum_of(const st_tensor *t, size_t count, char text[16]) {
 }
 
 onet_status checkpoint_write(const train_state *s, const char *settings, const char *path, onet_error *err) {
+    enum { OTHERS = 3 };
     st_tensor t[8];
-    char sum[16], step[32], log[32], loss[40], weight[40], best[40], valid[40], seconds[40];
+    char sum[16], text[NUMBERS + COUNTS][40];
     size_t count = blocks(s, t);
     sum_of(t, count, sum);
-    snprintf(step, sizeof step, "%" PRIu64, s->step);
-    snprintf(log, sizeof log, "%" PRIu64, s->log_bytes);
-    snprintf(loss, sizeof loss, "%a", s->loss);
-    snprintf(weight, sizeof weight, "%a", s->loss_weight);
-    snprintf(best, sizeof best, "%a", s->best_exact);
-    snprintf(valid, sizeof valid, "%a", s->valid_exact);
-    snprintf(seconds, sizeof seconds, "%a", s->seconds);
-    st_pair pairs[] = {{"format", "ordernet-checkpoint"},
-                       {"settings", settings},
-                       {"step", step},
-                       {"loss", loss},
-                       {"loss_weight", weight},
-                       {"best_exact", best},
-                       {"valid_exact", valid},
-                       {"log_bytes", log},
-                       {"seconds", seconds},
-                       {"crc32", sum}};
+    st_pair pairs[OTHERS + NUMBERS + COUNTS] = {
+        {"format", "ordernet-checkpoint"}, {"settings", settings}, {"crc32", sum}};
+    train_state own = *s;
+    for (int i = 0; i < NUMBERS + COUNTS; i++) {
+        if (i < NUMBERS)
+            snprintf(text[i], sizeof text[i], "%a", *number_of(&own, i));
+        else
+            snprintf(text[i], sizeof text[i], "%" PRIu64, *count_of(&own, i - NUMBERS));
+        pairs[OTHERS + i] = (st_pair){i < NUMBERS ? numbers[i].key : counts[i - NUMBERS].key, text[i]};
+    }
     return safetensors_write(path, t, count, pairs, sizeof pairs / sizeof *pairs, err);
 }
 
-static onet_status number(const safetensors *file, const char *key, double *value, onet_error *err) {
+static onet_status read_number(const safetensors *file, const char *key, double *value, onet_error *err) {
     const char *text = safetensors_metadata(file, key);
     char *end;
     if (text) *value = strtod(text, &end);
@@ -107,6 +123,21 @@ static onet_status number(const safetensors *file, const char *key, double *valu
         return fail(err, ONET_BAD, "%s: `%s` is missing or not a number: this is no checkpoint of ordernet",
                     safetensors_name(file), key);
     return ONET_OK;
+}
+
+static onet_status read_numbers(const safetensors *file, train_state *s, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int i = 0; i < NUMBERS && !status; i++)
+        status = read_number(file, numbers[i].key, number_of(s, i), err);
+    for (int i = 0; i < COUNTS && !status; i++) {
+        double value = 0;
+        status = read_number(file, counts[i].key, &value, err);
+        if (!status && !(value >= 0 && value < 9e15))
+            status = fail(err, ONET_BAD, "%s: `%s` is out of range: the checkpoint is corrupt",
+                          safetensors_name(file), counts[i].key);
+        if (!status) *count_of(s, i) = (uint64_t)value;
+    }
+    return status;
 }
 
 onet_status checkpoint_read(train_state *s, const char *settings, const char *path, int *found,
@@ -129,16 +160,8 @@ onet_status checkpoint_read(train_state *s, const char *settings, const char *pa
                  "%s belongs to a run with other data or settings (%s; now: %s): resume with those, or train "
                  "without --resume",
                  path, theirs, settings);
-    double step = 0, loss = 0, weight = 0, best = 0, valid = 0, log = 0, seconds = 0;
-    if (!status) status = number(file, "step", &step, err);
-    if (!status) status = number(file, "loss", &loss, err);
-    if (!status) status = number(file, "loss_weight", &weight, err);
-    if (!status) status = number(file, "best_exact", &best, err);
-    if (!status) status = number(file, "valid_exact", &valid, err);
-    if (!status) status = number(file, "log_bytes", &log, err);
-    if (!status) status = number(file, "seconds", &seconds, err);
-    if (!status && !(step >= 0 && step < 9e15 && log >= 0 && log < 9e15))
-        status = fail(err, ONET_BAD, "%s: a count is out of range: the checkpoint is corrupt", path);
+    train_state read = *s; /* the state's own numbers stay until all is read */
+    if (!status) status = read_numbers(file, &read, err);
     st_tensor want[8];
     size_t count = blocks(s, want);
     for (size_t i = 0; i < count && !status; i++) {
@@ -157,13 +180,7 @@ onet_status checkpoint_read(train_state *s, const char *settings, const char *pa
                  path);
     safetensors_close(file);
     if (status) return status;
-    s->step = (uint64_t)step;
-    s->log_bytes = (uint64_t)log;
-    s->loss = loss;
-    s->loss_weight = weight;
-    s->best_exact = best;
-    s->valid_exact = valid;
-    s->seconds = seconds;
+    *s = read;
     *found = 1;
     return ONET_OK;
 }

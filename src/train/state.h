@@ -9,8 +9,9 @@ typedef struct train_state {
     uint64_t step;                            /* steps done */
     double loss;                              /* running mean of the loss */
     double loss_weight;                       /* how much of that mean has been seen */
-    double best_exact;                        /* best validation so far; -1 before the first */
-    double valid_exact;                       /* the last validation; NaN before the first */
+    double valid_exact, valid_loglik;         /* the last validation; NaN before the first */
+    double best_loglik;                       /* the best validation so far */
+    uint64_t best_epoch;                      /* of it, from 1; 0 before the first */
     uint64_t log_bytes;                       /* length of the log */
     double seconds;                           /* spent training, in all runs together */
     size_t params, vectors;                   /* numbers in each block below */
@@ -20,7 +21,9 @@ typedef struct train_state {
 
 onet_status state_new(train_state *s, size_t params, size_t vectors, int average, onet_error *err);
 void state_free(train_state *s);
-/* Process 0's state to all; each has made its own with the same sizes. */
+/* Rank 0's numbers to all ranks. */
+void state_share_numbers(train_state *s, const world *w);
+/* Rank 0's state to all ranks; each has made its own with the same sizes. */
 void state_share(train_state *s, const world *w);
 
 /* `settings` names the run: a checkpoint of another run is refused. */

@@ -1,6 +1,7 @@
 /* The training loop: batches in, model out; checkpoints, log, validation and progress on the way. */
 #include "train/train.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -258,13 +259,15 @@ static onet_status fill_model(run *r, onet_error *err) {
 
 static onet_status record_progress(run *r, onet_error *err) {
     onet_model *model = r->model;
-    char step[32], loss[32], exact[32];
+    char step[32], loss[32], exact[32], loglik[32];
     snprintf(step, sizeof step, "%" PRIu64, r->s.step);
     snprintf(loss, sizeof loss, "%.6f", mean_loss(r));
     snprintf(exact, sizeof exact, "%.6f", r->s.valid_exact);
+    snprintf(loglik, sizeof loglik, "%.6f", r->s.valid_loglik);
     onet_status status = model_record_set(model, "steps", step, err);
     if (!status) status = model_record_set(model, "loss", loss, err);
     if (!status && !isnan(r->s.valid_exact)) status = model_record_set(model, "valid.exact", exact, err);
+    if (!status && !isnan(r->s.valid_loglik)) status = model_record_set(model, "valid.loglik", loglik, err);
     return status;
 }
 
@@ -283,12 +286,30 @@ static uint64_t epoch_of(const run *r, uint64_t step) {
     return low;
 }
 
+/* The epoch, from 1, of the last step that was done. */
+static uint64_t epoch_done(const run *r) {
+    return epoch_of(r, r->s.step - 1) + 1;
+}
+
+/* An epoch, or all, is done. */
+static bool ends(const run *r) {
+    return r->s.step == r->begin[epoch_of(r, r->s.step)] || r->s.step == r->steps;
+}
+
+/* All steps are done, or the validation has not improved for as many epochs as the caller has patience for.
+ * It follows from the state: a resumed run knows that it was at its end. */
+static bool finished(const run *r) {
+    if (r->s.step == r->steps) return true;
+    return r->o.patience && r->s.best_epoch && ends(r) &&
+           epoch_done(r) - r->s.best_epoch >= (uint64_t)r->o.patience;
+}
+
 static onet_progress progress(const run *r) {
     double seconds = clock_seconds() - r->started, rate = seconds > 0 ? (double)r->examples / seconds : 0;
-    uint64_t epoch = epoch_of(r, r->s.step) + 1;
+    uint64_t epoch = finished(r) ? epoch_done(r) : epoch_of(r, r->s.step) + 1;
     double a_step = (double)r->plan->used * (double)r->begun / (double)r->begin[r->begun];
     double left = (double)(r->steps - r->s.step) * a_step;
-    return (onet_progress){.epoch = epoch > (uint64_t)r->o.epochs ? r->o.epochs : (int)epoch,
+    return (onet_progress){.epoch = (int)epoch,
                            .epochs = r->o.epochs,
                            .step = r->s.step,
                            .steps = r->steps,
@@ -297,7 +318,9 @@ static onet_progress progress(const run *r) {
                            .valid_exact = r->s.valid_exact,
                            .examples_per_second = rate,
                            .seconds = r->seconds_before + seconds,
-                           .seconds_left = rate > 0 ? left / rate : NAN};
+                           .seconds_left = rate > 0 ? left / rate : NAN,
+                           .valid_loglik = r->s.valid_loglik,
+                           .best_epoch = (int)r->s.best_epoch};
 }
 
 static void report(run *r, int always) {
@@ -315,27 +338,43 @@ static void look(void *context) {
 /* The log tells of the step that was done, progress of the one that comes. */
 static void log_step(run *r) {
     onet_progress now = progress(r);
-    now.epoch = (int)epoch_of(r, r->s.step - 1) + 1;
+    now.epoch = (int)epoch_done(r);
+    if (!ends(r)) now.valid_exact = now.valid_loglik = NAN; /* of another step */
     now.learning_rate = rate_at(r, r->s.step - 1);
     log_row(&r->log, &now, net_kernels(r->net));
 }
 
-/* Fills the model and, where there are sets for it, sees how good it is; the best so far is kept. */
-static onet_status validate(run *r, onet_error *err) {
-    if (!r->validates && r->s.step < r->steps) return ONET_OK;
-    onet_status status = fill_model(r, err);
-    if (status || !r->valid) return status;
+/* Measures the model; the best so far is kept. Log-likelihood moves with every step of every set, exact match
+ * only where a whole set goes over: the first is the less noisy guide. */
+static onet_status measure_model(run *r, onet_error *err) {
     size_t count = r->valid->count;
     if (r->o.valid_limit > 0 && count > (size_t)r->o.valid_limit) count = (size_t)r->o.valid_limit;
-    bool cpu = !strcmp(r->net->ops->name, "cpu"); /* a training on processors leaves GPUs alone */
-    onet_order_options how = {.decode = ONET_GREEDY,
+    bool cpu = !strcmp(r->net->ops->name, "cpu"); /* a training on CPUs leaves GPUs alone */
+    onet_order_options how = {.size = sizeof how,
+                              .decode = ONET_GREEDY,
                               .threads = r->o.threads,
                               .kernels = r->o.kernels,
                               .device = cpu ? "cpu" : NULL};
-    status = validate_exact(&r->s.valid_exact, r->model, r->valid, count, &how, r->net->device, look, r, err);
-    if (status || r->s.valid_exact <= r->s.best_exact) return status;
-    r->s.best_exact = r->s.valid_exact;
+    validation found;
+    onet_status status = validate_sets(&found, r->model, r->valid, count, &how, r->net->device, look, r, err);
+    if (status) return status;
+    r->s.valid_exact = found.exact;
+    r->s.valid_loglik = found.loglik;
+    if (r->s.best_epoch && !(found.loglik > r->s.best_loglik)) return ONET_OK;
+    r->s.best_loglik = found.loglik;
+    r->s.best_epoch = epoch_done(r);
     if (r->best && !(status = record_progress(r, err))) status = onet_model_save(r->model, r->best, err);
+    return status;
+}
+
+/* Fills the model and, where there are sets for it, measures it: rank 0 does, and tells the others, who stop
+ * when it stops. */
+static onet_status validate(run *r, onet_error *err) {
+    if (!r->validates && r->s.step < r->steps) return ONET_OK;
+    onet_status status = fill_model(r, err);
+    if (status || !r->validates) return status;
+    if (r->valid) status = measure_model(r, err);
+    if (r->w) state_share_numbers(&r->s, r->w);
     return status;
 }
 
@@ -349,13 +388,8 @@ static void move_average(run *r) {
     r->net->ops->average(r->net, decay);
 }
 
-/* A log's row is due; an epoch, or all, is done. */
 static bool log_due(const run *r) {
     return r->s.step % r->log_every == 0;
-}
-
-static bool ends(const run *r) {
-    return r->s.step == r->begin[epoch_of(r, r->s.step)] || r->s.step == r->steps;
 }
 
 static onet_status one_step(run *r, onet_error *err) {
@@ -411,7 +445,7 @@ static onet_status loop(run *r, onet_error *err) {
     r->started = r->last_checkpoint = clock_seconds();
     report(r, 1);
     onet_status status = together(r, ONET_OK, err);
-    while (r->s.step < r->steps && !r->stop && !status) {
+    while (!finished(r) && !r->stop && !status) {
         status = one_step(r, err);
         if (!status) status = after_step(r, err);
         status = together(r, status, err);
@@ -419,7 +453,7 @@ static onet_status loop(run *r, onet_error *err) {
     if (status) return status;
     status = world_agree(r->w, save_checkpoint(r, err), err);
     if (!status) report(r, 1);
-    if (!status && r->s.step < r->steps)
+    if (!status && !finished(r))
         status = fail(err, ONET_INTERRUPTED, "stopped at step %" PRIu64 " of %" PRIu64, r->s.step, r->steps);
     return status;
 }
@@ -590,11 +624,23 @@ static onet_status open_net(run *r, onet_error *err) {
     return status ? status : record(r, err);
 }
 
+/* When all else is ready: a run that cannot start leaves the files of the one before. A run that goes on
+ * keeps its log and its best model; in a new one, those are another model's. */
+static onet_status start_files(run *r, onet_error *err) {
+    if (!r->log_path) return ONET_OK;
+    onet_status status = log_open(&r->log, r->log_path, r->s.log_bytes, err);
+    if (!status && !r->s.best_epoch && remove(r->best) && errno != ENOENT)
+        status = fail(err, ONET_IO, "cannot remove %s, the best model of an older run: %s", r->best,
+                      strerror(errno));
+    return status;
+}
+
 /* What may fail in one process is agreed on before the next call in which they wait for each other. */
 static onet_status prepare(run *r, onet_error *err) {
     const world *w = r->w;
     int first = !w || !w->rank;
-    onet_status status = world_agree(w, first ? train_check_sets(r->train, r->valid, err) : ONET_OK, err);
+    onet_status status =
+        world_agree(w, first ? train_check_sets(r->train, r->valid, &r->o, err) : ONET_OK, err);
     if (status) return status;
     if (w) {
         if ((status = shard_make(&r->shard, w, r->train, err))) return status;
@@ -618,8 +664,7 @@ static onet_status prepare(run *r, onet_error *err) {
     }
     r->seconds_before = r->s.seconds;
     if ((status = world_agree(w, open_net(r, err), err))) return status;
-    /* When all else is ready: a run that cannot start leaves the log of the one before. */
-    return world_agree(w, r->log_path ? log_open(&r->log, r->log_path, r->s.log_bytes, err) : ONET_OK, err);
+    return world_agree(w, start_files(r, err), err);
 }
 
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,

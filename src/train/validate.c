@@ -22,10 +22,11 @@ static onet_sets view(const onet_sets *s, size_t first, size_t count, size_t *at
     return v;
 }
 
-onet_status validate_exact(double *exact, const onet_model *model, const onet_sets *sets, size_t count,
-                           const onet_order_options *how, int device, void (*look)(void *context),
-                           void *context, onet_error *err) {
+onet_status validate_sets(validation *found, const onet_model *model, const onet_sets *sets, size_t count,
+                          const onet_order_options *how, int device, void (*look)(void *context),
+                          void *context, onet_error *err) {
     size_t right = 0, largest = 0; /* items of a block */
+    double sum = 0;
     for (size_t s = 0; s < count; s += BLOCK) {
         size_t end = s + BLOCK < count ? s + BLOCK : count;
         if (sets->start[end] - sets->start[s] > largest) largest = sets->start[end] - sets->start[s];
@@ -34,8 +35,9 @@ onet_status validate_exact(double *exact, const onet_model *model, const onet_se
     int32_t *order = array_new(largest, sizeof *order);
     onet_answer *answer = array_new(BLOCK, sizeof *answer);
     size_t *at = array_new(BLOCK + 1, sizeof *at);
-    onet_status status = order && answer && at ? orderer_new(&orderer, model, how, device, err)
-                                               : fail_memory(err, "the validation");
+    double *logprob = array_new(BLOCK, sizeof *logprob);
+    onet_status status = order && answer && at && logprob ? orderer_new(&orderer, model, how, device, err)
+                                                          : fail_memory(err, "the validation");
     for (size_t s = 0; s < count && !status; s += BLOCK) {
         size_t here = s + BLOCK < count ? BLOCK : count - s;
         onet_sets block = view(sets, s, here, at);
@@ -45,11 +47,15 @@ onet_status validate_exact(double *exact, const onet_model *model, const onet_se
         if (!status) status = onet_measure_sets(&report, &block, answer, NULL, 0, err);
         if (!status) right += (size_t)llround(report.exact.mean * (double)here);
         look(context);
+        if (!status) status = onet_orderer_score(orderer, &block, logprob, err);
+        for (size_t i = 0; i < here && !status; i++) sum += logprob[i];
+        look(context);
     }
     onet_orderer_free(orderer);
     free(order);
     free(answer);
     free(at);
-    if (!status) *exact = (double)right / (double)count;
+    free(logprob);
+    if (!status) *found = (validation){(double)right / (double)count, sum / (double)sets->start[count]};
     return status;
 }

@@ -4,11 +4,15 @@
 
 #include "ordernet.h"
 
-/* The share of the first `count` sets that the model puts in exactly the right order, to *exact; on GPU
- * `device` where `how` leaves the choice and the work is worth it. Calls look(context) many times in between.
- */
-onet_status validate_exact(double *exact, const onet_model *model, const onet_sets *sets, size_t count,
-                           const onet_order_options *how, int device, void (*look)(void *context),
-                           void *context, onet_error *err);
+typedef struct validation {
+    double exact;  /* share of sets that the model puts in exactly the right order */
+    double loglik; /* log-probability of the right orders, mean over all their steps */
+} validation;
+
+/* Measures the model with the first `count` sets; on GPU `device` where `how` leaves the choice and the work
+ * is worth it. Calls look(context) many times in between. */
+onet_status validate_sets(validation *found, const onet_model *model, const onet_sets *sets, size_t count,
+                          const onet_order_options *how, int device, void (*look)(void *context),
+                          void *context, onet_error *err);
 
 #endif
