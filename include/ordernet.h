@@ -216,9 +216,9 @@ ONET_API void onet_order_defaults(onet_order_options *options, size_t size);
  * narrower or the set has fewer orders. */
 typedef struct onet_answer {
     int found;         /* orders found, at most top */
-    int32_t *order;    /* [top, n] */
+    int32_t *order;    /* [top, n]: the placed items, then the context items, smallest index first */
     double *logprob;   /* [top] */
-    float *step;       /* [top, n]: probability of each step's choice; NULL when not wanted */
+    float *step;       /* [top, n]: probability of each step's choice, 0 for context; NULL when not wanted */
     void *reserved[4]; /* zero */
 } onet_answer;
 
@@ -228,12 +228,18 @@ typedef struct onet_orderer onet_orderer;
 ONET_API onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
                                       const onet_order_options *options, onet_error *err);
 ONET_API void onet_orderer_free(onet_orderer *orderer);
-/* sets of any sizes, in parallel; answers[count]. The sets' own order is not looked at. */
+/* sets of any sizes, in parallel; answers[count]. The sets' own order is not looked at. Orders keep the sets'
+ * constraints; the probabilities are the model's own, as if there were none. */
 ONET_API onet_status onet_orderer_run(onet_orderer *orderer, const onet_sets *sets, onet_answer *answers,
                                       onet_error *err);
-/* Log-probability that the model gives to the sets' own order: logprob[count]. */
+/* Log-probability that the model gives to the sets' own order: logprob[count]. Constraints are not looked at.
+ */
 ONET_API onet_status onet_orderer_score(onet_orderer *orderer, const onet_sets *sets, double *logprob,
                                         onet_error *err);
+/* The same, and the log-probability of each step's choice: step[start[count] - start[0]], set after set, 0
+ * for context items; NULL when not wanted. */
+ONET_API onet_status onet_orderer_score_steps(onet_orderer *orderer, const onet_sets *sets, double *logprob,
+                                              double *step, onet_error *err);
 
 /* ---- Training ---------------------------------------------------------------------------------------- */
 

@@ -175,11 +175,19 @@ static double *source_target(const net *w, int B, int n, const double *x, const 
 
 void paper_forward_double(const shape *sh, const double *theta, double *running, int B, int n,
                           const double *x, const int32_t *y, int training, double *logits, double *loss) {
+    paper_forward_placed(sh, theta, running, B, n, n, x, y, training, logits, loss);
+}
+
+void paper_forward_placed(const shape *sh, const double *theta, double *running, int B, int all, int n,
+                          const double *x, const int32_t *y, int training, double *logits, double *loss) {
     net w = {sh, theta, running, training != 0};
-    size_t input = (size_t)B * (size_t)n * (size_t)sh->s.width;
+    size_t input = (size_t)B * (size_t)all * (size_t)sh->s.width;
     double *encoded = numbers(input);
     memcpy(encoded, x, input * sizeof *x);
-    for (int k = 0; k < sh->s.encoder_blocks; k++) encoded = encoder_block(&w, k, B, n, encoded);
+    for (int k = 0; k < sh->s.encoder_blocks; k++) encoded = encoder_block(&w, k, B, all, encoded);
+    for (size_t b = 1; b < (size_t)B; b++) /* the placed items of all sets together */
+        memmove(encoded + b * (size_t)n * (size_t)sh->D, encoded + b * (size_t)all * (size_t)sh->D,
+                (size_t)n * (size_t)sh->D * sizeof *encoded);
 
     int *place = places(B, n, y);
     double *grid = source_target(&w, B, n, encoded, y, place);

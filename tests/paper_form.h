@@ -16,7 +16,12 @@
 void paper_forward_double(const shape *sh, const double *theta, double *running, int B, int n,
                           const double *x, const int32_t *y, int training, double *logits, double *loss);
 
-/* The same from float parameters and items. */
+/* The same with context: of the items x: [B, all, d] of a set the encoder sees all, and the first n are
+ * placed; y: [B, n], logits: [B, n, n]. */
+void paper_forward_placed(const shape *sh, const double *theta, double *running, int B, int all, int n,
+                          const double *x, const int32_t *y, int training, double *logits, double *loss);
+
+/* The same from float parameters and items, without context. */
 void paper_forward(const shape *sh, const float *theta, double *running, int B, int n, const float *x,
                    const int32_t *y, int training, double *logits, double *loss);
 

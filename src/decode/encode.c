@@ -118,7 +118,7 @@ static void decoder_rows(void *arg, int task, int thread) {
     }
 }
 
-void encode(encoded *e, const frozen *f, const float *const *items, int n, pool *threads) {
+void encode(encoded *e, const frozen *f, const float *const *items, int n, int placed, pool *threads) {
     job j = {e, f, items, n, 0};
     int tasks = (n + ROWS - 1) / ROWS;
     pool_run(threads, tasks, take_rows, &j);
@@ -126,5 +126,6 @@ void encode(encoded *e, const frozen *f, const float *const *items, int n, pool 
         pool_run(threads, tasks, first_rows, &j);
         pool_run(threads, tasks, pair_rows, &j);
     }
-    pool_run(threads, tasks, decoder_rows, &j);
+    j.n = placed;
+    pool_run(threads, (placed + ROWS - 1) / ROWS, decoder_rows, &j);
 }

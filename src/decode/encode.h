@@ -10,8 +10,8 @@ typedef struct encoded {
     real *x;     /* [n, D] */
     real *ac;    /* [n, 2H] */
     real *best;  /* [n, O] */
-    real *q;     /* [n, Q]: x' times the decoder's row weights */
-    real *logit; /* [n]: what x' alone gives to an item's logit */
+    real *q;     /* [placed, Q]: x' times the decoder's row weights */
+    real *logit; /* [placed]: what x' alone gives to an item's logit */
 } encoded;
 
 /* Item i, counted over all sets, as the model sees it: words have the model's own vectors, since training may
@@ -22,7 +22,8 @@ const float *item_seen(const onet_model *model, const onet_sets *sets, size_t i)
 bool encoded_reserve(encoded *e, const frozen *f, int n);
 void encoded_free(encoded *e);
 
-/* items: [n, width], not yet standardised. A pool spreads a large set over its threads; NULL: this thread. */
-void encode(encoded *e, const frozen *f, const float *const *items, int n, pool *threads);
+/* items: [n, width], not yet standardised, the `placed` ones first: q and logit are made for those alone. A
+ * pool spreads a large set over its threads; NULL: this thread. */
+void encode(encoded *e, const frozen *f, const float *const *items, int n, int placed, pool *threads);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/constraints.h"
 #include "decode/encode.h"
 #include "decode/search.h"
 #include "kernels/device.h"
@@ -179,7 +180,7 @@ static void give_task(void *arg, int task, int thread) {
     for (int s = task * TASK; s < p->count && s < (task + 1) * TASK; s++) {
         size_t set = p->place[s].set, at = (size_t)s * found;
         if (!p->work->answers) {
-            p->work->logprob[set] = p->logprob[s];
+            p->work->score.logprob[set] = p->logprob[s];
             continue;
         }
         onet_answer *a = &p->work->answers[set];
@@ -210,11 +211,22 @@ static void give(void *context, size_t first, int count, const int32_t *order, c
     pool_run(p.work->threads, (count + TASK - 1) / TASK, give_task, &p);
 }
 
-onet_status gpu_run(order_device *d, const gpu_work *work, onet_error *err) {
-    size_t count = work->sets->count;
-    place *all = array_new(count ? count : 1, sizeof *all);
+bool gpu_takes(const onet_sets *sets, size_t s, bool score, bool steps) {
+    size_t from, count = 0;
+    if (!score && sets->constraint_count)
+        constraints_of(sets, sets->start[s], sets->start[s + 1], &from, &count);
+    return !count && !steps && sets_placed(sets, s) == sets_size(sets, s);
+}
+
+onet_status gpu_run(order_device *d, const gpu_work *work, bool *every, onet_error *err) {
+    const onet_sets *sets = work->sets;
+    size_t count = 0;
+    place *all = array_new(sets->count ? sets->count : 1, sizeof *all);
     if (!all) return fail_memory(err, "the sets' sizes");
-    for (size_t s = 0; s < count; s++) all[s] = (place){(uint32_t)sets_size(work->sets, s), (uint32_t)s};
+    for (size_t s = 0; s < sets->count; s++)
+        if (gpu_takes(sets, s, !work->answers, work->score.step != NULL))
+            all[count++] = (place){(uint32_t)sets_size(sets, s), (uint32_t)s};
+    *every = count == sets->count;
     qsort(all, count, sizeof *all, by_size);
     onet_status status = ONET_OK;
     for (size_t first = 0, last; first < count && !status; first = last) {

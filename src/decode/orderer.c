@@ -19,8 +19,10 @@ enum { LARGE = 400 }; /* items from which on a set gets all threads */
 struct worker {
     encoded e;
     search s;
-    const float **items; /* [room] */
-    size_t room;
+    const float **items; /* [room]: of each row, the placed items' rows first */
+    int32_t *item;       /* [item_room]: the item of each row */
+    int32_t *row;        /* [row_room]: the row of each item; then the rows of a given order */
+    size_t room, item_room, row_room;
 };
 
 onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const onet_order_options *options,
@@ -77,6 +79,8 @@ void onet_orderer_free(onet_orderer *r) {
             encoded_free(&r->worker[t].e);
             search_free(&r->worker[t].s);
             free(r->worker[t].items);
+            free(r->worker[t].item);
+            free(r->worker[t].row);
         }
     free(r->worker);
     if (r->gpu) r->gpu->close(r->gpu);
@@ -89,53 +93,100 @@ typedef struct job {
     onet_orderer *r;
     const onet_sets *sets;
     onet_answer *answers; /* or NULL: score the sets' own order */
-    double *logprob;
-    size_t first; /* set that task 0 stands for */
+    score_out score;
+    const constraint_graph *graph; /* [count]; NULL: no set has constraints */
+    bool rest;                     /* only the sets that the GPU does not take */
+    size_t first;                  /* set that task 0 stands for */
 } job;
 
+/* Placed items first, each kind in the order of the set; how many are placed. */
+static int arrange(worker *w, const onet_model *model, const onet_sets *sets, size_t set) {
+    size_t first = sets->start[set];
+    int n = (int)sets_size(sets, set), rows = 0, placed = 0;
+    for (int context = 0; context < 2; context++) {
+        for (int i = 0; i < n; i++) {
+            if ((sets->context && sets->context[first + (size_t)i]) != context) continue;
+            w->items[rows] = item_seen(model, sets, first + (size_t)i);
+            w->item[rows] = i;
+            w->row[i] = rows++;
+        }
+        if (!context) placed = rows;
+    }
+    return placed;
+}
+
+static void score_set(const job *j, size_t set, worker *w, const frozen *f, int placed) {
+    size_t first = j->sets->start[set], n = sets_size(j->sets, set);
+    int32_t *given = w->row + n;
+    for (int t = 0; t < placed; t++) given[t] = w->row[j->sets->order[first + (size_t)t]];
+    search_run(&w->s, f, &w->e, &(search_task){.n = placed, .beams = 1, .given = given, .item = w->item});
+    const beam *found = &w->s.now[0];
+    j->score.logprob[set] = found->logprob;
+    if (!j->score.step) return;
+    double *step = j->score.step + (first - j->sets->start[0]);
+    memcpy(step, found->step, (size_t)placed * sizeof *step);
+    memset(step + placed, 0, (n - (size_t)placed) * sizeof *step);
+}
+
+/* One order of the search, the context items behind it. */
+static void add_order(onet_answer *a, const beam *from, const worker *w, int n, int placed) {
+    size_t at = (size_t)a->found * (size_t)n;
+    memcpy(a->order + at, from->order, (size_t)placed * sizeof *a->order);
+    memcpy(a->order + at + placed, w->item + placed, (size_t)(n - placed) * sizeof *a->order);
+    if (a->logprob) a->logprob[a->found] = from->logprob;
+    for (int t = 0; a->step && t < n; t++)
+        a->step[at + (size_t)t] = t < placed ? (float)exp(from->step[t]) : 0;
+    a->found++;
+}
+
 static void one_set(job *j, size_t set, worker *w, pool *threads) {
-    size_t first = j->sets->start[set];
     int n = (int)sets_size(j->sets, set);
     const frozen *f = freezer_find(&j->r->z, n);
-    for (int i = 0; i < n; i++) w->items[i] = item_seen(f->model, j->sets, first + (size_t)i);
-    encode(&w->e, f, w->items, n, threads);
+    int placed = arrange(w, f->model, j->sets, set);
+    encode(&w->e, f, w->items, n, placed, threads);
     if (!j->answers) {
-        search_run(&w->s, f, &w->e, n, 1, NULL, j->sets->order + first);
-        j->logprob[set] = w->s.now[0].logprob;
+        score_set(j, set, w, f, placed);
         return;
     }
     onet_answer *a = &j->answers[set];
     int draws = j->r->options.decode == ONET_SAMPLE, rounds = draws ? j->r->top : 1;
     rng r;
     if (draws) rng_seed(&r, j->r->options.seed, j->r->served + set);
+    search_task task = {.n = placed,
+                        .beams = search_orders(placed, j->r->beams),
+                        .r = draws ? &r : NULL,
+                        .item = w->item,
+                        .constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL};
     a->found = 0;
     for (int round = 0; round < rounds; round++) {
-        int found = search_run(&w->s, f, &w->e, n, search_orders(n, j->r->beams), draws ? &r : NULL, NULL);
-        for (int b = 0; b < found && a->found < j->r->top; b++, a->found++) {
-            const beam *from = &w->s.now[b];
-            memcpy(a->order + (size_t)a->found * n, from->order, (size_t)n * sizeof *a->order);
-            if (a->logprob) a->logprob[a->found] = from->logprob;
-            if (a->step) memcpy(a->step + (size_t)a->found * n, from->step_p, (size_t)n * sizeof *a->step);
-        }
+        int found = search_run(&w->s, f, &w->e, &task);
+        for (int b = 0; b < found && a->found < j->r->top; b++) add_order(a, &w->s.now[b], w, n, placed);
     }
+}
+
+/* Is set s this job's? */
+static bool is_own(const job *j, size_t s) {
+    return !j->rest || !gpu_takes(j->sets, s, !j->answers, j->score.step != NULL);
 }
 
 static void set_task(void *arg, int task, int thread) {
     job *j = arg;
     size_t set = j->first + (size_t)task;
-    if (sets_size(j->sets, set) < LARGE) one_set(j, set, &j->r->worker[thread], NULL);
+    if (sets_size(j->sets, set) < LARGE && is_own(j, set)) one_set(j, set, &j->r->worker[thread], NULL);
 }
 
-/* Makes the net ready for the sets from `first` on, as many as there is room for; *last is the set after
+/* Makes the net ready for the sets from j->first on, as many as there is room for; *last is the set after
  * them. All memory is taken here, before the first set, so that no task can fail. */
-static onet_status reserve(onet_orderer *r, const onet_sets *sets, size_t first, size_t *last, int beams,
-                           onet_error *err) {
+static onet_status reserve(const job *j, size_t *last, int beams, onet_error *err) {
+    onet_orderer *r = j->r;
+    const onet_sets *sets = j->sets;
     int n[2] = {0, 0};
-    size_t s = first;
+    size_t s = j->first;
     for (; s < sets->count; s++) {
+        if (!is_own(j, s)) continue;
         int size = (int)sets_size(sets, s), large = size >= LARGE;
         if (!freezer_find(&r->z, size)) {
-            if (s > first && r->z.count == FROZEN_SIZES) break;
+            if (s > j->first && r->z.count == FROZEN_SIZES) break;
             if (!freezer_get(&r->z, size)) return fail_memory(err, "the net's weights");
         }
         if (size > n[large]) n[large] = size;
@@ -147,7 +198,9 @@ static onet_status reserve(onet_orderer *r, const onet_sets *sets, size_t first,
         if (!need) continue;
         const frozen *f = freezer_find(&r->z, need);
         if (!encoded_reserve(&w->e, f, need) || !search_reserve(&w->s, f, search_orders(need, beams), need) ||
-            !array_reserve(&w->items, &w->room, (size_t)need, sizeof *w->items))
+            !array_reserve(&w->items, &w->room, (size_t)need, sizeof *w->items) ||
+            !array_reserve(&w->item, &w->item_room, (size_t)need, sizeof *w->item) ||
+            !array_reserve(&w->row, &w->row_room, 2 * (size_t)need, sizeof *w->row))
             return fail(err, ONET_MEMORY,
                         "not enough memory to order a set of %d items with %d beams: try a narrower beam",
                         need, beams);
@@ -156,7 +209,7 @@ static onet_status reserve(onet_orderer *r, const onet_sets *sets, size_t first,
 }
 
 /* Is the GPU to do it? When the choice is free: when the work is worth the way there, which is long the first
- * time, since the driver has to be started. Orders drawn at random always come from the processor. */
+ * time, since the driver has to be started. Orders drawn at random always come from the CPU. */
 static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, bool score) {
     if (r->device.kind == DEVICE_CPU || (r->options.decode == ONET_SAMPLE && !score)) return false;
     if (r->device.kind == DEVICE_GPU) return true;
@@ -172,25 +225,63 @@ static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, bool score
     return r->gpu != NULL;
 }
 
-onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
+static void free_graphs(constraint_graph *graph, size_t count) {
+    for (size_t s = 0; graph && s < count; s++) constraint_graph_free(&graph[s]);
+    free(graph);
+}
+
+/* The constraints of all sets, as the search keeps them: [count], n = 0 for sets without. */
+static onet_status make_graphs(constraint_graph **result, const onet_sets *sets, onet_error *err) {
+    constraint_graph *graph = array_new(sets->count, sizeof *graph);
+    onet_status status = graph ? ONET_OK : fail_memory(err, "the constraints");
+    for (size_t s = 0; s < sets->count && !status; s++) {
+        size_t from, count, first = sets->start[s];
+        constraints_of(sets, first, sets->start[s + 1], &from, &count);
+        if (!count) continue;
+        status =
+            constraint_graph_make(&graph[s], sets->constraints + from, count, first, (int)sets_size(sets, s),
+                                  sets->context ? sets->context + first : NULL, err);
+        if (status == ONET_BAD) error_prefix(err, "set %zu", s + 1);
+    }
+    if (status) {
+        free_graphs(graph, sets->count);
+        graph = NULL;
+    }
+    *result = graph;
+    return status;
+}
+
+static onet_status run_cpu(job *j, int beams, onet_error *err) {
+    onet_orderer *r = j->r;
+    for (size_t last = 0; j->first < j->sets->count; j->first = last) {
+        onet_status status = reserve(j, &last, beams, err);
+        if (status) return status;
+        pool_run(r->pool, (int)(last - j->first), set_task, j);
+        for (size_t s = j->first; s < last; s++)
+            if (sets_size(j->sets, s) >= LARGE && is_own(j, s)) one_set(j, s, &r->worker[0], r->pool);
+    }
+    return ONET_OK;
+}
+
+onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                              onet_error *err) {
     int beams = answers ? r->beams : 1;
-    onet_status status;
-    if (on_gpu(r, sets, beams, !answers)) {
-        gpu_work work = {&r->z, sets, answers, logprob, beams, r->top, r->pool};
-        status = gpu_run(r->gpu, &work, err);
-        if (!status) r->served += sets->count;
-        if (status != ONET_MEMORY || r->device.kind == DEVICE_GPU) return status;
+    bool all = false; /* the GPU has answered every set */
+    constraint_graph *graph = NULL;
+    job j = {.r = r, .sets = sets, .answers = answers, .score = score};
+    onet_status status = answers && sets->constraint_count ? make_graphs(&graph, sets, err) : ONET_OK;
+    if (!status && on_gpu(r, sets, beams, !answers)) {
+        gpu_work work = {&r->z, sets, answers, score, beams, r->top, r->pool};
+        status = gpu_run(r->gpu, &work, &all, err);
+        j.rest = !status;
+        all = all && !status;
+        if (status == ONET_MEMORY && r->device.kind != DEVICE_GPU) status = ONET_OK;
     }
-    job j = {r, sets, answers, logprob, 0};
-    for (size_t last = 0; j.first < sets->count; j.first = last) {
-        if ((status = reserve(r, sets, j.first, &last, beams, err))) return status;
-        pool_run(r->pool, (int)(last - j.first), set_task, &j);
-        for (size_t s = j.first; s < last; s++)
-            if (sets_size(sets, s) >= LARGE) one_set(&j, s, &r->worker[0], r->pool);
-    }
-    r->served += sets->count;
-    return ONET_OK;
+    j.graph = graph;
+    if (!status && !all) status = run_cpu(&j, beams, err);
+    if (!status) r->served += sets->count;
+    free_graphs(graph, sets->count);
+    return status;
 }
 
 /* Features far beyond those of the training overflow in the net: what it then says means nothing. */
@@ -209,7 +300,7 @@ static onet_status check_numbers(const onet_sets *sets, const onet_answer *answe
     return ONET_OK;
 }
 
-static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
+static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                        onet_error *err) {
     int width = r->z.model->sh.s.width;
     if (sets->width != width)
@@ -226,18 +317,33 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
         if (size < 1) return fail(err, ONET_BAD, "set %zu has no items", s + 1);
         if (size > 1 << 24)
             return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s + 1, size);
+        if (!sets_placed(sets, s))
+            return fail(err, ONET_BAD, "set %zu has only context items; leave it out or place one", s + 1);
     }
-    onet_status status = (r->w ? orderer_run_shared : orderer_run_here)(r, sets, answers, logprob, err);
-    return status ? status : check_numbers(sets, answers, logprob, err);
+    onet_status status = (r->w ? orderer_run_shared : orderer_run_here)(r, sets, answers, score, err);
+    return status ? status : check_numbers(sets, answers, score.logprob, err);
 }
 
 onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, onet_error *err) {
-    return run(r, sets, answers, NULL, err);
+    return run(r, sets, answers, (score_out){0}, err);
+}
+
+onet_status onet_orderer_score_steps(onet_orderer *r, const onet_sets *sets, double *logprob, double *step,
+                                     onet_error *err) {
+    if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to score");
+    for (size_t s = 0; s < sets->count && sets->context; s++) {
+        size_t first = sets->start[s];
+        onet_status status =
+            sets_check_context(sets->context + first, sets->order + first, sets_size(sets, s), err);
+        if (!status) continue;
+        error_prefix(err, "set %zu", s + 1);
+        return status;
+    }
+    return run(r, sets, NULL, (score_out){logprob, step}, err);
 }
 
 onet_status onet_orderer_score(onet_orderer *r, const onet_sets *sets, double *logprob, onet_error *err) {
-    if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to score");
-    return run(r, sets, NULL, logprob, err);
+    return onet_orderer_score_steps(r, sets, logprob, NULL, err);
 }
 
 onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order, double *logprob,

@@ -28,11 +28,11 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
                         int process, onet_error *err);
 
 /* Puts sets, which have been checked, in order by this process alone; or, when answers is NULL, scores their
- * own order: logprob [count]. */
-onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
+ * own order. */
+onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                              onet_error *err);
 /* The same by all processes of r->w. */
-onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
+onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                                onet_error *err);
 void orderer_dismiss(onet_orderer *r);
 

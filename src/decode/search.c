@@ -13,7 +13,8 @@ static void beam_free(beam *b) {
     free(b->p);
     free(b->pos);
     free(b->order);
-    free(b->step_p);
+    free(b->step);
+    free(b->waits);
     free(b->logit);
     free(b->logp);
 }
@@ -40,7 +41,8 @@ static bool beam_new(beam *b, const frozen *f, int n) {
            (b->p = array_new((WINDOW + 2) * N * C, sizeof *b->p)) &&
            (b->pos = array_new((size_t)n, sizeof *b->pos)) &&
            (b->order = array_new((size_t)n, sizeof *b->order)) &&
-           (b->step_p = array_new((size_t)n, sizeof *b->step_p)) &&
+           (b->step = array_new((size_t)n, sizeof *b->step)) &&
+           (b->waits = array_new((size_t)n, sizeof *b->waits)) &&
            (b->logit = array_new((size_t)n, sizeof *b->logit)) &&
            (b->logp = array_new((size_t)n, sizeof *b->logp));
 }
@@ -76,12 +78,14 @@ static real *plane(const beam *b, const frozen *f, int m, int at) {
     return b->plane + ((size_t)m * (WINDOW + 2) + (size_t)at) * (size_t)b->rows * (size_t)f->w.C;
 }
 
-static void beam_start(beam *b, const frozen *f, int n) {
-    int N = f->model->sh.s.decoder_blocks;
+static void beam_start(beam *b, const frozen *f, const search_task *task) {
+    int N = f->model->sh.s.decoder_blocks, n = task->n;
     b->rows = n;
     for (int m = 0; m < N; m++) memset(plane(b, f, m, 0), 0, 2 * (size_t)n * f->w.C * sizeof(real));
     memset(b->p, 0, 2 * (size_t)N * f->w.C * sizeof(real));
     for (int i = 0; i < n; i++) b->pos[i] = INT32_MAX;
+    if (task->constraints)
+        memcpy(b->waits, task->constraints->predecessors, (size_t)task->constraints->n * sizeof *b->waits);
     b->logprob = 0;
     b->at = 2;
 }
@@ -170,17 +174,21 @@ static void beam_rewind(beam *b, const frozen *f) {
 }
 
 /* Places an item and makes room for the next step. */
-static void beam_place(search *s, beam *b, const frozen *f, int t, const candidate *c) {
+static void beam_place(search *s, beam *b, const frozen *f, int t, const candidate *c,
+                       const constraint_graph *g) {
+    int32_t item = s->item[c->row];
     b->pos[c->row] = t;
     b->last[t % 3] = c->row;
-    b->order[t] = s->item[c->row];
-    b->step_p[t] = (float)exp(c->step);
+    b->order[t] = item;
+    b->step[t] = c->step;
     b->logprob = c->logprob;
+    for (size_t k = g ? g->after_start[item] : 0; g && k < g->after_start[item + 1]; k++)
+        b->waits[g->after[k]]--;
     if (++b->at == WINDOW + 2) beam_rewind(b, f);
 }
 
 /* A second child of a beam gets a copy of what later steps look at: the order so far, and two steps. */
-static void beam_copy(beam *to, const beam *from, const frozen *f, int t) {
+static void beam_copy(beam *to, const beam *from, const frozen *f, int t, const constraint_graph *g) {
     int N = f->model->sh.s.decoder_blocks;
     size_t column = (size_t)from->rows * f->w.C, width = (size_t)N * f->w.C;
     to->rows = from->rows;
@@ -190,7 +198,8 @@ static void beam_copy(beam *to, const beam *from, const frozen *f, int t) {
     memcpy(to->pos, from->pos, (size_t)from->rows * sizeof *to->pos);
     memcpy(to->last, from->last, sizeof to->last);
     memcpy(to->order, from->order, (size_t)t * sizeof *to->order);
-    memcpy(to->step_p, from->step_p, (size_t)t * sizeof *to->step_p);
+    memcpy(to->step, from->step, (size_t)t * sizeof *to->step);
+    if (g) memcpy(to->waits, from->waits, (size_t)g->n * sizeof *to->waits);
     to->at = 1; /* beam_place moves on to 2 */
 }
 
@@ -257,11 +266,25 @@ static int compare(const void *a, const void *b) {
     return better(a, b) ? -1 : 1;
 }
 
-static candidate draw(const beam *b, rng *r) {
-    double left = rng_uniform(r);
+/* May the item of row i stand at place t? See constraint_graph. */
+static bool allowed(const search *s, const beam *b, const search_task *task, int t, int i) {
+    const constraint_graph *g = task->constraints;
+    if (b->pos[i] < t) return false;
+    if (!g) return true;
+    int32_t item = s->item[i];
+    if (t < g->fixed_count) return item == g->fixed[t];
+    return !b->waits[item] && (item != g->last || t == task->n - 1);
+}
+
+/* One of the allowed items, by their probabilities. */
+static candidate draw(const search *s, const beam *b, const search_task *task, int t) {
+    double left = rng_uniform(task->r), all = 0;
     int last = -1;
+    for (int i = 0; task->constraints && i < b->rows; i++)
+        if (allowed(s, b, task, t, i)) all += exp(b->logp[i]);
+    if (task->constraints) left *= all;
     for (int i = 0; i < b->rows; i++) {
-        if (b->logp[i] == -INFINITY) continue;
+        if (!allowed(s, b, task, t, i)) continue;
         last = i;
         left -= exp(b->logp[i]);
         if (left < 0) break;
@@ -275,28 +298,35 @@ int search_orders(int n, int most) {
     return count < most ? (int)count : most;
 }
 
-int search_run(search *s, const frozen *f, encoded *e, int n, int beams, rng *r, const int32_t *given) {
-    int alive = 1;
-    beam_start(&s->now[0], f, n);
-    for (int i = 0; i < n; i++) s->item[i] = i;
+/* The best continuations of all beams at step t into s->best, best first; how many is given back. */
+static int choose(search *s, const search_task *task, int alive, int t) {
+    int held = 0;
+    if (task->given || task->r) {
+        const beam *only = &s->now[0];
+        int row = task->given ? task->given[t] : 0;
+        s->best[0] = task->r ? draw(s, only, task, t)
+                             : (candidate){only->logprob + only->logp[row], only->logp[row], 0, row};
+        return 1;
+    }
+    for (int b = 0; b < alive; b++) {
+        const beam *now = &s->now[b];
+        for (int i = 0; i < now->rows; i++)
+            if (allowed(s, now, task, t, i))
+                held = keep(s->best, held, task->beams,
+                            (candidate){now->logprob + now->logp[i], now->logp[i], b, i});
+    }
+    qsort(s->best, (size_t)held, sizeof *s->best, compare);
+    return held;
+}
+
+int search_run(search *s, const frozen *f, encoded *e, const search_task *task) {
+    int alive = 1, n = task->n;
+    bool greedy = task->beams == 1 && !task->r && !task->given;
+    beam_start(&s->now[0], f, task);
+    memcpy(s->item, task->item, (size_t)n * sizeof *s->item);
     for (int t = 0; t < n; t++) {
-        int held = 0;
         step(s, alive, f, e, n, t);
-        for (int b = 0; b < alive; b++) {
-            beam *now = &s->now[b];
-            if (given || r) {
-                s->best[0] =
-                    given ? (candidate){now->logprob + now->logp[given[t]], now->logp[given[t]], 0, given[t]}
-                          : draw(now, r);
-                held = 1;
-                continue;
-            }
-            for (int i = 0; i < now->rows; i++)
-                if (now->pos[i] >= t)
-                    held = keep(s->best, held, beams,
-                                (candidate){now->logprob + now->logp[i], now->logp[i], b, i});
-        }
-        qsort(s->best, (size_t)held, sizeof *s->best, compare);
+        int held = choose(s, task, alive, t);
         /* A beam's first child takes its place; further ones are copies. Copies are made before any beam
          * moves on. */
         for (int b = 0; b < alive; b++) s->first_child[b] = -1;
@@ -305,7 +335,7 @@ int search_run(search *s, const frozen *f, encoded *e, int n, int beams, rng *r,
             if (*first < 0)
                 *first = c;
             else
-                beam_copy(&s->spare[c], &s->now[s->best[c].beam], f, t);
+                beam_copy(&s->spare[c], &s->now[s->best[c].beam], f, t, task->constraints);
         }
         for (int c = 0; c < held; c++) {
             int parent = s->best[c].beam;
@@ -318,12 +348,12 @@ int search_run(search *s, const frozen *f, encoded *e, int n, int beams, rng *r,
             beam swap = s->now[c];
             s->now[c] = s->spare[c];
             s->spare[c] = swap;
-            beam_place(s, &s->now[c], f, t, &s->best[c]);
+            beam_place(s, &s->now[c], f, t, &s->best[c], task->constraints);
         }
         alive = held;
         /* Of the items placed long ago, all but those left out before still have rows. */
         beam *only = &s->now[0];
-        if (beams == 1 && !r && !given && long_ago(f, t + 1) - (n - only->rows) > 1 + only->rows / 8)
+        if (greedy && long_ago(f, t + 1) - (n - only->rows) > 1 + only->rows / 8)
             leave_out(s, only, f, e, t + 1);
     }
     return alive; /* best first: the last step sorted them */

@@ -3,6 +3,7 @@
 #define DECODE_SEARCH_H
 
 #include "base/rng.h"
+#include "data/constraints.h"
 #include "decode/encode.h"
 
 /* One order under way. Its planes hold the last few steps; a step looks back at the two before it. */
@@ -11,8 +12,9 @@ typedef struct beam {
     real *p;        /* [WINDOW + 2, N, C]: pools, normed */
     int rows;       /* items that the planes and pos have rows for: all, until search_run leaves some out */
     int32_t *pos;   /* [rows]: step at which an item was placed; INT32_MAX when it was not */
-    int32_t *order; /* [n] */
-    float *step_p;  /* [n]: probability of each choice */
+    int32_t *order; /* [n]: items, as search_task.item numbers them */
+    double *step;   /* [n]: log-probability of each choice */
+    int32_t *waits; /* [items of the set]: predecessors that an item still waits for; only with constraints */
     real *logit;    /* [rows] */
     double *logp;   /* [rows]: log-probabilities of this step */
     int last[3];    /* rows of the items placed at the steps t with t % 3 = 0, 1, 2 */
@@ -36,16 +38,25 @@ typedef struct search {
     int *first_child;  /* [beams] */
 } search;
 
+/* Memory for sets of n items, context items among them. */
 bool search_reserve(search *s, const frozen *f, int beams, int n);
 void search_free(search *s);
 
 /* n! or `most`, whichever is less: no more beams than that can be alive. */
 int search_orders(int n, int most);
 
+typedef struct search_task {
+    int n;                /* placed items: the first rows of the encoded set */
+    int beams;            /* 1: the greedy search */
+    rng *r;               /* not NULL: each step is drawn at random; beams is 1 */
+    const int32_t *given; /* [n], not NULL: this order, of rows, is followed and scored; beams is 1 */
+    const int32_t *item;  /* [n]: the item of the set that a row stands for */
+    const constraint_graph *constraints; /* on the items; NULL: none */
+} search_task;
+
 /* Finds up to `beams` orders of an encoded set, best first; how many is given back. They stand in s->now.
- * beams = 1 is the greedy search. With r, each step is drawn at random (beams = 1). With `given`, that order
- * is followed and scored (beams = 1). The greedy search uses e up: it moves the rows of the items that still
- * matter together. */
-int search_run(search *s, const frozen *f, encoded *e, int n, int beams, rng *r, const int32_t *given);
+ * Log-probabilities are the net's own, with constraints too: of all items, not of those that are allowed. The
+ * greedy search uses e up: it moves the rows of the items that still matter together. */
+int search_run(search *s, const frozen *f, encoded *e, const search_task *task);
 
 #endif

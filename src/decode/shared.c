@@ -11,14 +11,15 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/constraints.h"
 #include "data/sets.h"
 #include "decode/orderer.h"
 
 typedef enum { GO_HOME, ORDER, SCORE } request_kind;
 
 typedef struct request {
-    int32_t kind, words, steps; /* items are words; the probability of each step is wanted */
-    uint64_t count, items;
+    int32_t kind, words, steps, context; /* items are words; steps are wanted; some items are context */
+    uint64_t count, items, constraints;
     uint64_t served; /* sets before the slice's first */
 } request;
 
@@ -33,6 +34,7 @@ typedef struct results {
     int32_t *order;  /* [top * items] */
     double *logprob; /* [count, top] */
     float *step;     /* [top * items] */
+    double *score;   /* [items]: of each step, when own orders are scored */
 } results;
 
 static void results_free(results *x) {
@@ -40,15 +42,16 @@ static void results_free(results *x) {
     free(x->order);
     free(x->logprob);
     free(x->step);
+    free(x->score);
 }
 
-/* For `count` sets of `items` items altogether; a score is one number a set. */
+/* For `count` sets of `items` items altogether; a score is one number per set and, if wanted, per step. */
 static bool results_room(results *x, const request *q, int top) {
     size_t places, orders, t = q->kind == ORDER ? (size_t)top : 1;
     *x = (results){0};
     if (!size_mul(q->items, t, &places) || !size_mul(q->count, t, &orders)) return false;
     if (!(x->logprob = array_new(orders, sizeof *x->logprob))) return false;
-    if (q->kind == SCORE) return true;
+    if (q->kind == SCORE) return !q->steps || (x->score = array_new(q->items, sizeof *x->score));
     return (x->found = array_new(q->count, sizeof *x->found)) &&
            (x->order = array_new(places, sizeof *x->order)) &&
            (!q->steps || (x->step = array_new(places, sizeof *x->step)));
@@ -69,7 +72,10 @@ static void move_results(move_fn *move, const world *w, int other, const results
                          int top) {
     size_t t = q->kind == ORDER ? (size_t)top : 1;
     move(w, other, x->logprob, q->count * t * sizeof *x->logprob);
-    if (q->kind == SCORE) return;
+    if (q->kind == SCORE) {
+        if (q->steps) move(w, other, x->score, q->items * sizeof *x->score);
+        return;
+    }
     move(w, other, x->found, q->count * sizeof *x->found);
     move(w, other, x->order, q->items * t * sizeof *x->order);
     if (q->steps) move(w, other, x->step, q->items * t * sizeof *x->step);
@@ -82,6 +88,8 @@ static void move_slice(move_fn *move, const world *w, int other, const onet_sets
     else
         move(w, other, s->items + first * (size_t)s->width, q->items * (size_t)s->width * sizeof *s->items);
     if (q->kind == SCORE) move(w, other, s->order + first, q->items * sizeof *s->order);
+    if (q->context) move(w, other, s->context + first, q->items);
+    if (q->constraints) move(w, other, s->constraints, q->constraints * sizeof *s->constraints);
 }
 
 /* ---- a server ---- */
@@ -90,7 +98,11 @@ static onet_status serve_room(onet_sets **sets, onet_answer **answers, results *
                               const request *q, onet_error *err) {
     onet_status status =
         sets_room(sets, q->count, q->items, r->z.model->sh.s.width, q->words, q->kind == SCORE, err);
+    if (!status && q->context) status = sets_room_context(*sets, q->items, err);
     if (status) return status;
+    if (q->constraints && !((*sets)->constraints = array_new(q->constraints, sizeof *(*sets)->constraints)))
+        return fail_memory(err, "the constraints");
+    (*sets)->constraint_count = q->constraints;
     if (!results_room(x, q, r->top) || !(*answers = array_new(q->count, sizeof **answers)))
         return fail_memory(err, "the answers");
     return ONET_OK;
@@ -105,8 +117,13 @@ static void serve_one(onet_orderer *r, const world *w, const request *q) {
     w->send(w, 0, &o, sizeof o);
     if (!o.status) {
         w->receive(w, 0, sets->start, (q->count + 1) * sizeof *sets->start);
-        for (size_t base = sets->start[0], s = 0; s <= q->count; s++) sets->start[s] -= base;
+        size_t base = sets->start[0];
+        for (size_t s = 0; s <= q->count; s++) sets->start[s] -= base;
         move_slice(get, w, 0, sets, q);
+        for (size_t k = 0; k < q->constraints; k++) {
+            sets->constraints[k].item -= base;
+            if (sets->constraints[k].kind == ONET_BEFORE) sets->constraints[k].other -= base;
+        }
         for (size_t s = 0; s < q->count && q->kind == ORDER; s++) {
             size_t at = sets->start[s] * (size_t)r->top;
             answers[s] = (onet_answer){.order = x.order + at,
@@ -114,8 +131,9 @@ static void serve_one(onet_orderer *r, const world *w, const request *q) {
                                        .step = q->steps ? x.step + at : NULL};
         }
         r->served = q->served;
-        o.status = q->kind == ORDER ? orderer_run_here(r, sets, answers, NULL, &o.err)
-                                    : orderer_run_here(r, sets, NULL, x.logprob, &o.err);
+        o.status = q->kind == ORDER
+                       ? orderer_run_here(r, sets, answers, (score_out){0}, &o.err)
+                       : orderer_run_here(r, sets, NULL, (score_out){x.logprob, x.score}, &o.err);
         w->send(w, 0, &o, sizeof o);
         for (size_t s = 0; s < q->count && q->kind == ORDER; s++) x.found[s] = answers[s].found;
         if (!o.status) move_results(give, w, 0, &x, q, r->top);
@@ -158,9 +176,10 @@ static void cut_slices(const onet_sets *sets, int slices, size_t *cut) {
 }
 
 static void copy_results(const results *x, const request *q, int top, const onet_sets *sets,
-                         onet_answer *answers, double *logprob) {
+                         onet_answer *answers, score_out score) {
     if (q->kind == SCORE) {
-        memcpy(logprob, x->logprob, q->count * sizeof *logprob);
+        memcpy(score.logprob, x->logprob, q->count * sizeof *score.logprob);
+        if (q->steps) memcpy(score.step, x->score, q->items * sizeof *score.step);
         return;
     }
     for (size_t s = 0; s < q->count; s++) {
@@ -182,14 +201,20 @@ typedef struct part {
 } part;
 
 static onet_status make_parts(onet_orderer *r, part *p, const size_t *cut, const onet_sets *sets,
-                              const onet_answer *answers, onet_error *err) {
+                              const onet_answer *answers, bool score_steps, onet_error *err) {
     for (int k = 0; k < r->w->size; k++) {
         p[k].sets = *sets;
         p[k].sets.start = sets->start + cut[k];
         p[k].sets.count = cut[k + 1] - cut[k];
+        size_t from;
+        constraints_of(sets, sets->start[cut[k]], sets->start[cut[k + 1]], &from,
+                       &p[k].sets.constraint_count);
+        p[k].sets.constraints = sets->constraints ? sets->constraints + from : NULL;
         p[k].q = (request){.kind = answers ? ORDER : SCORE,
                            .words = sets->word != NULL,
-                           .steps = answers && sets->count && answers[0].step,
+                           .steps = answers ? sets->count && answers[0].step : score_steps,
+                           .context = sets->context != NULL,
+                           .constraints = answers ? p[k].sets.constraint_count : 0,
                            .count = p[k].sets.count,
                            .items = sets->start[cut[k + 1]] - sets->start[cut[k]],
                            .served = r->served + cut[k]};
@@ -202,7 +227,7 @@ static onet_status make_parts(onet_orderer *r, part *p, const size_t *cut, const
 /* Gives each server its slice, does the first, gets the answers. A server that fails is heard like the
  * others: none is left waiting. */
 static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_answer *answers,
-                             double *logprob, onet_error *err) {
+                             score_out score, onet_error *err) {
     const world *w = r->w;
     outcome o, bad = {0};
     for (int k = 1; k < w->size; k++)
@@ -216,20 +241,21 @@ static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_a
         w->send(w, k, p[k].sets.start, (p[k].q.count + 1) * sizeof *p[k].sets.start);
         move_slice(give, w, k, &p[k].sets, &p[k].q);
     }
-    if (!bad.status && p[0].q.count) bad.status = orderer_run_here(r, &p[0].sets, answers, logprob, &bad.err);
+    if (!bad.status && p[0].q.count) bad.status = orderer_run_here(r, &p[0].sets, answers, score, &bad.err);
     for (int k = 1; k < w->size; k++) {
         if (!p[k].taken) continue;
         w->receive(w, k, &o, sizeof o);
         if (o.status && !bad.status) bad = o;
         if (o.status) continue;
         move_results(get, w, k, &p[k].x, &p[k].q, r->top);
-        copy_results(&p[k].x, &p[k].q, r->top, &p[k].sets, answers ? answers + cut[k] : NULL,
-                     logprob ? logprob + cut[k] : NULL);
+        score_out part_score = {score.logprob ? score.logprob + cut[k] : NULL,
+                                score.step ? score.step + (p[k].sets.start[0] - p[0].sets.start[0]) : NULL};
+        copy_results(&p[k].x, &p[k].q, r->top, &p[k].sets, answers ? answers + cut[k] : NULL, part_score);
     }
     return bad.status ? fail(err, (onet_status)bad.status, "%s", bad.err.text) : ONET_OK;
 }
 
-onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answer *answers, double *logprob,
+onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                                onet_error *err) {
     int size = r->w->size;
     part *p = array_new((size_t)size, sizeof *p);
@@ -237,10 +263,10 @@ onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answ
     onet_status status = p && cut ? ONET_OK : fail_memory(err, "the slices of the sets");
     if (!status) {
         cut_slices(sets, size, cut);
-        status = make_parts(r, p, cut, sets, answers, err);
+        status = make_parts(r, p, cut, sets, answers, score.step != NULL, err);
     }
     uint64_t served = r->served;
-    if (!status) status = run_parts(r, p, cut, answers, logprob, err);
+    if (!status) status = run_parts(r, p, cut, answers, score, err);
     r->served = served + sets->count;
     for (int k = 0; p && k < size; k++) results_free(&p[k].x);
     free(p);

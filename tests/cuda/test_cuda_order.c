@@ -266,8 +266,10 @@ static void test_orders(const char *name, const sample *k, int beam, int top, co
     if (!freezer_new(&z, &k->model, kernels_pick(NULL))) die("out of memory");
     must(gpu_open(&d, &z, 0, &err), &err);
     d->poison = true;
-    gpu_work work = {&z, &k->sets, poisoned.a, NULL, beam, top, NULL};
-    must(gpu_run(d, &work, &err), &err);
+    gpu_work work = {&z, &k->sets, poisoned.a, {0}, beam, top, NULL};
+    bool all;
+    must(gpu_run(d, &work, &all, &err), &err);
+    check(all, where, "sets that the GPU did not take", 0);
     d->close(d);
     freezer_free(&z);
     check(answers_same(&k->sets, &got, &poisoned), where, "poisoned memory, other bits", 0);
@@ -314,6 +316,44 @@ static void test_all(void) {
     test("no decoder, n 1-33", &bare, one_to_33, 40, 5, 2, 0, "plain");
     test("tsp, n 1000", &tsp, large, 1, 1, 1, 0, "auto");
     test("tsp, n 1000", &tsp, large, 1, 3, 3, 0, "auto");
+    test_mixed("tsp, context and constraints", &tsp, 5, 2);
+}
+
+/* Sets with context items and with constraints among others: those that the GPU does not take are the CPU's,
+ * and every answer is in its place. */
+static void test_mixed(const char *where, const onet_settings *s, int beam, int top) {
+    onet_error err;
+    sample k;
+    sample_make(&k, s, one_to_10, 4, 12, 0);
+    uint8_t *context = need(calloc(k.sets.start[k.sets.count], 1));
+    onet_constraint *list = need(calloc(k.sets.count, sizeof *list));
+    size_t count = 0;
+    for (size_t i = 0; i < k.sets.count; i++) {
+        size_t first = k.sets.start[i], n = sets_size(&k.sets, i);
+        int32_t *order = k.sets.order + first;
+        if (i % 3 == 1 && n > 1) context[first + (size_t)order[n - 1]] = 1;
+        if (i % 4 == 2 && n > 1)
+            list[count++] =
+                (onet_constraint){ONET_BEFORE, first + (size_t)order[0], first + (size_t)order[n / 2]};
+    }
+    for (size_t i = 0; i < count; i++) /* of sets of two items, the second may be context */
+        if (context[list[i].other]) list[i] = (onet_constraint){ONET_LAST, list[i].item, 0};
+    must(onet_sets_set_context(&k.sets, context, &err), &err);
+    must(onet_sets_set_constraints(&k.sets, list, count, &err), &err);
+    onet_orderer *cpu = orderer(&k, false, "plain", beam, top), *gpu = orderer(&k, true, NULL, beam, top);
+    answers want = answers_new(&k.sets, top), got = answers_new(&k.sets, top);
+    must(onet_orderer_run(cpu, &k.sets, want.a, &err), &err);
+    must(onet_orderer_run(gpu, &k.sets, got.a, &err), &err);
+    compare(where, &k, cpu, &got, &want);
+    onet_orderer_free(cpu);
+    onet_orderer_free(gpu);
+    answers_free(&want);
+    answers_free(&got);
+    free(context);
+    free(list);
+    free(k.sets.context);
+    free(k.sets.constraints);
+    sample_free(&k);
 }
 
 /* Where the device has little memory: in parts of few sets, or not at all. */
@@ -358,6 +398,7 @@ static void test_emulated(void) {
     test("broad, n 1-5", &broad, one_to_5, 2, 3, 2, 0, "plain");
     test("no encoder, n 1-5", &flat, one_to_5, 2, 3, 2, 0, "plain");
     test("no decoder, n 1-5", &bare, one_to_5, 2, 3, 2, 0, "plain");
+    test_mixed("odd, context and constraints", &odd, 3, 2);
     test_memory();
 }
 
