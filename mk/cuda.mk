@@ -35,7 +35,8 @@ clean-cuda:
 
 # Its test is a program of its own, of few parts: machines with a GPU often lack the other libraries.
 CUDA_TEST := $(B)/tests/cuda/test_cuda.o $(B)/tests/golden_file.o $(filter $(B)/src/kernels/%,$(LIB_OBJ)) \
-             $(addprefix $(B)/src/,base/clock.o base/error.o base/library.o base/memory.o base/pool.o model/shape.o model/generated.o)
+             $(addprefix $(B)/src/,base/choice.o base/clock.o base/error.o base/library.o base/memory.o base/pool.o model/choices.o model/shape.o \
+               model/generated.o)
 
 $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
 	@mkdir -p $(@D)
@@ -43,7 +44,8 @@ $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
 	$(Q)$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
 
 CUDA_ORDER_TEST := $(B)/tests/cuda/test_cuda_order.o $(filter $(B)/src/kernels/% $(B)/src/decode/%,$(LIB_OBJ)) \
-             $(addprefix $(B)/src/,base/clock.o base/error.o base/library.o base/memory.o base/pool.o base/rng.o data/constraints.o data/sets.o model/shape.o model/generated.o model/statistics.o)
+             $(addprefix $(B)/src/,base/choice.o base/clock.o base/error.o base/library.o base/memory.o base/pool.o base/rng.o base/sized.o base/version.o \
+               data/constraints.o data/sets.o model/choices.o model/shape.o model/generated.o model/statistics.o)
 
 $(B)/tests/cuda/test_cuda_order: $(CUDA_ORDER_TEST)
 	@mkdir -p $(@D)

@@ -145,7 +145,8 @@ static answers answers_new(const onet_sets *sets, int top) {
     memset(r.step, 0xff, r.places * sizeof *r.step);
     for (size_t s = 0; s < sets->count; s++) {
         size_t at = sets->start[s] * (size_t)top;
-        r.a[s] = (onet_answer){0, r.order + at, r.logprob + s * (size_t)top, r.step + at};
+        r.a[s] =
+            (onet_answer){.order = r.order + at, .logprob = r.logprob + s * (size_t)top, .step = r.step + at};
     }
     return r;
 }
@@ -302,23 +303,6 @@ static const int one_to_100[] = {1, 2, 3, 5, 10, 20, 50, 100, 0}, one_to_33[] = 
                  thirty_three[] = {33, 0}, ten[] = {10, 0}, twenty[] = {20, 0}, seventy[] = {70, 0},
                  five[] = {5, 0}, four[] = {4, 0}, large[] = {1000, 0};
 
-static void test_all(void) {
-    test("tsp, n 1-100", &tsp, one_to_100, 4, 1, 1, 0, "plain");
-    test("tsp, n 1-100", &tsp, one_to_100, 4, 5, 3, 0, "plain");
-    test("tsp, n 5", &tsp, five, 100, 120, 120, 0, "plain");
-    test("words, n 1-33", &words, one_to_33, 3, 1, 1, 5000, "plain");
-    test("words, n 1-33", &words, one_to_33, 3, 5, 5, 5000, "plain");
-    test("words, n 5", &words, five, 20, 120, 120, 5000, "plain");
-    test("odd widths, n 1-33", &odd, one_to_33, 40, 5, 2, 0, "plain");
-    test("odd, mean, n 1-33", &odd_mean, one_to_33, 40, 5, 2, 0, "plain");
-    test("wide, n 1-33", &wide, one_to_33, 10, 7, 7, 0, "plain");
-    test("no encoder, n 1-33", &flat, one_to_33, 40, 5, 2, 0, "plain");
-    test("no decoder, n 1-33", &bare, one_to_33, 40, 5, 2, 0, "plain");
-    test("tsp, n 1000", &tsp, large, 1, 1, 1, 0, "auto");
-    test("tsp, n 1000", &tsp, large, 1, 3, 3, 0, "auto");
-    test_mixed("tsp, context and constraints", &tsp, 5, 2);
-}
-
 /* Sets with context items and with constraints among others: those that the GPU does not take are the CPU's,
  * and every answer is in its place. */
 static void test_mixed(const char *where, const onet_settings *s, int beam, int top) {
@@ -354,6 +338,23 @@ static void test_mixed(const char *where, const onet_settings *s, int beam, int 
     free(k.sets.context);
     free(k.sets.constraints);
     sample_free(&k);
+}
+
+static void test_all(void) {
+    test("tsp, n 1-100", &tsp, one_to_100, 4, 1, 1, 0, "plain");
+    test("tsp, n 1-100", &tsp, one_to_100, 4, 5, 3, 0, "plain");
+    test("tsp, n 5", &tsp, five, 100, 120, 120, 0, "plain");
+    test("words, n 1-33", &words, one_to_33, 3, 1, 1, 5000, "plain");
+    test("words, n 1-33", &words, one_to_33, 3, 5, 5, 5000, "plain");
+    test("words, n 5", &words, five, 20, 120, 120, 5000, "plain");
+    test("odd widths, n 1-33", &odd, one_to_33, 40, 5, 2, 0, "plain");
+    test("odd, mean, n 1-33", &odd_mean, one_to_33, 40, 5, 2, 0, "plain");
+    test("wide, n 1-33", &wide, one_to_33, 10, 7, 7, 0, "plain");
+    test("no encoder, n 1-33", &flat, one_to_33, 40, 5, 2, 0, "plain");
+    test("no decoder, n 1-33", &bare, one_to_33, 40, 5, 2, 0, "plain");
+    test("tsp, n 1000", &tsp, large, 1, 1, 1, 0, "auto");
+    test("tsp, n 1000", &tsp, large, 1, 3, 3, 0, "auto");
+    test_mixed("tsp, context and constraints", &tsp, 5, 2);
 }
 
 /* Where the device has little memory: in parts of few sets, or not at all. */
