@@ -384,12 +384,12 @@ def evaluate(trainer, valid, at, chunk=1500000):
             right = logits.diagonal(dim1=2, dim2=3) > others.max(2).values
             exact[:, part] = right.all(2).double().cpu().numpy()
             loglik[:, part] = -losses.double().mean(2).cpu().numpy()
-            if gap is not None:
-                order = trainer.net.greedy(x)
-                cities = torch.from_numpy(valid.raw[part, :n]).to(x.device).double().expand(S, -1, -1, -1)
-                tour = cities.gather(2, order[..., None].expand(-1, -1, -1, cities.shape[3]))
-                length = (tour - tour.roll(-1, dims=2)).norm(dim=3).sum(2)
-                gap[:, part] = length.cpu().numpy() / valid.optimum[part] - 1
+        if gap is not None:
+            x = valid.x[torch.from_numpy(members).to(valid.x.device), :n].expand(S, -1, -1, -1)
+            cities = torch.from_numpy(valid.raw[members, :n]).to(x.device).double().expand(S, -1, -1, -1)
+            tour = cities.gather(2, trainer.net.greedy(x)[..., None].expand_as(cities))
+            length = (tour - tour.roll(-1, dims=2)).norm(dim=3).sum(2)
+            gap[:, members] = length.cpu().numpy() / valid.optimum[members] - 1
     trainer.norm.fixed = None
     return exact, loglik, gap
 
@@ -438,7 +438,7 @@ def worker(o, todo, done):
     device = torch.device(o.device)
     while True:
         try:
-            name, task = todo.get(timeout=0.5)
+            name, task = todo.get(timeout=3)
         except queue.Empty:
             break
         try:

@@ -142,6 +142,9 @@ def lags(x):
     return torch.cat([x, padded[..., 1:-1, :], padded[..., :-2, :]], dim=-1)
 
 
+PAIRS = 500000  # of each seed, that greedy ordering encodes at a time
+
+
 class OrderNet:
     def __init__(self, theta, d, norm):
         """theta: [S, parameters], kept as it is: what moves it moves the net."""
@@ -221,7 +224,7 @@ class OrderNet:
         p = self.parameters()
         S, B, n, _ = x.shape
         self.norm.begin(None)
-        x = torch.cat([self.encode(p, x[:, b : b + 1], None) for b in range(B)], dim=1)
+        x = torch.cat([self.encode(p, part, None) for part in x.split(max(1, PAIRS // (n * n)), dim=1)], dim=1)
         D = x.shape[3]
         of_x = [linear(x, p[f"d{m}.wx"]).view(S, B, n, 3, C) for m in range(N)]
         head = linear(x, p["head.wx"])[..., 0]

@@ -114,8 +114,8 @@ def main():
             sizes = (2, 3, 4, 5, 8, 12, 16, 24, 32, 48, 64, 96, 128)
             numbers(o.out, "sort", lambda x: x, (2000, 2, 64), sizes, 1)
         elif task == "outward":
-            sizes = (2, 3, 4, 5, 8, 12, 16, 20, 25, 30, 45, 60)
-            numbers(o.out, "outward", lambda x: abs(x - x.mean()), (2000, 2, 30), sizes, 2)
+            sizes = (3, 4, 5, 8, 12, 16, 20, 25, 30, 45, 60)  # of two numbers neither is nearer to their mean
+            numbers(o.out, "outward", lambda x: abs(x - x.mean()), (2000, 3, 30), sizes, 2)
         elif task == "words":
             words(o.out, o.data)
         elif task == "tours":
