@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/ordering.h"
 #include "cli/progress.h"
+#include "cli/report.h"
 
 typedef struct eval_values {
     const char *model;
@@ -31,38 +32,11 @@ typedef struct row {
     onet_report report;
 } row;
 
-static const struct measure {
-    const char *name, *key;
-    size_t field;
-    bool share; /* shown as a percentage */
-} measures[] = {
-    {"exact match", "exact", offsetof(onet_report, exact), true},
-    {"position accuracy", "position", offsetof(onet_report, position), true},
-    {"Kendall's tau", "tau", offsetof(onet_report, tau), false},
-    {"log-likelihood a step", "loglik", offsetof(onet_report, loglik), false},
-};
-enum { MEASURES = sizeof measures / sizeof *measures, COLUMN = 26 };
-
-static const onet_measure *measure_of(const onet_report *report, const struct measure *m) {
-    return (const onet_measure *)(const void *)((const char *)report + m->field);
-}
-
-static void print_list(const row *all) {
-    printf("%-24s %zu\n", "sets", all->report.sets);
-    for (int k = 0; k < MEASURES; k++) {
-        const onet_measure *m = measure_of(&all->report, &measures[k]);
-        double scale = measures[k].share ? 100 : 1;
-        int digits = measures[k].share ? 2 : 4;
-        const char *unit = measures[k].share ? "%" : "";
-        if (isnan(m->mean)) continue; /* no set of two items has a tau */
-        printf("%-24s %8.*f%-1s   95%%: %.*f%s to %.*f%s\n", measures[k].name, digits, scale * m->mean, unit,
-               digits, scale * m->low, unit, digits, scale * m->high, unit);
-    }
-}
+enum { COLUMN = 26 };
 
 static void print_table(const row *rows, size_t count) {
     printf("%6s %9s", "n", "sets");
-    for (int k = 0; k < MEASURES; k++) printf("  %*s", COLUMN, measures[k].name);
+    for (int k = 0; k < REPORT_MEASURES; k++) printf("  %*s", COLUMN, report_measures[k].name);
     putchar('\n');
     for (size_t i = 0; i < count; i++) {
         if (rows[i].n)
@@ -70,10 +44,10 @@ static void print_table(const row *rows, size_t count) {
         else
             printf("%6s", "all");
         printf(" %9zu", rows[i].report.sets);
-        for (int k = 0; k < MEASURES; k++) {
-            const onet_measure *m = measure_of(&rows[i].report, &measures[k]);
-            double scale = measures[k].share ? 100 : 1;
-            int digits = measures[k].share ? 2 : 4;
+        for (int k = 0; k < REPORT_MEASURES; k++) {
+            const onet_measure *m = report_measure_of(&rows[i].report, &report_measures[k]);
+            double scale = report_measures[k].share ? 100 : 1;
+            int digits = report_measures[k].share ? 2 : 4;
             char text[64] = "-";
             if (!isnan(m->mean))
                 snprintf(text, sizeof text, "%.*f [%.*f, %.*f]", digits, scale * m->mean, digits,
@@ -92,9 +66,9 @@ static json_t *json_report(const row *r) {
     json_t *object = json_object();
     if (r->n) json_object_set_new(object, "n", json_integer(r->n));
     json_object_set_new(object, "sets", json_integer((json_int_t)r->report.sets));
-    for (int k = 0; k < MEASURES; k++) {
-        const onet_measure *m = measure_of(&r->report, &measures[k]);
-        json_object_set_new(object, measures[k].key,
+    for (int k = 0; k < REPORT_MEASURES; k++) {
+        const onet_measure *m = report_measure_of(&r->report, &report_measures[k]);
+        json_object_set_new(object, report_measures[k].key,
                             json_pack("{s:o, s:o, s:o}", "mean", json_number(m->mean), "low",
                                       json_number(m->low), "high", json_number(m->high)));
     }
@@ -150,7 +124,7 @@ static onet_status report(const eval_values *v, const onet_sets *sets, const one
     else if (!status && v->by_size)
         print_table(rows, sizes + 1);
     else if (!status)
-        print_list(rows);
+        report_print(&rows->report);
     free(rows);
     free(size);
     return status;

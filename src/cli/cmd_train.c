@@ -1,4 +1,5 @@
 /* ordernet train: from sets with their right order to a model. */
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,19 +11,21 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/interrupt.h"
+#include "cli/folds.h"
 #include "cli/processes.h"
-#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/training.h"
+#include "data/pick.h"
 #include "train/train.h"
 #include "words/prepare.h"
 #include "words/vectors.h"
 
 typedef struct train_values {
-    const char *data, *valid, *vectors, *preset;
+    const char *data, *valid, *holdout, *vectors, *preset;
     onet_read_options read;
     onet_settings settings; /* 0, for the pool -1: as the preset says */
     onet_train_options options;
-    int quiet;
+    int folds, quiet;
 } train_values;
 
 static void defaults(void *values) {
@@ -60,7 +63,7 @@ static onet_status check_place(const char *path, onet_error *err) {
 /* What the training reads must not be what it writes: the model, or one of the files beside it. */
 static onet_status check_kept(const char *name, const char *read, const char *model, onet_error *err) {
     static const char *const beside[] = {TRAIN_BEST, TRAIN_CHECKPOINT, TRAIN_LOG};
-    for (int i = 0; read && i < 4; i++) {
+    for (int i = 0; read && model && i < 4; i++) {
         char *path = i ? train_beside(model, beside[i - 1]) : strdup(model);
         if (!path) return fail_memory(err, "the names of the files");
         bool same = output_replaces(path, read);
@@ -72,80 +75,34 @@ static onet_status check_kept(const char *name, const char *read, const char *mo
     return ONET_OK;
 }
 
-typedef struct training {
-    progress line;
-    onet_progress last;
-} training;
-
-/* ", valid 93.00%, log-likelihood -0.0213"; nothing before the first validation. */
-static const char *valid_text(const onet_progress *now, char text[80]) {
-    text[0] = '\0';
-    if (!isnan(now->valid_exact))
-        snprintf(text, 80, ", valid %.2f%%, log-likelihood %.4f", 100 * now->valid_exact, now->valid_loglik);
-    return text;
-}
-
-static int show(void *context, const onet_progress *now) {
-    training *t = context;
-    t->last = *now;
-    if (!isnan(now->loss) && progress_due(&t->line)) { /* before there is a loss there is nothing to tell */
-        char text[256], left[32], valid[80];
-        snprintf(text, sizeof text, "epoch %d/%d, step %llu/%llu, loss %.4f%s, %.0f sets/s, %s left",
-                 now->epoch, now->epochs, (unsigned long long)now->step, (unsigned long long)now->steps,
-                 now->loss, valid_text(now, valid), now->examples_per_second,
-                 duration_text(now->seconds_left, left));
-        progress_draw(&t->line, text);
-    }
-    return interrupted();
-}
-
-/* " on cuda:0" after the speed; nothing for processors. */
-static const char *place_text(const onet_train_options *o, const onet_model *model, char text[64]) {
-    const char *kernels = onet_model_record(model, "kernels");
-    text[0] = '\0';
-    if (kernels && !strcmp(kernels, "cuda")) {
-        bool named = o->device && !strncmp(o->device, "cuda:", 5);
-        snprintf(text, 64, " on %s", processes() ? "GPUs" : named ? o->device : "cuda:0");
-    }
-    return text;
-}
-
-static void summarise(const training *t, const onet_train_options *o, const onet_model *model) {
-    const onet_progress *p = &t->last;
-    char time[32], place[64], valid[80];
-    printf("%s: %zu parameters, %llu steps, loss %.4f", o->model_path, onet_model_parameters(model, 1),
-           (unsigned long long)p->step, p->loss);
-    printf("%s", valid_text(p, valid));
-    if (p->best_epoch) printf(", best epoch %d", p->best_epoch);
-    printf(", %.0f sets/s%s, %s\n", p->examples_per_second, place_text(o, model, place),
-           duration_text(progress_seconds(&t->line), time));
-    if (p->step < p->steps)
-        printf("stopped after epoch %d of %d: the log-likelihood has not improved since epoch %d\n", p->epoch,
-               p->epochs, p->best_epoch);
-    if (p->best_epoch && p->best_epoch < p->epoch) {
-        char *best = train_beside(o->model_path, TRAIN_BEST);
-        printf("%s: the best by validation, after epoch %d of %d\n", best ? best : "best", p->best_epoch,
-               p->epoch);
-        free(best);
-    }
-}
-
-static onet_status train(train_values *v, const onet_sets *data, const onet_sets *valid, onet_error *err) {
-    training t = {.last = {.valid_exact = NAN, .valid_loglik = NAN}};
+static onet_status train(const train_values *v, const onet_sets *data, const onet_sets *valid,
+                         onet_error *err) {
+    training t = {0};
     onet_model *model = NULL;
-    v->options.progress = show;
-    v->options.context = &t;
-    interrupt_catch();
-    progress_start(&t.line, v->quiet || !processes_first());
-    onet_status status = train_together(processes(), &model, data, valid, &v->options, err);
-    progress_end(&t.line);
-    if (!status && !v->quiet && processes_first()) summarise(&t, &v->options, model);
+    onet_status status = training_run(&t, &model, data, valid, &v->options, v->quiet, err);
+    if (!status && !v->quiet && processes_first()) {
+        training_summarise(&t, &v->options, model);
+        if (v->holdout)
+            printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
+                   valid->count + data->count, (unsigned long long)v->options.seed);
+    }
     if (status == ONET_INTERRUPTED)
         fail(err, status,
              "interrupted at step %llu of %llu; the same command with --resume goes on from there",
              (unsigned long long)t.last.step, (unsigned long long)t.last.steps);
     onet_model_free(model);
     return status;
+}
+
+/* Cross-validation, and how good the models were. */
+static onet_status measure_folds(const train_values *v, const onet_sets *data, onet_error *err) {
+    onet_report report;
+    onet_status status = folds_run(&report, data, v->folds, &v->options, v->quiet, err);
+    if (status || !processes_first()) return status;
+    printf("%d folds: each set is measured by a model that was trained without it\n", v->folds);
+    report_print(&report);
+    fflush(stdout);
+    return ONET_OK;
 }
 
 /* The vocabulary for data whose items are words: every word of the file, and rows for words that it lacks. */
@@ -175,7 +132,8 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
     if (v->options.train_vectors && !data->words)
         return fail(err, ONET_USAGE, "--train-vectors is for words: the items of %s are numbers", v->data);
     if (v->options.patience && !valid)
-        return fail(err, ONET_USAGE, "--patience goes by validation sets: name some with --valid");
+        return fail(err, ONET_USAGE,
+                    "--patience goes by validation sets: give some, with --valid or --holdout");
     if (valid && !valid->order)
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'",
                     v->valid);
@@ -185,11 +143,64 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
     return ONET_OK;
 }
 
+/* How many sets --holdout takes: "10%" of all, or "50". */
+static onet_status holdout_count(const train_values *v, size_t all, size_t *count, onet_error *err) {
+    char *end;
+    errno = 0;
+    double value = strtod(v->holdout, &end);
+    bool share = *end == '%';
+    if (end == v->holdout || end[share] || !(value > 0) || (share ? value >= 100 : value != floor(value)))
+        return fail(err, ONET_USAGE,
+                    "option --holdout takes a number of sets, or a share of them as in 10%%, not '%s'",
+                    v->holdout);
+    double wanted = share ? fmax(1, floor(value / 100 * (double)all + 0.5)) : value;
+    if (wanted >= (double)all)
+        return fail(err, ONET_USAGE, "--holdout %s leaves no set to learn from: %s has %zu", v->holdout,
+                    v->data, all);
+    *count = (size_t)wanted;
+    return ONET_OK;
+}
+
+/* Takes validation sets, drawn by the seed, out of the data. */
+static onet_status hold_out(const train_values *v, onet_sets **data, onet_sets **valid, onet_error *err) {
+    size_t all = (*data)->count, count = 0, *place = NULL;
+    onet_sets *rest = NULL;
+    onet_status status = holdout_count(v, all, &count, err);
+    uint8_t *take = status ? NULL : array_new(all, 1);
+    if (!status && !take) status = fail_memory(err, "the validation sets");
+    if (!status) status = pick_places(&place, all, v->options.seed, err);
+    for (size_t s = 0; s < all && !status; s++) take[s] = place[s] < count;
+    if (!status) status = pick_sets(valid, *data, take, err);
+    for (size_t s = 0; s < all && !status; s++) take[s] = !take[s];
+    if (!status) status = pick_sets(&rest, *data, take, err);
+    if (!status) {
+        onet_sets_free(*data);
+        *data = rest;
+    }
+    free(place);
+    free(take);
+    return status;
+}
+
+/* Options that exclude each other. */
+static onet_status check_options(const train_values *v, onet_error *err) {
+    if (v->valid && v->holdout)
+        return fail(err, ONET_USAGE, "--holdout takes validation sets out of the data: leave out --valid");
+    if (v->folds && (v->valid || v->holdout || v->options.patience || v->options.resume))
+        return fail(err, ONET_USAGE,
+                    "--folds measures with sets of the data, at the end of each training: leave out %s",
+                    v->valid              ? "--valid"
+                    : v->holdout          ? "--holdout"
+                    : v->options.patience ? "--patience"
+                                          : "--resume");
+    return ONET_OK;
+}
+
 /* All that is read from files, and whether the model can be written. */
 static onet_status open_files(train_values *v, onet_words **words, onet_sets **data, onet_sets **valid,
                               onet_error *err) {
     const char *model = v->options.model_path;
-    onet_status status = check_place(model, err);
+    onet_status status = model ? check_place(model, err) : ONET_OK;
     if (!status) status = check_kept("--data", v->data, model, err);
     if (!status) status = check_kept("--valid", v->valid, model, err);
     if (!status) status = check_kept("--vectors", v->vectors, model, err);
@@ -203,6 +214,9 @@ static onet_status open_files(train_values *v, onet_words **words, onet_sets **d
         if ((*data)->words) read.words = (*data)->words;
         status = onet_sets_read(valid, v->valid, &read, err);
     }
+    if (!status && v->holdout) status = hold_out(v, data, valid, err);
+    if (!status && v->folds && (size_t)v->folds > (*data)->count)
+        status = fail(err, ONET_USAGE, "--folds %d: %s has only %zu sets", v->folds, v->data, (*data)->count);
     return status ? status : check_sets(v, *data, *valid, err);
 }
 
@@ -212,13 +226,15 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     train_values *v = values;
     onet_sets *data = NULL, *valid = NULL;
     onet_words *words = NULL;
-    onet_status status = choose_settings(v, err);
+    onet_status status = check_options(v, err);
+    if (!status) status = choose_settings(v, err);
     if (!status) {
         /* One process reads for all. */
         if (processes_first()) status = open_files(v, &words, &data, &valid, err);
         status = world_agree(processes(), status, err);
     }
-    if (!status) status = train(v, data, valid, err);
+    if (!status && v->folds) status = measure_folds(v, data, err);
+    if (!status && v->options.model_path) status = train(v, data, valid, err);
     onet_sets_free(valid);
     onet_sets_free(data);
     words_free(words);
@@ -242,6 +258,7 @@ static const option options[] = {
      .kind = OPTION_STRING,
      .argument = "FILE",
      .required = true,
+     .unless = "folds",
      .field = AT(options.model_path),
      .help =
          "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV log "
@@ -251,6 +268,25 @@ static const option options[] = {
      .argument = "FILE",
      .field = AT(valid),
      .help = "Sets to measure the model with after each epoch."},
+    {.name = "holdout",
+     .kind = OPTION_STRING,
+     .argument = "SHARE",
+     .field = AT(holdout),
+     .default_text = "none",
+     .help =
+         "Where there is no --valid: take validation sets out of the data, drawn by the seed; a share as in "
+         "10%, or a number of sets."},
+    {.name = "folds",
+     .kind = OPTION_INT,
+     .argument = "K",
+     .low = 2,
+     .high = 1000,
+     .field = AT(folds),
+     .default_text = "none",
+     .help = "Cross-validation: divide the data, drawn by the seed, into K parts, train K models, each "
+             "without one "
+             "part, and measure each on that part, as 'ordernet eval' does. With --model the model is then "
+             "trained on all of the data; without, none is written."},
     {.name = "valid-limit",
      .kind = OPTION_INT,
      .argument = "N",

@@ -108,7 +108,11 @@ static void option_right(const option *o, const void *values, char *text, size_t
         }
     }
     char value[128];
-    if (o->required)
+    if (o->required && o->unless) {
+        append(text, size, " (required without --");
+        append(text, size, o->unless);
+        append(text, size, ")");
+    } else if (o->required)
         append(text, size, " (required)");
     else if (option_default(o, values, value, sizeof value)) {
         append(text, size, " (default: ");

@@ -191,9 +191,12 @@ static onet_status unknown_option(const option *table, const char *argument, siz
 
 /* Which required options are still at their default is asked of the arguments, not of the fields. */
 static onet_status check_required(const option *table, uint64_t given, onet_error *err) {
-    for (const option *o = table; !is_end(o); o++)
-        if (o->required && !(given >> (o - table) & 1))
+    for (const option *o = table; !is_end(o); o++) {
+        const option *unless = o->unless ? find_option(table, o->unless, strlen(o->unless)) : NULL;
+        bool made_up_for = unless && given >> (unless - table) & 1;
+        if (o->required && !made_up_for && !(given >> (o - table) & 1))
             return fail(err, ONET_USAGE, "option --%s %s is missing", o->name, o->argument);
+    }
     return ONET_OK;
 }
 

@@ -37,7 +37,8 @@ typedef struct option {
     size_t field;             /* offsetof the field in the command's values */
     option_kind kind;
     bool required;
-    double low, high; /* range of a number, both ends in it; both 0: any */
+    const char *unless; /* the option that makes up for a required one; NULL: none does */
+    double low, high;   /* range of a number, both ends in it; both 0: any */
 } option;
 
 /* Options that several commands share; the argument is the offset of the field. */

@@ -1,0 +1,24 @@
+/* The measures of a report: their names, and how they are printed. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ordernet.h"
+
+typedef struct report_measure {
+    const char *name, *key; /* for people, for JSON */
+    size_t field;
+    bool share; /* shown as a percentage */
+} report_measure;
+
+enum { REPORT_MEASURES = 4 };
+extern const report_measure report_measures[REPORT_MEASURES];
+
+const onet_measure *report_measure_of(const onet_report *report, const report_measure *m);
+
+/* A line for each measure, with its 95% interval. */
+void report_print(const onet_report *report);
+
+#endif

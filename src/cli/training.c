@@ -1,0 +1,77 @@
+#include "cli/training.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/interrupt.h"
+#include "cli/processes.h"
+#include "train/train.h"
+
+/* ", valid 93.00%, log-likelihood -0.0213"; nothing before the first validation. */
+static const char *valid_text(const onet_progress *now, char text[80]) {
+    text[0] = '\0';
+    if (!isnan(now->valid_exact))
+        snprintf(text, 80, ", valid %.2f%%, log-likelihood %.4f", 100 * now->valid_exact, now->valid_loglik);
+    return text;
+}
+
+static int show(void *context, const onet_progress *now) {
+    training *t = context;
+    t->last = *now;
+    if (!isnan(now->loss) && progress_due(&t->line)) { /* before there is a loss there is nothing to tell */
+        char text[256], left[32], valid[80], fold[48] = "";
+        if (t->folds) snprintf(fold, sizeof fold, "fold %d/%d, ", t->fold, t->folds);
+        snprintf(text, sizeof text, "%sepoch %d/%d, step %llu/%llu, loss %.4f%s, %.0f sets/s, %s left", fold,
+                 now->epoch, now->epochs, (unsigned long long)now->step, (unsigned long long)now->steps,
+                 now->loss, valid_text(now, valid), now->examples_per_second,
+                 duration_text(now->seconds_left, left));
+        progress_draw(&t->line, text);
+    }
+    return interrupted();
+}
+
+onet_status training_run(training *t, onet_model **model, const onet_sets *data, const onet_sets *valid,
+                         const onet_train_options *options, bool quiet, onet_error *err) {
+    onet_train_options o = *options;
+    o.progress = show;
+    o.context = t;
+    t->last = (onet_progress){.valid_exact = NAN, .valid_loglik = NAN};
+    interrupt_catch();
+    progress_start(&t->line, quiet || !processes_first());
+    onet_status status = train_together(processes(), model, data, valid, &o, err);
+    progress_end(&t->line);
+    return status;
+}
+
+/* " on cuda:0" after the speed; nothing for processors. */
+static const char *place_text(const onet_train_options *o, const onet_model *model, char text[64]) {
+    const char *kernels = onet_model_record(model, "kernels");
+    text[0] = '\0';
+    if (kernels && !strcmp(kernels, "cuda")) {
+        bool named = o->device && !strncmp(o->device, "cuda:", 5);
+        snprintf(text, 64, " on %s", processes() ? "GPUs" : named ? o->device : "cuda:0");
+    }
+    return text;
+}
+
+void training_summarise(const training *t, const onet_train_options *o, const onet_model *model) {
+    const onet_progress *p = &t->last;
+    char time[32], place[64], valid[80];
+    printf("%s: %zu parameters, %llu steps, loss %.4f", o->model_path, onet_model_parameters(model, 1),
+           (unsigned long long)p->step, p->loss);
+    printf("%s", valid_text(p, valid));
+    if (p->best_epoch) printf(", best epoch %d", p->best_epoch);
+    printf(", %.0f sets/s%s, %s\n", p->examples_per_second, place_text(o, model, place),
+           duration_text(progress_seconds(&t->line), time));
+    if (p->step < p->steps)
+        printf("stopped after epoch %d of %d: the log-likelihood has not improved since epoch %d\n", p->epoch,
+               p->epochs, p->best_epoch);
+    if (p->best_epoch && p->best_epoch < p->epoch) {
+        char *best = train_beside(o->model_path, TRAIN_BEST);
+        printf("%s: the best by validation, after epoch %d of %d\n", best ? best : "best", p->best_epoch,
+               p->epoch);
+        free(best);
+    }
+}

@@ -1,0 +1,22 @@
+/* A training as the program shows it: a line of progress, Ctrl-C, a summary. */
+#ifndef CLI_TRAINING_H
+#define CLI_TRAINING_H
+
+#include "cli/progress.h"
+#include "ordernet.h"
+
+typedef struct training {
+    progress line;
+    onet_progress last;
+    int fold, folds; /* which one of a cross-validation, from 1; 0: none */
+} training;
+
+/* Trains together with the other ranks, which give NULL for both sets. After ONET_INTERRUPTED the sentence is
+ * the caller's to write. */
+onet_status training_run(training *t, onet_model **model, const onet_sets *data, const onet_sets *valid,
+                         const onet_train_options *options, bool quiet, onet_error *err);
+
+/* What came out of it, and where the best model is when it is not the last. */
+void training_summarise(const training *t, const onet_train_options *options, const onet_model *model);
+
+#endif

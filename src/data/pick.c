@@ -1,0 +1,67 @@
+#include "data/pick.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "data/constraints.h"
+#include "data/sets.h"
+
+/* The constraints of set s to the set that was appended last; their items are counted within it. */
+static onet_status append_constraints(onet_sets *out, const onet_sets *sets, size_t s, onet_error *err) {
+    size_t from, count;
+    constraints_of(sets, sets->start[s], sets->start[s + 1], &from, &count);
+    if (!count) return ONET_OK;
+    onet_constraint *own = array_new(count, sizeof *own);
+    if (!own) return fail_memory(err, "the constraints");
+    for (size_t k = 0; k < count; k++) {
+        own[k] = sets->constraints[from + k];
+        own[k].item -= sets->start[s];
+        if (own[k].kind == ONET_BEFORE) own[k].other -= sets->start[s];
+    }
+    onet_status status = sets_append_constraints(out, own, count, err);
+    free(own);
+    return status;
+}
+
+static onet_status append(onet_sets *out, const onet_sets *sets, size_t s, onet_error *err) {
+    size_t from = sets->start[s], n = sets_size(sets, s);
+    const int32_t *order = sets->order ? sets->order + from : NULL;
+    onet_status status = sets->word ? sets_append_words(out, n, sets->word + from, order, err)
+                                    : sets_append(out, n, sets->width, sets_item(sets, from), order, err);
+    if (!status && sets->context) status = sets_append_context(out, sets->context + from, err);
+    return status ? status : append_constraints(out, sets, s, err);
+}
+
+onet_status pick_sets(onet_sets **out, const onet_sets *sets, const uint8_t *take, onet_error *err) {
+    *out = NULL;
+    onet_sets *picked;
+    onet_status status = sets_new(&picked, sets->width, err);
+    if (!status && sets->words && !(picked->words = words_copy(sets->words)))
+        status = fail_memory(err, "the vocabulary");
+    for (size_t s = 0; s < sets->count && !status; s++)
+        if (take[s]) status = append(picked, sets, s, err);
+    if (status) {
+        onet_sets_free(picked);
+        return status;
+    }
+    memcpy(picked->hash, sets->hash, sizeof picked->hash);
+    *out = picked;
+    return ONET_OK;
+}
+
+onet_status pick_places(size_t **out, size_t count, uint64_t seed, onet_error *err) {
+    size_t *place = array_new(count, sizeof *place);
+    if (!place) return fail_memory(err, "the draw of the sets");
+    rng r;
+    rng_seed(&r, seed, UINT64_C(0x7069636b00000000));
+    for (size_t i = 0; i < count; i++) {
+        size_t j = (size_t)rng_below(&r, i + 1);
+        place[i] = place[j];
+        place[j] = i;
+    }
+    *out = place;
+    return ONET_OK;
+}
