@@ -44,6 +44,63 @@ static void leaves_empty_ranks_open(void **state) {
 }
 
 /* Rows of many sets, dealt out one by one, come together again. */
+static void reads_context(void **state) {
+    (void)state;
+    /* Rows without a rank, where others of the set have one; or marked by a column. */
+    onet_sets *sets = help_read("a.csv", "set,x,rank\na,1,7\na,2,\nb,3,0\na,4,\na,5,2\n", NULL);
+    const uint8_t context[] = {0, 1, 1, 0, 0};
+    const int32_t order[] = {3, 0, 1, 2, 0};
+    assert_memory_equal(sets->context, context, sizeof context);
+    assert_memory_equal(sets->order, order, sizeof order);
+    onet_sets_free(sets);
+    sets = help_read("a.csv", "set,x,context\na,1,0\na,2,1\nb,3,\na,4,1\na,5,\n", NULL);
+    assert_memory_equal(sets->context, context, sizeof context);
+    assert_null(sets->order);
+    assert_int_equal(sets->width, 1);
+    onet_sets_free(sets);
+    sets = help_read("a.csv", "set,x,context\na,1,0\na,2,1\n",
+                     &(onet_read_options){.size = sizeof(onet_read_options), .features = "x,context"});
+    assert_null(sets->context);
+    assert_int_equal(sets->width, 2);
+    onet_sets_free(sets);
+    help_converts("a.csv", "set,x,rank\na,1,1\na,2,\na,3,0\n", "a.jsonl",
+                  "{\"set\": \"a\", \"items\": [[1], [2], [3]], \"context\": [1], \"order\": [2, 0]}\n");
+    help_converts("a.jsonl",
+                  "{\"set\": \"a\", \"items\": [[1], [2], [3]], \"context\": [1], \"order\": [2, 0]}\n",
+                  "a.csv", "set,x1,rank\na,1,1\na,2,\na,3,0\n");
+    help_converts("a.jsonl", "{\"items\": [[1], [2], [3]], \"context\": [1]}\n{\"items\": [[4]]}\n", "a.csv",
+                  "set,x1,context\n0,1,0\n0,2,1\n0,3,0\n1,4,0\n");
+}
+
+static void cannot_hold(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *to, *sentence;
+    } cases[] = {
+        {"{\"items\": [[1, 2], [3, 4]], \"context\": [1]}", "pointer",
+         "Pointer Network text cannot hold context items; use jsonl, csv, npz or safetensors"},
+        {"{\"items\": [\"a\", \"b\"], \"context\": [1]}", "text",
+         "a line of words cannot hold context items; use jsonl or safetensors"},
+        {"{\"items\": [[1, 2], [3, 4]], \"last\": 1}", "pointer",
+         "pointer cannot hold constraints; use jsonl or safetensors"},
+        {"{\"items\": [[1, 2], [3, 4]], \"last\": 1}", "csv",
+         "csv cannot hold constraints; use jsonl or safetensors"},
+        {"{\"items\": [[4]]}\n{\"items\": [[1], [2]], \"context\": [1]}", "csv",
+         "the set has context items and no order, and the first set is not like that; put one that is first, "
+         "or use jsonl"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        onet_error err = {""};
+        writer_options options = {.format = !strcmp(cases[i].to, "pointer") ? ONET_FORMAT_POINTER
+                                            : !strcmp(cases[i].to, "csv")   ? ONET_FORMAT_CSV
+                                                                            : ONET_FORMAT_TEXT};
+        const char *from = help_file("from.jsonl", cases[i].text), *to = help_path("to");
+        assert_int_equal(sets_convert(from, to, NULL, &options, &err), ONET_BAD);
+        assert_non_null(strstr(err.text, cases[i].sentence));
+        assert_int_equal(access(to, F_OK), -1);
+    }
+}
+
 static void groups(void **state) {
     (void)state;
     enum { SETS = 50, ITEMS = 7 };
@@ -91,8 +148,16 @@ static void refuses(void **state) {
     REFUSED("set,x,rank\n1,2,first\n", ":2: column `rank`: \"first\" is not a number; correct it");
     REFUSED("set,x,rank\n1,2,0\n2,2,0\n1,3,0\n",
             ":4: column `rank`: the same rank as line 2 of the same set; give each row its own");
-    REFUSED("set,x,rank\n1,2,0\n1,3,\n",
-            ":3: column `rank`: empty, but line 2 of the same set has a rank; fill it in");
+    REFUSED("set,x,rank,context\n1,2,0,0\n1,3,,0\n",
+            ":3: column `rank`: empty, but `context` is 0 and other rows of the set have a rank; fill it in");
+    REFUSED("set,x,rank,context\n1,2,0,0\n1,3,1,1\n",
+            ":3: column `rank`: a rank, but `context` is 1 and such items are not placed; leave one of them "
+            "empty");
+    REFUSED("set,x,context\n1,2,0\n2,3,1\n",
+            ":3: all rows of the set are context; leave the set out or place one");
+    REFUSED("set,x,context\n1,2,yes\n",
+            ":2: column `context`: \"yes\" is neither 0 nor 1 (seen but not placed); correct it, or name the "
+            "features (--features)");
     REFUSED("set,x,rank\n1,2,0\n2,3,\n",
             ":3: the set has no ranks, but that of line 2 has; give all sets ranks or none");
     REFUSED("set,x\n1,2\n1,\"3\n1,4\n", ":3: the row has a quote without a second one that closes it");
@@ -147,6 +212,7 @@ static void writes_answers(void **state) {
     (void)state;
     answers("set,x,note\na,1,\"q \"\"x\"\"\"\nb,2,\"l\n2\"\na,3,\n", false,
             "set,x,note,rank\na,1,\"q \"\"x\"\"\",1\nb,2,\"l\n2\",0\na,3,,0\n");
+    answers("set,x,context\na,1,1\na,2,\n", false, "set,x,context,rank\na,1,1,\na,2,,0\n");
     answers("set,rank,x\r\na,,1\r\na,,2", false, "set,rank,x\r\na,1,1\r\na,0,2\r\n");
     answers("logprob,set,rank,x\n,a,7,1\n,a,3,2\n", true, "logprob,set,rank,x\n-2,a,1,1\n-2,a,0,2\n");
     answers("set,x\n1,1\n1,2\n", true, "set,x,rank,logprob\n1,1,1,-2\n1,2,0,-2\n");
@@ -187,6 +253,8 @@ int main(void) {
         cmocka_unit_test(reads),
         cmocka_unit_test(reads_with_options),
         cmocka_unit_test(leaves_empty_ranks_open),
+        cmocka_unit_test(reads_context),
+        cmocka_unit_test(cannot_hold),
         cmocka_unit_test(groups),
         cmocka_unit_test(refuses),
         cmocka_unit_test(writes_answers),

@@ -23,7 +23,8 @@ static onet_status name_features(csv_table *t, const char *list, onet_error *err
             return fail(err, ONET_BAD,
                         "%s:1: there is no column `%.*s`, which is named as a feature; check --features",
                         t->file, length > 100 ? 100 : (int)length, p);
-        if (t->column[k].kind != CSV_TEXT && t->column[k].kind != CSV_LOGPROB)
+        if (t->column[k].kind != CSV_TEXT && t->column[k].kind != CSV_LOGPROB &&
+            t->column[k].kind != CSV_CONTEXT)
             return fail(err, ONET_BAD,
                         "%s:1: column `%s` is named as a feature twice, or is the set's or the rank's",
                         t->file, t->column[k].name);
@@ -56,6 +57,7 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
         c->kind = !strcmp(c->name, set)         ? CSV_SET
                   : !strcmp(c->name, rank)      ? CSV_RANK
                   : !strcmp(c->name, "logprob") ? CSV_LOGPROB
+                  : !strcmp(c->name, "context") ? CSV_CONTEXT
                   : features                    ? CSV_TEXT
                                                 : CSV_EMPTY;
         found |= c->kind == CSV_SET;
@@ -139,10 +141,12 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
                     t->file, rows->line, rows->fields, rows->fields == 1 ? "" : "s", t->columns);
     if (!array_reserve(&t->set_of, &t->set_room, row + 1, sizeof *t->set_of) ||
         !array_reserve(&t->rank, &t->rank_room, row + 1, sizeof *t->rank) ||
+        !array_reserve(&t->flag, &t->flag_room, row + 1, 1) ||
         !array_reserve(&t->line, &t->line_room, row + 1, sizeof *t->line))
         return fail_memory(err, "the rows of a CSV file");
     t->line[row] = rows->line;
     t->rank[row] = NAN;
+    t->flag[row] = 0;
     for (size_t k = 0; k < t->columns; k++) {
         csv_kind kind = t->column[k].kind;
         if (kind == CSV_TEXT || kind == CSV_LOGPROB) continue;
@@ -158,6 +162,13 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
                 return fail_memory(err, "the names of the sets");
         } else if (kind == CSV_RANK && length) {
             if ((status = number(t, rows, k, text, length, &t->rank[row], err))) return status;
+        } else if (kind == CSV_CONTEXT && length) {
+            if (length > 1 || (*text != '0' && *text != '1'))
+                return bad_value(t, rows, k, text, length,
+                                 "is neither 0 nor 1 (seen but not placed); correct it, or name the features "
+                                 "(--features)",
+                                 err);
+            t->flag[row] = *text;
         } else if (kind == CSV_FEATURE) {
             if ((status = number(t, rows, k, text, length, &value, err))) return status;
             size_t at = row * (size_t)t->width + (size_t)t->column[k].feature;
@@ -238,32 +249,59 @@ static int by_rank(const void *a, const void *b, void *rank_of) {
     return x < y ? -1 : x > y;
 }
 
-/* Sorts the items of set s by rank. rank: room for the set's. */
+static onet_status find_context(csv_table *t, size_t s, const double *rank, const char *column, bool ranked,
+                                onet_error *err) {
+    size_t from = t->start[s], n = t->start[s + 1] - from, seen = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t row = t->row_of[from + i];
+        char flag = t->flag[row];
+        if (ranked && flag == '1' && !isnan(rank[i]))
+            return fail(
+                err, ONET_BAD,
+                "%s:%ld: column `%s`: a rank, but `context` is 1 and such items are not placed; leave "
+                "one of them empty",
+                t->file, t->line[row], column);
+        if (ranked && flag == '0' && isnan(rank[i]))
+            return fail(
+                err, ONET_BAD,
+                "%s:%ld: column `%s`: empty, but `context` is 0 and other rows of the set have a rank; "
+                "fill it in",
+                t->file, t->line[row], column);
+        bool context = ranked ? isnan(rank[i]) : flag == '1';
+        if (!context) continue;
+        if (!t->context && !(t->context = calloc(t->rows, 1)))
+            return fail_memory(err, "the sets of a CSV file");
+        t->context[from + i] = 1;
+        seen++;
+    }
+    if (seen < n) return ONET_OK;
+    return fail(err, ONET_BAD, "%s:%ld: all rows of the set are context; leave the set out or place one",
+                t->file, t->line[t->row_of[from]]);
+}
+
+/* Sorts the items of set s by rank; those without one, where others have it, are context and come last. rank:
+ * room for the set's. */
 static onet_status order_set(csv_table *t, size_t s, double *rank, const char *column, onet_error *err) {
     size_t from = t->start[s], n = t->start[s + 1] - from, ranked = 0;
     const size_t *row_of = t->row_of + from;
-    int32_t *order = t->order + from;
-    size_t with = 0, without = 0;
+    int32_t *order = t->order ? t->order + from : NULL;
     for (size_t i = 0; i < n; i++) {
         rank[i] = t->rank[row_of[i]];
-        order[i] = (int32_t)i;
-        if (isnan(rank[i]))
-            without = row_of[i];
-        else
-            with = row_of[i], ranked++;
+        ranked += !isnan(rank[i]);
     }
-    if (!ranked) return ONET_OK;
-    if (ranked < n)
-        return fail(err, ONET_BAD,
-                    "%s:%ld: column `%s`: empty, but line %ld of the same set has a rank; fill it in",
-                    t->file, t->line[without], column, t->line[with]);
-    qsort_r(order, n, sizeof *order, by_rank, rank);
-    for (size_t i = 1; i < n; i++)
-        if (rank[order[i - 1]] == rank[order[i]])
+    onet_status status = find_context(t, s, rank, column, ranked > 0, err);
+    if (status || !ranked) return status;
+    for (size_t i = 0, placed = 0, seen = ranked; i < n; i++)
+        order[isnan(rank[i]) ? seen++ : placed++] = (int32_t)i;
+    qsort_r(order, ranked, sizeof *order, by_rank, rank);
+    for (size_t place = 1; place < ranked; place++) {
+        int32_t last = order[place - 1];
+        if (rank[last] == rank[order[place]])
             return fail(
                 err, ONET_BAD,
                 "%s:%ld: column `%s`: the same rank as line %ld of the same set; give each row its own",
-                t->file, t->line[row_of[order[i]]], column, t->line[row_of[order[i - 1]]]);
+                t->file, t->line[row_of[order[place]]], column, t->line[row_of[last]]);
+    }
     t->ordered[s] = true;
     return ONET_OK;
 }
@@ -277,10 +315,9 @@ static onet_status order_sets(csv_table *t, onet_error *err) {
         if (t->start[s + 1] - t->start[s] > largest) largest = t->start[s + 1] - t->start[s];
     t->ordered = calloc(t->sets, sizeof *t->ordered);
     if (!t->ordered) return fail_memory(err, "the sets of a CSV file");
-    if (!column) return ONET_OK;
-    t->order = malloc(t->rows * sizeof *t->order);
+    if (column) t->order = malloc(t->rows * sizeof *t->order);
     double *rank = malloc(largest * sizeof *rank);
-    onet_status status = t->order && rank ? ONET_OK : fail_memory(err, "the sets of a CSV file");
+    onet_status status = (t->order || !column) && rank ? ONET_OK : fail_memory(err, "the sets of a CSV file");
     for (size_t s = 0; s < t->sets && !status; s++) status = order_set(t, s, rank, column, err);
     free(rank);
     return status;
@@ -305,8 +342,10 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
     if (!t->rows) return fail(err, ONET_BAD, "%s: a header and no rows; give at least one set", t->file);
     if ((status = group(t, err)) || (status = order_sets(t, err))) return status;
     free(t->rank);
+    free(t->flag);
     free(t->set_of);
     t->rank = NULL;
+    t->flag = NULL;
     t->set_of = NULL;
     t->kept = keep;
     return ONET_OK;
@@ -338,12 +377,14 @@ void csv_free(csv_table *t) {
     free(t->start);
     free(t->items);
     free(t->order);
+    free(t->context);
     free(t->ordered);
     free(t->line);
     free(t->row_of);
     free(t->text);
     free(t->text_at);
     free(t->rank);
+    free(t->flag);
     free(t->set_of);
     names_free(&t->names);
     free(t);
@@ -356,6 +397,11 @@ void csv_record(const csv_table *t, size_t s, record *r) {
     r->items = t->items + from * (size_t)t->width;
     r->word = NULL;
     r->order = t->ordered[s] ? t->order + from : NULL;
+    r->context = t->context && context_placed(t->context + from, (size_t)r->n) < (size_t)r->n
+                     ? t->context + from
+                     : NULL;
+    r->constraints = NULL;
+    r->constraint_count = 0;
     r->line = t->line[t->row_of[from]];
     r->format = ONET_FORMAT_CSV;
     r->table = t;
@@ -389,6 +435,8 @@ onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
         sets->order = t->order;
         t->order = NULL;
     }
+    sets->context = t->context;
+    t->context = NULL;
     *result = sets;
     return ONET_OK;
 }

@@ -1,5 +1,6 @@
-/* CSV with a header: one item a row, a column that names its set, one with its rank, the others features or
- * text. The rows of a set need not be adjacent, so that a file is read whole before its first set is known.
+/* CSV with a header: one item a row, a column that names its set, one with its rank, perhaps one that marks
+ * context items, the others features or text. The rows of a set need not be adjacent, so that a file is read
+ * whole before its first set is known.
  */
 #ifndef DATA_CSV_H
 #define DATA_CSV_H
@@ -9,7 +10,15 @@
 #include "data/names.h"
 #include "data/record.h"
 
-typedef enum csv_kind { CSV_EMPTY, CSV_FEATURE, CSV_TEXT, CSV_SET, CSV_RANK, CSV_LOGPROB } csv_kind;
+typedef enum csv_kind {
+    CSV_EMPTY,
+    CSV_FEATURE,
+    CSV_TEXT,
+    CSV_SET,
+    CSV_RANK,
+    CSV_CONTEXT,
+    CSV_LOGPROB
+} csv_kind;
 
 typedef struct csv_column {
     char *name;
@@ -23,13 +32,14 @@ struct csv_table {
     char *file;
     size_t rows, sets;
     int width;
-    size_t *start;  /* [sets + 1] */
-    float *items;   /* [rows, width] */
-    int32_t *order; /* [rows]: within each set, where it is known; else NULL */
-    bool *ordered;  /* [sets]: the set has ranks */
-    long *line;     /* [rows], in the order of the file: where the row starts */
-    size_t *row_of; /* [rows]: the row's number in the file, from 0 */
-    names names;    /* of the sets */
+    size_t *start;    /* [sets + 1] */
+    float *items;     /* [rows, width] */
+    int32_t *order;   /* [rows]: within each set, where it is known; else NULL */
+    uint8_t *context; /* [rows]: 1: the item is seen but not placed; NULL: all are placed */
+    bool *ordered;    /* [sets]: the set has ranks */
+    long *line;       /* [rows], in the order of the file: where the row starts */
+    size_t *row_of;   /* [rows]: the row's number in the file, from 0 */
+    names names;      /* of the sets */
     csv_column *column;
     size_t columns;
     bool crlf;
@@ -37,8 +47,9 @@ struct csv_table {
     bool kept;
     char *text;
     size_t *text_at; /* [rows + 2] */
-    size_t item_room, set_room, rank_room, line_room, text_room, text_at_room;
+    size_t item_room, set_room, rank_room, flag_room, line_room, text_room, text_at_room;
     double *rank;   /* [rows], NaN where empty; while reading */
+    char *flag;     /* [rows]: '0', '1', or 0 where empty: the column `context`; while reading */
     size_t *set_of; /* [rows]; while reading */
 };
 
@@ -67,7 +78,7 @@ typedef struct csv_maker {
     const char *set_column, *rank_column;
     bool logprob;
     /* Since the first record: */
-    bool started, ranked;
+    bool started, ranked, context; /* columns of ranks, of context */
     int width;
     names extra; /* keys of JSON Lines that are passed through */
     names sets;

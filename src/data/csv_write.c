@@ -63,7 +63,8 @@ static onet_status write_header(output *out, const csv_table *t, const char *ran
 onet_status csv_write_table(output *out, const csv_table *t, const char *rank_column, const int32_t *order,
                             const double *logprob, bool header, onet_error *err) {
     csv_rows rows = {0};
-    int32_t *rank = malloc(t->rows * sizeof *rank); /* [rows] in the file's order, -1 where not known */
+    int32_t *rank =
+        malloc(t->rows * sizeof *rank); /* [rows] in the file's order, -1 where not placed or not known */
     size_t *set = malloc(t->rows * sizeof *set);
     bool ranked = false;
     onet_status status = rank && set ? ONET_OK : fail_memory(err, "the ranks of a CSV file");
@@ -71,7 +72,8 @@ onet_status csv_write_table(output *out, const csv_table *t, const char *rank_co
         for (size_t k = t->start[s]; k < t->start[s + 1]; k++) {
             bool known = order[t->start[s]] >= 0;
             size_t row = t->row_of[known ? t->start[s] + (size_t)order[k] : k];
-            rank[row] = known ? (int32_t)(k - t->start[s]) : -1;
+            bool placed = known && !(t->context && t->context[t->start[s] + (size_t)order[k]]);
+            rank[row] = placed ? (int32_t)(k - t->start[s]) : -1;
             set[row] = s;
             ranked |= known;
         }
@@ -154,6 +156,7 @@ static bool is_own(const csv_maker *m, const record *r, const member *key, int w
 static onet_status start(output *out, csv_maker *m, const record *r, bool ranked, onet_error *err) {
     m->started = true;
     m->ranked = ranked;
+    m->context = r->context && !ranked; /* ranks say it, where there are some */
     m->width = r->width;
     onet_status status = csv_write_field(out, m->set_column, strlen(m->set_column), err);
     for (int j = 0; j < r->width && !status; j++) status = output_printf(out, err, ",x%d", j + 1);
@@ -171,6 +174,7 @@ static onet_status start(output *out, csv_maker *m, const record *r, bool ranked
         status = output_write(out, ",", 1, err);
         if (!status) status = csv_write_field(out, m->rank_column, strlen(m->rank_column), err);
     }
+    if (!status && m->context) status = output_write(out, ",context", 8, err);
     if (!status && m->logprob) status = output_write(out, ",logprob", 8, err);
     return status ? status : output_write(out, "\n", 1, err);
 }
@@ -228,6 +232,7 @@ static onet_status make_row(output *out, const csv_maker *m, const record *r, si
     }
     if (!status && m->ranked && rank >= 0) status = output_printf(out, err, ",%d", rank);
     if (!status && m->ranked && rank < 0) status = output_write(out, ",", 1, err);
+    if (!status && m->context) status = output_write(out, r->context && r->context[i] ? ",1" : ",0", 2, err);
     if (!status && m->logprob) {
         if (logprob) number_text_double(number, *logprob);
         status = output_printf(out, err, ",%s", logprob ? number : "");
@@ -244,10 +249,15 @@ onet_status csv_make(output *out, csv_maker *m, const record *r, const int32_t *
     if (!status && order && !m->ranked)
         status = fail(err, ONET_BAD,
                       "the set has an order and the first one has none; give all sets an order or none");
+    if (!status && r->context && !order && !m->context)
+        status = fail(err, ONET_BAD,
+                      "the set has context items and no order, and the first set is not like that; put one "
+                      "that is first, or use jsonl");
     int32_t *rank = malloc((size_t)r->n * sizeof *rank);
     if (!status && !rank) status = fail_memory(err, "the ranks of a set");
     if (!status) status = name_set(m, r, &name, err);
-    for (int t = 0; t < r->n && !status; t++) rank[order ? order[t] : t] = order ? t : -1;
+    int placed = record_placed(r);
+    for (int t = 0; t < r->n && !status; t++) rank[order ? order[t] : t] = order && t < placed ? t : -1;
     for (int i = 0; i < r->n && !status; i++) status = make_row(out, m, r, name, i, rank[i], logprob, err);
     free(rank);
     return status;
