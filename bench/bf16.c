@@ -1,23 +1,17 @@
-/* Would bfloat16 with float sums pay? The rate of its multiply-adds in registers against float's, and what
- * rounding the two factors does to a sum of 128 products like those of the encoder. */
+/* bfloat16 with float sums against float: the rate of multiply-adds in registers, and the error of a sum of
+ * 128 products like those of the encoder when both factors are rounded. */
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "kernels/peak.h"
 #include "kernels/simd_macros.h"
 
 enum { CHAINS = 12, ROUNDS = 1 << 14, STRETCHES = 2000, H = 128, SUMS = 10000 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 __attribute__((target("avx512f,avx512bf16"))) static void loop_bf16(void) {
     __m512bh x = _mm512_cvtne2ps_pbh(_mm512_set1_ps(0.5f), _mm512_set1_ps(0.25f));
@@ -40,12 +34,12 @@ static float rounded(float x) {
 }
 
 int main(void) {
-    if (!__builtin_cpu_supports("avx512bf16")) return puts("this processor has no bfloat16 instructions"), 0;
+    if (!__builtin_cpu_supports("avx512bf16")) return puts("this CPU has no bfloat16 instructions"), 0;
     double best = 0, peak = peak_gflops(1, 0.3);
     for (int i = 0; i < STRETCHES; i++) {
-        double before = now();
+        double before = clock_seconds();
         loop_bf16();
-        double rate = 2.0 * 32 * CHAINS * ROUNDS / (now() - before) / 1e9;
+        double rate = 2.0 * 32 * CHAINS * ROUNDS / (clock_seconds() - before) / 1e9;
         if (rate > best) best = rate;
     }
     rng r;
@@ -69,7 +63,7 @@ int main(void) {
 }
 #else
 int main(void) {
-    puts("bench-bf16 measures an x86-64 processor's instructions; this is another one");
+    puts("bench-bf16 measures x86-64 instructions; this CPU has none");
     return 0;
 }
 #endif

@@ -11,20 +11,20 @@
 enum { POINTS = 12, PANELS = 4 };
 
 typedef struct panel {
-    const char *title, *axis, *letter; /* the letter stands in the fitted power */
+    const char *title, *axis, *letter; /* letter: of the fitted power law */
     const char *command;               /* with %d for the value */
     double from;                       /* the power is fitted from here on */
     int values[POINTS];                /* 0 ends them */
-    const char *rate;                  /* in the answer: sets a second */
-    double sets;                       /* a step; 0: the value itself */
-    double scale;                      /* of the time's unit, a second */
+    const char *rate;                  /* key of the sets per second in the JSON output */
+    double sets;                       /* per step; 0: the value itself */
+    double scale;                      /* units of time per second */
     const char *unit;
     double low, high; /* ends of the time's axis */
 } panel;
 
 static const panel panels[PANELS] = {
     {"Training step against the size of the sets (TSP net, batch 128)",
-     "items a set, n",
+     "items per set, n",
      "n",
      "--train --n %d --batch 128",
      20,
@@ -48,7 +48,7 @@ static const panel panels[PANELS] = {
      1,
      1000},
     {"Training step against the batch (TSP net, n = 20)",
-     "sets a batch, B",
+     "sets per batch, B",
      "B",
      "--train --n 20 --batch %d",
      64,

@@ -1,13 +1,15 @@
-/* The speed of each kernel at the sizes that matter, as a share of the machine's peak of the same moment.
- *     kernels [kernel set] [part of a kernel's name] [sets]
- * The sets are taken in turn: 8 lie in the second-level cache, 128 (a batch) beyond it.
- * Each line is the best of many short stretches on one thread, since other work may share the machine.
- * GFLOP/s counts the multiply-adds that the result needs, 2 each (docs/speed.md). */
+/* The speed of each kernel at the sizes of the presets, as a share of the machine's peak at that time.
+ *
+ *     kernels [KERNEL SET] [PART OF A KERNEL'S NAME] [SETS]
+ *
+ * Each kernel runs over the sets in turn: 8 sets fit into the second-level cache, 128 (a batch) do not. Each
+ * line is the best of many short intervals on one thread, since other programs may share the machine. GFLOP/s
+ * counts the multiply-adds that the result needs, 2 each (docs/speed.md). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "kernels/kernels.h"
@@ -18,12 +20,6 @@ enum { BLOCKS = 8 };
 static int sets_in_turn = 8;
 
 static rng numbers;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* `count` numbers in [low, 1); never freed: the program is short. */
 static float *fresh(size_t count, double low) {
@@ -45,7 +41,7 @@ static const bench_case cases[] = {
     {"gemm", 120, 256, 18, 0},
     {"gemm", 120, 48, 66, 0},
     {"gemm_transposed", 306, 512, 80, 0},
-    {"gemm_weights", 16, 320, 640, 0}, /* 16 of the 512 columns of A, as one task takes them */
+    {"gemm_weights", 16, 320, 640, 0}, /* 16 of the 512 columns of A, the share of one task */
     {"gemm_weights", 16, 80, 2560, 0},
     {"gemm_weights", 64, 320, 640, 0},
     {"gemm_weights", 64, 80, 2560, 0},
@@ -111,7 +107,7 @@ static void make_pair(set *s, const bench_case *c) {
     s->pf.arg = arg;
     s->pf.sum = s->sum;
     s->pf.square = s->square;
-    if (n > 50) { /* as in ordering: nothing is kept for a way back */
+    if (n > 50) { /* as in ordering: nothing is kept for a backward pass */
         s->pf.u = NULL;
         s->pf.arg = NULL;
         s->pf.sum = s->pf.square = NULL;
@@ -256,11 +252,11 @@ static double measure(const kernels *k, const bench_case *c) {
             s->logit = fresh(small, 0);
         }
     }
-    double best = 1e30, start = now();
-    for (int calls = 1, next = 0; now() - start < 0.25;) {
-        double before = now();
+    double best = 1e30, start = clock_seconds();
+    for (int calls = 1, next = 0; clock_seconds() - start < 0.25;) {
+        double before = clock_seconds();
         for (int i = 0; i < calls; i++) run_once(k, c, &sets[next++ % sets_in_turn]);
-        double time = now() - before;
+        double time = clock_seconds() - before;
         if (time / calls < best) best = time / calls;
         if (time < 2e-4) calls *= 2; /* long against the clock's grain, short against a time slice */
     }

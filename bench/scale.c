@@ -1,7 +1,11 @@
-/* What many nodes would bring: counts what a training step sends, measures what it computes here, and puts
- * both into the formula of docs/scale.md. usage: scale [THREADS [A B CUT A B CUT]]     of another kind of
- * node, a GPU say, for the TSP and the word net: milliseconds of a step of 128 sets and of 512, and what a
- * shared step takes longer for being cut at its sums */
+/* Predicts the speed of training on several nodes: counts what a step sends, measures its time on this
+ * machine, and puts both into the formula of docs/scale.md.
+ *
+ *     scale [THREADS [A B SPLIT A B SPLIT]]
+ *
+ * A B SPLIT describe another kind of node, such as a GPU, once for the TSP and once for the word net: the
+ * milliseconds of a step of 128 sets and of 512, and how much longer a step takes that is split at its sums.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +38,7 @@ static void count_floats(void *context, real *values, size_t count) {
     t->bytes += 4.0 * (double)count;
 }
 
-static int threads; /* 1: the thread's own time counts, so that other programs on the machine do not */
+static int threads; /* if 1, CPU time is measured, which other programs on the machine do not affect */
 
 static double now(void) {
     struct timespec t;
@@ -66,12 +70,12 @@ static double best_step(net *t, const uint32_t *index, int B, int n) {
     return best;
 }
 
-/* Time of a step: fixed + each * B; and cut, where it is shared. */
+/* The seconds of a step: fixed + each * B, and split if there are several nodes. */
 typedef struct node {
-    double fixed, each, cut;
+    double fixed, each, split;
 } node;
 
-/* Seconds of a step of 16 sets of n items, and of LARGEST. */
+/* Seconds of a step of 16 sets of n items, and of one of LARGEST sets. */
 static void measure(const shape *sh, int n, double *small, double *large, traffic *sent) {
     net *t;
     onet_sets *sets = NULL;
@@ -93,7 +97,7 @@ static void measure(const shape *sh, int n, double *small, double *large, traffi
     t->sum_context = sent;
     *sent = (traffic){0};
     step(t, index, 1, n);
-    sent->sums++; /* whether all go on: 64 numbers after the step */
+    sent->sums++; /* world_agree after the step: 64 numbers */
     sent->bytes += 64 * 8;
     traffic once = *sent;
     *small = best_step(t, index, 16, n);
@@ -106,7 +110,7 @@ static void measure(const shape *sh, int n, double *small, double *large, traffi
     free(theta);
 }
 
-/* Where a batch is of one of the sizes first .. last, each as often: the mean over them. */
+/* The mean over batches of the sizes first .. last. */
 static node measure_sizes(const shape *sh, int first, int last, traffic *sent) {
     double small = 0, large = 0, sizes = last - first + 1;
     for (int n = first; n <= last; n++) {
@@ -121,7 +125,7 @@ static node measure_sizes(const shape *sh, int first, int last, traffic *sent) {
     return m;
 }
 
-/* The mean of the largest share when B sets fall on k nodes by chance. */
+/* The mean of the largest share when B sets fall on k nodes at random. */
 static double largest_share(int B, int k) {
     enum { TRIALS = 200 };
     static int share[64];
@@ -142,12 +146,13 @@ static double largest_share(int B, int k) {
 
 static const struct network {
     const char *name;
-    double latency, bandwidth; /* seconds a message; bytes a second */
+    double latency, bandwidth; /* seconds per message; bytes per second */
 } networks[NETWORKS] = {{"10 Gbit/s Ethernet", 30e-6, 1.25e9}, {"100 Gbit/s InfiniBand", 2e-6, 12.5e9}};
 
 static double step_time(const node *m, const traffic *sent, const struct network *w, int B, int k, int even) {
-    double rounds = 2 * ceil(log2(k)), share = even ? ceil((double)B / k) : k > 1 ? largest_share(B, k) : B;
-    return m->fixed + m->each * share + (k > 1 ? m->cut : 0) +
+    double rounds = 2 * ceil(log2(k)), share = B;
+    if (k > 1) share = even ? ceil((double)B / k) : largest_share(B, k);
+    return m->fixed + m->each * share + (k > 1 ? m->split : 0) +
            rounds * ((double)sent->sums * w->latency + sent->bytes / w->bandwidth);
 }
 
@@ -162,8 +167,8 @@ static int pays_from(const node *m, const traffic *sent, const struct network *w
     return found;
 }
 
-static void tell(const char *what, const node *m, const traffic *sent) {
-    printf("\n%s: a step takes %.3g ms + %.3g us a set\n", what, 1e3 * m->fixed, 1e6 * m->each);
+static void print_node(const char *what, const node *m, const traffic *sent) {
+    printf("\n%s: a step takes %.3g ms + %.3g us per set\n", what, 1e3 * m->fixed, 1e6 * m->each);
     for (int i = 0; i < NETWORKS; i++) {
         const struct network *w = &networks[i];
         printf("| %s: nodes | 2 | 4 | 8 | 16 | 32 | 64 |\n| --- | --- | --- | --- | --- | --- | --- |\n",
@@ -213,17 +218,17 @@ int main(int argc, char **argv) {
         for (int n = first; n <= last; n++) operations += operations_train(sh, n) / (last - first + 1);
         char sizes[32];
         snprintf(sizes, sizeof sizes, first < last ? "sizes %d-%d" : "n = %d", first, last);
-        printf(
-            "%s%s net, %s: %.3g million operations a set; %ld sums a step, %.0f KiB, of which the gradient "
-            "of %zu numbers is %.0f\n",
-            i ? "\n" : "", nets[i].preset, sizes, 1e-6 * operations, sent.sums, sent.bytes / 1024,
-            sh->trained, 4.0 * (double)sh->trained / 1024);
-        tell("this machine", &m, &sent);
+        printf("%s%s net, %s: %.3g million operations per set; %ld all-reduces per step, %.0f KiB, of which "
+               "the gradient "
+               "of %zu numbers is %.0f\n",
+               i ? "\n" : "", nets[i].preset, sizes, 1e-6 * operations, sent.sums, sent.bytes / 1024,
+               sh->trained, 4.0 * (double)sh->trained / 1024);
+        print_node("this machine", &m, &sent);
         if (argc >= 8) {
             double small = 1e-3 * atof(argv[2 + 3 * i]), large = 1e-3 * atof(argv[3 + 3 * i]);
-            node other = {.each = (large - small) / (512 - 128), .cut = 1e-3 * atof(argv[4 + 3 * i])};
+            node other = {.each = (large - small) / (512 - 128), .split = 1e-3 * atof(argv[4 + 3 * i])};
             other.fixed = small - 128 * other.each;
-            tell("the other kind of node", &other, &sent);
+            print_node("the other kind of node", &other, &sent);
         }
         free(sh);
     }

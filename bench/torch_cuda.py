@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The PyTorch twin's training on a GPU with CUDA graphs: the yardstick for the CUDA kernels.
+"""Times the training of the PyTorch twin on a GPU with CUDA graphs, to compare the CUDA kernels with.
 
     python3 bench/torch_cuda.py [--seconds S] [--device cuda|cpu] [--json FILE]
 
-One graph a size holds a whole step (forward, backward, Adam); data lies on the device, batches of random items are
-copied into the graph's input. Float32, once in full and once with TF32 products. Where a graph cannot be captured the
-row says "eager"; where there is no GPU nothing is measured, and the status is still 0. One table is printed last.
+One graph per size holds a whole step (forward, backward, Adam); data is on the device, batches of random items are
+copied into the graph's input. Float32, once in full and once with TF32 products. If a graph cannot be captured the row
+says "eager"; without a GPU nothing is measured, and the status is still 0. Prints one table at the end.
 """
 
 import argparse
@@ -16,11 +16,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "reference"))
-BATCHES = 8  # different ones a size, taken in turn
+BATCHES = 8  # different ones per size, used in turn
 
 
 class Step:
-    """A training step for batches [B, n, d], as one graph where that can be had."""
+    """A training step for batches [B, n, d], as one graph if possible."""
 
     def __init__(self, torch, net, adam, B, n, device):
         d = net.settings.width
@@ -58,7 +58,7 @@ class Step:
 
 
 def measure(torch, twin, settings, sizes, B, device, seconds):
-    """Examples a second over all sizes in turn, milliseconds a step, and whether graphs were used."""
+    """Examples per second over all sizes in turn, milliseconds per step, and whether graphs were used."""
     net = twin.make(settings, None, torch.float32).to(device)
     options = {"capturable": True} if device == "cuda" else {}
     adam = torch.optim.Adam(net.parameters(), lr=1e-3, **options)
@@ -125,7 +125,7 @@ def main():
                          "graphs": graphs, "loss_error": off})
     where = torch.cuda.get_device_name() if args.device == "cuda" else "the CPU"
     print(f"PyTorch {torch.__version__} on {where}")
-    print("| training | precision | mode | ms a step | examples a second | loss off by |")
+    print("| training | precision | mode | ms per step | examples/s | error of the loss |")
     print("| --- | --- | --- | --- | --- | --- |")
     for r in rows:
         print(f"| {r['work']} | {r['precision']} | {'graphs' if r['graphs'] else 'eager'} | {r['step_ms']:.2f} | "

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""OrderNet against its PyTorch twin on the CPU: the same training steps, the same float32 numbers, in one run.
+"""OrderNet against its PyTorch twin on the CPU: the same training steps in float32, in one run.
 
     python3 bench/vs_torch.py [--threads N] [--seconds S] [--ordernet ./ordernet] [--json FILE]
 
-Both programs start from the generated parameters and batch of reference/README.md (seed 1, batch 0); where the loss
-of the first step is not the same, the table says so and the status is 1. PyTorch gets its best setting: each kernel
-set of OpenBLAS (Debian's takes some processors for one of 2004) with 1 and with N threads, each in a process of its own
-since both are fixed when the library is loaded. The program runs after each, so that both meet the same machine. Of
-PyTorch the fastest step counts, of the program the mean of its fastest 50 milliseconds.
+Both programs start from the generated parameters and batch of reference/README.md (seed 1, batch 0); if the
+losses of the first step differ, the table says so and the status is 1. PyTorch gets its best setting: each kernel
+set of OpenBLAS (Debian's takes some CPUs for one of 2004) with 1 and with N threads, each in a process of its own since
+both are fixed when the library is loaded. OrderNet runs after each, so that both meet the same load. PyTorch is measured
+by its fastest step, OrderNet by the mean of its fastest 50 milliseconds.
 
 The twin of reference/ writes 1x1 convolutions as matrix products over rows, channels last, which suits OpenBLAS. The
 second row of each work is the same net as many would write it, nn.Conv2d and BatchNorm2d over [B, channels, n, n], in
@@ -98,7 +98,7 @@ def torch_step(work, core, threads, seconds, form="twin"):
         env[name] = str(threads)
     command = [sys.executable, __file__, "--worker", json.dumps([*work, threads, seconds, form])]
     done = subprocess.run(command, env=env, capture_output=True, text=True)
-    if done.returncode != 0:  # a kernel set that this processor cannot run ends by a signal
+    if done.returncode != 0:  # a kernel set that this CPU cannot run ends by a signal
         return None
     return json.loads(done.stdout)
 
@@ -141,7 +141,7 @@ def compare(work, args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="for both sides (default: all processors)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="for both sides (default: all cores)")
     parser.add_argument("--seconds", type=float, default=3, help="a measurement takes at least this long")
     parser.add_argument("--ordernet", default=str(ROOT / "ordernet"), help="the program")
     parser.add_argument("--json", help="also write the table to this file")

@@ -4,7 +4,7 @@
 #include <ordernet.h>
 #include <stdio.h>
 
-/* Called a few times a second; a result other than 0 would stop the training. */
+/* Called a few times per second; returning a value other than 0 would stop the training. */
 static int show(void *context, const onet_progress *p) {
     int *epoch = context;
     if (p->epoch != *epoch) printf("epoch %d of %d: loss %.3f\n", p->epoch, p->epochs, p->loss);

@@ -6,14 +6,14 @@
 
 #include "ordernet.h"
 
-/* The entry with that value or name [length]; NULL when the list, which ends in a NULL name, has none. */
+/* The entry with that value or name [length]; NULL if there is none. The list ends in a NULL name. */
 const onet_choice *choice_of(const onet_choice *list, int value);
 const onet_choice *choice_named(const onet_choice *list, const char *name, size_t length);
 
-/* The value's name; "unknown" for a value that the list does not have. */
+/* The value's name; "unknown" for a value that is not in the list. */
 const char *choice_name(const onet_choice *list, int value);
 
-/* "a, b or c" into text [size]. Gives text back. */
+/* Writes "a, b or c" into text [size]; returns text. */
 const char *choice_names(const onet_choice *list, const char *last, char *text, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
-/* A clock that only goes forward. */
+/* A monotonic clock. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
-/* Seconds since some moment in the past. */
+/* Seconds since an arbitrary point in the past. */
 double clock_seconds(void);
 
 #endif

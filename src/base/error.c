@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a file says may reach a terminal in a sentence: none of it may steer the terminal. */
+/* Text from a file may reach a terminal in a sentence; control characters must not. */
 static void no_control(char *text) {
     for (; *text; text++)
         if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f) *text = '?';

@@ -5,14 +5,14 @@
 
 #include "ordernet.h"
 
-/* Writes the sentence into err (when it is not NULL) and gives the status back. */
+/* Writes the sentence into err (unless it is NULL) and returns the status. */
 onet_status fail(onet_error *err, onet_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The sentence for memory that could not be had: what it was for. */
+/* The same for a failed allocation; what: what the memory was for. */
 onet_status fail_memory(onet_error *err, const char *what);
 
-/* Puts "prefix: " in front of the sentence that is already there. */
+/* Puts "prefix: " in front of the sentence in err. */
 void error_prefix(onet_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

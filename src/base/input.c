@@ -29,8 +29,8 @@ struct input {
     off_t disk_from;
     bool by_place; /* input_whole was called: input_at reads the file itself, from whole_from on */
     off_t whole_from;
-    bool raw_ended; /* the file itself gave its last byte */
-    bool ended;     /* nothing more can come into data */
+    bool raw_ended; /* the file itself is at its end */
+    bool ended;     /* no more bytes will come into data */
 
     uint8_t *raw; /* [CHUNK]: bytes of the file, raw_from .. raw_to still to be decoded */
     size_t raw_from, raw_to;
@@ -44,7 +44,7 @@ struct input {
     size_t line_limit;
     sha256 sum;
 
-    onet_status status; /* the first failure stays */
+    onet_status status; /* the first failure, returned by all later calls */
     onet_error error;
 };
 
@@ -95,7 +95,7 @@ const char *input_name(const input *in) {
     return in->name;
 }
 
-/* Keeps the first failure, for calls to come. */
+/* Keeps the first failure for later calls. */
 static onet_status stop(input *in, onet_status status) {
     in->status = status;
     in->ended = true;
@@ -127,7 +127,7 @@ static onet_status raw_fill(input *in) {
     return status;
 }
 
-/* Takes only as many bytes as tell the kinds apart, so that a slow pipe of plain text is not held up. */
+/* Reads only as many bytes as the detection needs, so as not to wait for a slow pipe of plain text. */
 static onet_status find_kind(input *in) {
     static const uint8_t gzip[2] = {0x1f, 0x8b}, xz[6] = {0xfd, '7', 'z', 'X', 'Z', 0};
     for (;;) {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* The folder of this code with a slash at its end, or "" when it cannot be told. */
+/* The folder of this code with a slash at its end, or "" if it is unknown. */
 static void own_folder(char *path, size_t room) {
     static const char here = 0;
     Dl_info info;
@@ -20,14 +20,14 @@ static void own_folder(char *path, size_t room) {
         if ((size_t)length < room) snprintf(path, room, "%.*s", length, info.dli_fname);
         return;
     }
-    /* A program that was found by PATH has no folder in its name. */
+    /* The name of a program that was found through PATH has no folder. */
     ssize_t length = readlink("/proc/self/exe", path, room - 1);
     if (length < 0) length = 0;
     while (length && path[length - 1] != '/') length--;
     path[length] = '\0';
 }
 
-/* Global: what is opened here may open parts of its own that look for its names. */
+/* RTLD_GLOBAL: MPI loads plugins that look for its symbols. */
 static void *open_file(const char *path) {
     return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 }

@@ -1,4 +1,4 @@
-/* Libraries that are opened at run time: parts that not every machine has what they need. */
+/* Libraries that are loaded at run time, since not every machine has what they need (CUDA, MPI). */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
 
@@ -6,13 +6,13 @@
 
 #include "ordernet.h"
 
-/* The file that the environment's `variable` names; NULL: none. */
+/* The value of the environment variable; NULL if it is not set. */
 const char *library_named(const char *variable);
 
-/* Opens the file that the environment's `variable` names, or else `name` from the folder of this code (the
- * program, or libordernet.so), from ../lib beside that folder, or from where the loader looks. The symbol's
- * address to *address. `how` ends the sentence of a failure: what to do to get the library. It stays open:
- * threads may live in it. */
+/* Loads the file that the environment variable names, or else `name` from the folder of this code (the
+ * program, or libordernet.so), from ../lib beside that folder, or from the loader's path, and writes the
+ * symbol's address to *address. `how` ends the error message: how to get the library. It is never unloaded,
+ * since its threads may still run. */
 onet_status library_symbol(void **address, const char *name, const char *variable, const char *symbol,
                            const char *how, onet_error *err);
 

@@ -11,8 +11,8 @@ bool size_mul(size_t count, size_t size, size_t *product) {
     return true;
 }
 
-/* A training step walks through tens of megabytes: with pages of 4 KB it would wait for their addresses.
- * Where the system has no larger pages, nothing changes. */
+/* A training step uses tens of megabytes: with pages of 4 KB it would wait for address translation. madvise
+ * is a hint; without huge pages nothing changes. */
 enum { LARGE = 1 << 20, PAGE = 4096 };
 
 static void huge_pages(void *p, size_t bytes) {

@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* count * size, or false where that overflows. */
+/* count * size; false if that overflows. */
 bool size_mul(size_t count, size_t size, size_t *product);
 
-/* Zeroed, 64-byte aligned memory for count elements; NULL when it cannot be had. Free with free(). */
+/* Zeroed, 64-byte aligned memory for count elements; NULL if there is not enough. Free with free(). */
 void *array_new(size_t count, size_t size);
 
 /* Grows *array (any realloc-able block) so that it holds at least `need` elements; false, and the block
- * unchanged, when memory is short. */
+ * unchanged, if memory runs out. */
 bool array_reserve(void *array_pointer, size_t *capacity, size_t need, size_t size);
 
 #endif

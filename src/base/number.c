@@ -10,7 +10,7 @@
 #include <strings.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static locale_t plain; /* the "C" locale, in which the decimal point is a point; 0 if it cannot be had */
+static locale_t plain; /* the "C" locale, in which the decimal point is a point; 0 if there is none */
 
 static void make_plain(void) {
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -97,7 +97,7 @@ const char *number_scan(const char *text, const char *end, number_grammar gramma
             return text;
         }
     }
-    /* Both factors are exact as doubles, so that the one rounding of the product is the right one. */
+    /* Both factors are exact as doubles, so the product is rounded once, correctly. */
     scale += exponent;
     double v;
     if (exact && !m)
@@ -111,7 +111,7 @@ const char *number_scan(const char *text, const char *end, number_grammar gramma
 }
 
 bool number_to_float(double value, float *result) {
-    if (!(fabs(value) < 0x1.ffffffp127)) return false; /* half a step beyond FLT_MAX */
+    if (!(fabs(value) < 0x1.ffffffp127)) return false; /* halfway from FLT_MAX to the next float */
     *result = (float)value;
     return true;
 }

@@ -17,7 +17,7 @@ enum { CHUNK = 1 << 17 };
 struct output {
     int fd;
     char *name;      /* for sentences */
-    char *path;      /* the place to take, links resolved; NULL when written as it comes */
+    char *path;      /* the file to replace, links resolved; NULL if written directly */
     char *temporary; /* PATH.tmp.PID */
     bool named;      /* whether it has that name already */
     bool gzip;
@@ -27,7 +27,7 @@ struct output {
     bool failed;
 };
 
-/* The folder that a path is in, with its last slash; false when there is no room for it. */
+/* The folder of a path, with its last slash; false if it does not fit. */
 static bool folder_of(const char *path, char *folder, size_t room) {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) + 1 : 1;
@@ -61,8 +61,8 @@ static onet_status cannot(output *out, const char *what, onet_error *err) {
     return fail(err, ONET_IO, "cannot %s %s: %m", what, out->name);
 }
 
-/* A file without a name in the folder that the path is in: a process that is killed leaves nothing behind.
- * -1 where the file system has no such files. */
+/* An unnamed file in the folder of the path, so that a killed process leaves nothing behind; -1 if the file
+ * system has no unnamed files. */
 static int open_nameless(const char *path) {
     char folder[PATH_MAX];
     /* Its name is given to it through /proc, in give_name. */
@@ -70,7 +70,7 @@ static int open_nameless(const char *path) {
     return open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
 }
 
-/* Opens the temporary file with the rights of the file whose place it will take. */
+/* Opens the temporary file with the permissions of the file that it will replace. */
 static onet_status open_temporary(output *out, const char *path, const struct stat *old, onet_error *err) {
     out->path = old ? realpath(path, NULL) : strdup(path);
     if (!out->path || asprintf(&out->temporary, "%s.tmp.%ld", out->path, (long)getpid()) < 0) {
@@ -78,7 +78,7 @@ static onet_status open_temporary(output *out, const char *path, const struct st
         return fail_memory(err, "writing a file");
     }
     if (old && access(path, W_OK)) return cannot(out, "write", err);
-    unlink(out->temporary); /* left behind by a process of the same number that was killed */
+    unlink(out->temporary); /* left by a killed process with the same PID */
     out->fd = open_nameless(out->path);
     if (out->fd < 0) {
         out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -242,7 +242,7 @@ void output_abort(output *out) {
 onet_status output_possible(const char *path, onet_error *err) {
     struct stat there;
     output *out;
-    /* The reader of a named pipe would take closing it for the end. */
+    /* Closing a named pipe would end its reader's input. */
     if (!stat(path, &there) && S_ISFIFO(there.st_mode)) return ONET_OK;
     onet_status status = output_open(&out, path, err);
     if (!status) output_abort(out);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The phases of a training step follow each other within microseconds, so whoever waits looks again for a
- * short while before it gives way, and gives way a few times before it goes to sleep: an idle program must
- * not burn a core, nor a busy machine's threads wait for one that waits. */
+/* The phases of a training step follow each other within microseconds, so a waiting thread first spins, then
+ * yields a few times, and only then sleeps: spinning longer would take cores from an idle program's
+ * neighbours, and on a busy machine from the thread that is waited for. */
 enum { SPINS = 500, YIELDS = 50 };
 
 struct pool {
@@ -84,10 +84,11 @@ static void announce(pool *p) {
 
 pool *pool_new(int threads) {
     if (threads < 1) {
-        /* Those that this process may run on: mpirun and taskset may have left it some of the machine's. */
+        /* The affinity mask, since mpirun and taskset may restrict this process to some cores. */
         cpu_set_t own;
         long n = sched_getaffinity(0, sizeof own, &own) ? sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&own);
-        threads = n < 1 ? 1 : n > 1024 ? 1024 : (int)n;
+        if (n < 1) n = 1;
+        threads = n > 1024 ? 1024 : (int)n;
     }
     pool *p = calloc(1, sizeof *p);
     if (!p) return NULL;

@@ -5,7 +5,7 @@
 
 typedef struct pool pool;
 
-/* threads < 1 means one for each processor. NULL when memory or threads cannot be had. */
+/* threads < 1: one per core that this process may run on. NULL if memory or threads run out. */
 pool *pool_new(int threads);
 void pool_free(pool *p);
 int pool_threads(const pool *p);

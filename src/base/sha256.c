@@ -35,7 +35,7 @@ void sha256_blocks_plain(uint32_t h[8], const uint8_t *p, size_t blocks) {
                    (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
         }
         memcpy(v, h, sizeof v);
-        /* The eight variables change places each round; after eight rounds they are back. */
+        /* The eight variables rotate each round; after eight rounds they are in their places again. */
         for (int i = 0; i < 64; i += 8)
 #pragma GCC unroll 8
             for (int j = 0; j < 8; j++) {
@@ -52,7 +52,7 @@ void sha256_blocks_plain(uint32_t h[8], const uint8_t *p, size_t blocks) {
 }
 
 #ifdef __x86_64__
-/* The processor's own SHA instructions: two rounds each, on the state as two vectors, abef and cdgh. */
+/* The CPU's SHA instructions: two rounds each, on the state as two vectors, abef and cdgh. */
 __attribute__((target("sha,sse4.1"))) static void blocks_sha(uint32_t h[8], const uint8_t *p, size_t blocks) {
     const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
     __m128i badc = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)h), 0xb1);
@@ -61,7 +61,8 @@ __attribute__((target("sha,sse4.1"))) static void blocks_sha(uint32_t h[8], cons
     for (; blocks; blocks--, p += 64) {
         __m128i w[4] = {_mm_setzero_si128()}, abef_before = abef, cdgh_before = cdgh;
 #pragma GCC unroll 16
-        for (int i = 0; i < 16; i++) { /* four rounds a turn; w holds the last 16 words of the schedule */
+        for (int i = 0; i < 16;
+             i++) { /* four rounds per iteration; w holds the last 16 words of the schedule */
             __m128i *now = &w[i & 3], one = w[(i + 1) & 3], two = w[(i + 2) & 3], three = w[(i + 3) & 3];
             if (i < 4)
                 *now = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(p + 16 * i)), swap);

@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4) of bytes that come in pieces. */
+/* SHA-256 (FIPS 180-4), incrementally. */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
 
@@ -13,11 +13,11 @@ typedef struct sha256 {
 
 void sha256_start(sha256 *s);
 void sha256_add(sha256 *s, const void *data, size_t size);
-/* The sum of all bytes added so far, as 64 lower-case hex digits; more may be added afterwards. */
+/* The hash of all bytes added so far, as 64 lower-case hex digits; more may be added afterwards. */
 void sha256_hex(const sha256 *s, char hex[65]);
 
-/* Takes whole blocks of 64 bytes into the state: by the processor's own instructions where it has them, and
- * in plain C, to which they are held. */
+/* Adds whole blocks of 64 bytes to the state: with the CPU's SHA instructions if it has them, and in plain C,
+ * which the test compares them with. */
 void sha256_blocks(uint32_t h[8], const uint8_t *p, size_t blocks);
 void sha256_blocks_plain(uint32_t h[8], const uint8_t *p, size_t blocks);
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-enum { LARGEST = 4096 }; /* no struct of options comes near; memory that was not set often reads as more */
+enum { LARGEST = 4096 }; /* far more than any struct of options; uninitialised memory often reads as more */
 
 onet_status sized_take(void *own, size_t own_size, const void *given, const char *type, onet_error *err) {
     size_t size;

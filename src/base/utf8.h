@@ -1,10 +1,10 @@
-/* UTF-8: whether text is. */
+/* Checks UTF-8. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
 #include <stddef.h>
 
-/* The number of bytes at the start of text that are valid UTF-8: length when all are. */
+/* The number of bytes at the start of text that are valid UTF-8; length if all are. */
 size_t utf8_valid(const char *text, size_t length);
 
 #endif

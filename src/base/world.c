@@ -9,7 +9,7 @@
 #include "base/library.h"
 #include "base/sha256.h"
 
-/* What each way of starting processes leaves in the environment. */
+/* The environment variables that each launcher sets. */
 static const struct {
     const char *size, *rank;
 } starters[] = {
@@ -24,7 +24,7 @@ static int number(const char *variable) {
     return value > 0 && value < 1 << 20 ? (int)value : 0;
 }
 
-/* Processes that were started together; 1 when the environment says nothing. */
+/* The number of ranks that were started together; 1 if the environment says nothing. */
 static int started(int *rank) {
     for (size_t i = 0; i < sizeof starters / sizeof *starters; i++) {
         int size = number(starters[i].size);
@@ -65,7 +65,7 @@ onet_status world_open(const world **w, onet_error *err) {
         return fail(
             err, ONET_FAILED,
             "%d processes were started together, but %s sees %d: it is built for another MPI than this "
-            "mpirun's; build it anew with that one's compiler, `make MPI=1 MPICC=mpicc.openmpi` or "
+            "mpirun's; build it again with that one's compiler, `make MPI=1 MPICC=mpicc.openmpi` or "
             "`make MPI=1 MPICC=mpicc.mpich`",
             size, library_named(WORLD_VARIABLE) ? library_named(WORLD_VARIABLE) : WORLD_LIBRARY, seen);
     }
@@ -73,9 +73,9 @@ onet_status world_open(const world **w, onet_error *err) {
     return ONET_OK;
 }
 
-/* Open MPI's mpirun ends all processes when one exits with another status than 0; MPICH's, before MPI_Init,
- * only when it is told so in the words of its protocol, PMI-1. It then drops what it has not yet passed on of
- * this process's words: so these get a moment first. */
+/* Open MPI's mpirun ends all ranks when one exits with a status other than 0; MPICH's does so before MPI_Init
+ * only if it is asked to by its protocol, PMI-1. It then drops output that it has not forwarded yet, hence
+ * the pause. */
 void world_abandon(onet_status status) {
     int rank, fd = number("PMI_FD");
     if (started(&rank) == 1 || !fd) return;
@@ -85,7 +85,7 @@ void world_abandon(onet_status status) {
 
 onet_status world_agree(const world *w, onet_status status, onet_error *err) {
     if (!w) return status;
-    /* The first process that failed, by way of a sum: each has a place of its own in a small table. */
+    /* Finds the first rank that failed with a sum: each rank has its own element in a small table. */
     enum { PLACES = 64 };
     for (int first = 0; first < w->size; first += PLACES) {
         double table[PLACES] = {0};

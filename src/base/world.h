@@ -1,10 +1,9 @@
-/* Many processes on one task, started by mpirun. MPI itself is in a library of its own (src/mpi) that is
- * opened when the environment says that there are several processes, so that nothing of it is needed to build
- * or run alone.
+/* Several ranks on one task, started by mpirun. The MPI code is in a library of its own (src/mpi), which is
+ * loaded if the environment says that there are several ranks, so that one process needs no MPI.
  *
- * All functions but send and receive are called by all processes, in the same order, with the same counts; by
- * one thread at a time. When MPI fails, a process that died among its reasons, MPI's own handling ends all
- * processes. */
+ * All functions except send and receive are collective: all ranks call them in the same order with the same
+ * counts, from one thread at a time. If MPI fails, for example because a rank died, MPI's error handler ends
+ * all ranks. */
 #ifndef BASE_WORLD_H
 #define BASE_WORLD_H
 
@@ -16,12 +15,12 @@
 typedef struct world world;
 struct world {
     int rank, size;
-    int local_rank; /* among the processes of the same machine */
-    int processors; /* this process's share of its machine's, at least 1 */
-    /* Sums over all processes, in place: added up in a fixed order, the same bits in each process. */
+    int local_rank; /* among the ranks on the same machine */
+    int processors; /* this rank's share of the machine's cores, at least 1 */
+    /* All-reduce (sum), in place, in a fixed order: the same bits in each rank. */
     void (*sum)(const world *w, double *values, size_t count);
     void (*sum_floats)(const world *w, float *values, size_t count);
-    /* From process `root` to all. */
+    /* From rank `root` to all. */
     void (*broadcast)(const world *w, int root, void *data, size_t bytes);
     void (*send)(const world *w, int to, const void *data, size_t bytes);
     void (*receive)(const world *w, int from, void *data, size_t bytes);
@@ -29,24 +28,22 @@ struct world {
     void (*close)(const world *w);
 };
 
-/* *w = NULL when this process runs alone. After a failure, which the other processes need not have met, this
- * one has to end, and its end has to end them: world_abandon. */
+/* *w = NULL if there is one rank. After a failure, which the other ranks need not have met, this rank must
+ * call world_abandon and exit, which ends the others. */
 onet_status world_open(const world **w, onet_error *err);
-/* The last call before this process exits with that status, where it has not opened the world and the others
- * may wait for it there. */
+/* The last call before this rank exits with that status if world_open failed: the others may wait in it. */
 void world_abandon(onet_status status);
-/* This process's number as the environment tells it; 0 when alone. */
+/* This rank from the environment, without loading MPI; 0 if there is one rank. */
 int world_rank(void);
 
-/* The status of all processes: that of the first where it is not ONET_OK, with its sentence. Alone (w is
- * NULL), status. A call that may fail in one process is followed by this in all, before they wait for each
- * other. */
+/* The status of the first rank that failed, with its sentence, or ONET_OK. With one rank (w is NULL), status.
+ * All ranks call it after anything that may fail in one of them, before they wait for each other. */
 onet_status world_agree(const world *w, onet_status status, onet_error *err);
 
-/* Whether this process has the same bytes as process 0. The number may differ, and only a hash is sent. */
+/* Whether this rank has the same bytes as rank 0. Only a hash is sent, so `bytes` may differ. */
 bool world_same(const world *w, const void *data, size_t bytes);
 
-/* What libordernet-mpi.so gives. A function that fails writes its sentence and gives a status back. */
+/* The function that libordernet-mpi.so exports. On failure it writes a sentence and returns a status. */
 #define WORLD_LIBRARY  "libordernet-mpi.so"
 #define WORLD_VARIABLE "ORDERNET_MPI"
 #define WORLD_OPEN     "ordernet_mpi_1" /* the number changes with struct world */

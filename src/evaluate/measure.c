@@ -1,4 +1,5 @@
-/* How good are answers? Exact match, places, Kendall's tau, log-likelihood; each with a 95% interval. */
+/* Measures answers against the right orders: exact match, position accuracy, Kendall's tau, log-likelihood,
+ * each with a 95% interval. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +8,13 @@
 #include "base/memory.h"
 #include "data/sets.h"
 
-/* Are two items of a set the same to any reader: equal features, or the same word? */
+/* Whether two items of a set are interchangeable: equal features, or the same word. */
 static int same(const onet_sets *sets, size_t a, size_t b) {
     if (a == b) return 1;
     if (sets->word) return sets->word[a] == sets->word[b];
     const float *x = sets_item(sets, a), *y = sets_item(sets, b);
     for (int c = 0; c < sets->width; c++)
-        if (x[c] != y[c]) return 0; /* as numbers: 0 and -0 are the same to the net */
+        if (x[c] != y[c]) return 0; /* compared as numbers: 0 and -0 are equal */
     return 1;
 }
 
@@ -26,7 +27,7 @@ static onet_measure share(double right, double of) {
     return (onet_measure){p, fmax(0, centre - half), fmin(1, centre + half)};
 }
 
-/* Mean over sets with the normal interval, as far as it lies in the measure's range. */
+/* Mean over sets with the normal interval, clipped to the measure's range. */
 typedef struct mean {
     double sum, square, count;
 } mean;
@@ -61,13 +62,12 @@ static double inversions(int32_t *v, int32_t *scratch, size_t n) {
     return count;
 }
 
-/* The answer with equal items renamed so that they stand where the right order has them, as far as they can:
- * rank[t] = the right place of the item at place t. The k-th of several equal items in the answer is taken
- * for the k-th in the right order. */
+/* rank[t] = the right position of the item at position t of the answer. Equal items are interchangeable: the
+ * k-th of them in the answer counts as the k-th in the right order. */
 static void right_places(const onet_sets *sets, size_t first, size_t n, const int32_t *answer, int32_t *rank,
                          int32_t *taken) {
     const int32_t *right = sets->order + first;
-    for (size_t p = 0; p < n; p++) taken[right[p]] = (int32_t)p; /* place of each item */
+    for (size_t p = 0; p < n; p++) taken[right[p]] = (int32_t)p; /* position of each item */
     int repeats = 0;
     for (size_t t = 0; t < n; t++) rank[t] = taken[answer[t]];
     for (size_t a = 1; a < n && !repeats; a++)

@@ -7,11 +7,11 @@
 
 #include "base/world.h"
 
-/* MPI counts in int: longer blocks go in pieces. */
+/* MPI counts in int: longer blocks are sent in pieces. */
 enum { PIECE = 1 << 28 };
 
-/* Added up at rank 0 and sent out from there: an all-reduce may add in another order in each process, and the
- * processes would drift apart. */
+/* Reduced to rank 0 and broadcast from it: MPI_Allreduce may add in another order in each rank, and the
+ * ranks' parameters would drift apart. */
 static void sum_all(void *values, size_t count, size_t size, MPI_Datatype type) {
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -52,8 +52,8 @@ static void send_bytes(const world *w, int to, const void *data, size_t bytes) {
     }
 }
 
-/* MPI waits with a busy processor. Who waits for a message may wait long, for a pipe to speak or a file to be
- * read: after a while it looks only now and then. */
+/* MPI waits by spinning. A rank may wait long for a message while rank 0 reads a pipe or a file, so after a
+ * while it polls with pauses. */
 static void await(int from) {
     int there = 0;
     for (long looks = 0; !there; looks++) {
@@ -79,8 +79,7 @@ static void close_world(const world *w) {
     MPI_Finalize();
 }
 
-/* Which processors may run this process, and how many processes of this machine each of them may run: the
- * share is 1 for a core of one's own, 1/2 for one that two processes may use. */
+/* This rank's share of the machine's cores: a core that k ranks of this machine may run on counts 1/k. */
 static int share(MPI_Comm machine, int local) {
     cpu_set_t own, *all = malloc((size_t)local * sizeof *all);
     if (!all) return 1;

@@ -81,7 +81,9 @@ static double text_width(canvas *c, text_style style, const char *text) {
 
 void canvas_text(canvas *c, double x, double y, text_style style, const char *text) {
     double width = text_width(c, style, text);
-    cairo_move_to(c->cr, style.align == LEFT ? x : style.align == MIDDLE ? x - width / 2 : x - width, y);
+    if (style.align == MIDDLE) x -= width / 2;
+    if (style.align == RIGHT) x -= width;
+    cairo_move_to(c->cr, x, y);
     cairo_show_text(c->cr, text);
     cairo_new_path(c->cr);
 }

@@ -1,5 +1,5 @@
-/* A drawing surface that ends up as an SVG or PNG file, by the name's ending; the file is there whole or not
- * at all. Coordinates are points; a PNG has PNG_SCALE pixels for each. */
+/* A cairo surface that becomes an SVG or PNG file, by the ending of the name, whole or not at all.
+ * Coordinates are points; a PNG has PNG_SCALE pixels per point. */
 #ifndef SHOW_CANVAS_H
 #define SHOW_CANVAS_H
 
@@ -18,7 +18,7 @@ typedef struct canvas {
     onet_error why;
 } canvas;
 
-/* White, with black as the colour. ONET_USAGE for a name that ends in neither .svg nor .png. */
+/* A white page; the colour is black. ONET_USAGE for a name that ends in neither .svg nor .png. */
 onet_status canvas_open(canvas *c, const char *path, double width, double height, onet_error *err);
 /* Writes the file. */
 onet_status canvas_close(canvas *c, onet_error *err);
@@ -27,7 +27,7 @@ typedef struct colour {
     double r, g, b;
 } colour;
 extern const colour INK, GREY, PALE;
-/* Colours that colour-blind eyes tell apart too; repeats after 8. */
+/* Colours that remain distinct for colour-blind readers; repeats after 8. */
 colour palette(int i);
 void canvas_colour(canvas *c, colour k);
 
@@ -45,7 +45,7 @@ void canvas_text(canvas *c, double x, double y, text_style style, const char *te
 onet_status canvas_both(const char *path,
                         onet_status (*draw)(const void *context, const char *path, onet_error *err),
                         const void *context, onet_error *err);
-/* Whether canvas_both could write there: asked before the work that the picture is to show. */
+/* Whether canvas_both could write there: to be called before long work whose picture goes there. */
 onet_status canvas_possible(const char *path, onet_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 static const double WIDTH = 720, HEIGHT = 400, PLOT_LEFT = 62, PLOT_TOP = 46, PLOT_RIGHT = 200,
                     PLOT_BOTTOM = 48;
 
-/* One axis ready for drawing: values to points. */
+/* Maps the values of an axis to points on the page. */
 typedef struct scale {
     const chart_axis *axis;
     double low, high; /* values; their logarithms on a logarithmic axis */
@@ -30,7 +30,10 @@ static double place(const scale *s, double value) {
 /* The step of 1, 2 or 5 times a power of 10 that gives about 6 ticks. */
 static double round_step(double span) {
     double power = pow(10, floor(log10(span / 6))), part = span / 6 / power;
-    return power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
+    static const double steps[] = {1, 2, 5};
+    for (int i = 0; i < 3; i++)
+        if (part <= steps[i]) return power * steps[i];
+    return power * 10;
 }
 
 static scale make_scale(const chart *c, const chart_axis *axis, bool x, double from, double to) {
@@ -58,7 +61,7 @@ static scale make_scale(const chart *c, const chart_axis *axis, bool x, double f
     return (scale){axis, low, high, from, to};
 }
 
-/* The ticks of an axis one by one; *count is how many were given. False after the last. */
+/* The next tick of an axis; *count is the number of ticks so far. False after the last. */
 static bool next_tick(const scale *s, int *count, double *value) {
     if (!s->axis->log) {
         double step = round_step(s->high - s->low);

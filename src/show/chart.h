@@ -10,7 +10,7 @@ typedef struct chart_series {
     const char *name;
     int count;
     const double *x, *y;      /* [count] */
-    const double *low, *high; /* [count] or NULL: a pale band */
+    const double *low, *high; /* [count] or NULL: the interval, a pale band */
     int colour;               /* of the palette */
     bool dashed;
 } chart_series;
@@ -18,8 +18,8 @@ typedef struct chart_series {
 typedef struct chart_axis {
     const char *title;
     bool log;
-    double low, high; /* both 0: as the data have it */
-    const char *unit; /* after each number; NULL: none */
+    double low, high; /* both 0: from the data */
+    const char *unit; /* written after each number; NULL: none */
 } chart_axis;
 
 typedef struct chart {
@@ -32,7 +32,7 @@ typedef struct chart {
 /* Writes path (.svg or .png), or PATH.svg and PATH.png. Points that are not finite, or not positive on a
  * logarithmic axis, are left out; those beyond the axes are cut off. */
 onet_status chart_write(const chart *c, const char *path, onet_error *err);
-/* Several charts on one page, row by row, `columns` a row. */
+/* Several charts on one page, row by row, `columns` per row. */
 onet_status charts_write(const chart *c, int count, int columns, const char *path, onet_error *err);
 
 #endif

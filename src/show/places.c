@@ -27,7 +27,7 @@ static void draw_square(canvas *c, const places_line *line, double left, double 
             cairo_rectangle(c->cr, x + 1, y + 1, CELL_X - 2, CELL_Y - 2);
             cairo_set_source_rgb(c->cr, 1 + (k.r - 1) * p, 1 + (k.g - 1) * p, 1 + (k.b - 1) * p);
             cairo_fill_preserve(c->cr);
-            /* Its own place is framed. */
+            /* The right position is framed. */
             canvas_colour(c, i == t ? INK : PALE);
             cairo_set_line_width(c->cr, i == t ? 1.4 : 0.7);
             cairo_stroke(c->cr);
@@ -46,7 +46,8 @@ static void draw_orders(canvas *c, const places_line *line, double left, double 
         snprintf(text, sizeof text, "%.1f%%", 100 * line->probability[k]);
         canvas_colour(c, GREY);
         canvas_text(c, left + 44, y, (text_style){11, false, RIGHT}, text);
-        canvas_colour(c, line->right[k] ? palette(2) : k == 0 ? palette(1) : INK);
+        colour wrong = k == 0 ? palette(1) : INK;
+        canvas_colour(c, line->right[k] ? palette(2) : wrong);
         canvas_text(c, left + 52, y, (text_style){11, line->right[k], LEFT}, line->order[k]);
     }
 }

@@ -1,5 +1,5 @@
-/* Where a model would put the words of lines: a panel a line, each a square of words and places, shaded by
- * probability, and the most probable orders below. */
+/* Draws where a model would put the words of lines: for each line a table of words and positions, shaded by
+ * probability, with the most probable orders below. */
 #ifndef SHOW_PLACES_H
 #define SHOW_PLACES_H
 
@@ -11,8 +11,8 @@ enum { PLACES_ORDERS = 3 };
 
 typedef struct places_line {
     int n;
-    char **word;     /* [n], in their right order */
-    const double *p; /* [n, n]: probability that place t (column) holds this word (row) */
+    char **word;     /* [n], in the right order */
+    const double *p; /* [n, n]: probability of this word (row) at position t (column) */
     int orders;      /* at most PLACES_ORDERS */
     const char *order[PLACES_ORDERS];
     double probability[PLACES_ORDERS];

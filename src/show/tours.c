@@ -1,5 +1,6 @@
 #include "show/tours.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,14 +10,14 @@
 
 static const double SIDE = 210, GAP = 22, BELOW = 34, EDGE = 24, TITLE = 34;
 
-/* Whether the tour goes from a to b or back; place [n] is each city's place in it. */
-static bool has_step(int n, const int32_t *place, int a, int b) {
+/* Whether a tour has the edge between a and b; place [n] is the position of each city in it. */
+static bool has_edge(int n, const int32_t *place, int a, int b) {
     int apart = abs(place[a] - place[b]);
     return apart == 1 || apart == n - 1;
 }
 
 typedef struct frame {
-    double x, y, scale; /* of the lower left city, in points; points a unit */
+    double x, y, scale; /* lower left corner of the cities, in points; points per unit */
     double low[2];
 } frame;
 
@@ -48,8 +49,13 @@ static void dot(canvas *c, const frame *f, const double *xy, double radius) {
 /* place [n] is scratch. */
 static void draw_panel(canvas *c, const tour_panel *p, double x, double y, int32_t *place) {
     int n = p->n;
-    double radius = n <= 60 ? 2.6 : n <= 150 ? 1.9 : n <= 400 ? 1.3 : 0.9;
-    double width = n <= 60 ? 1.5 : n <= 150 ? 1.2 : 0.8;
+    static const struct {
+        int cities;
+        double radius, width;
+    } pens[] = {{60, 2.6, 1.5}, {150, 1.9, 1.2}, {400, 1.3, 0.8}, {INT_MAX, 0.9, 0.8}};
+    int pen = 0;
+    while (n > pens[pen].cities) pen++;
+    double radius = pens[pen].radius, width = pens[pen].width;
     canvas_colour(c, PALE);
     cairo_set_line_width(c->cr, 1);
     cairo_rectangle(c->cr, x, y, SIDE, SIDE);
@@ -62,7 +68,7 @@ static void draw_panel(canvas *c, const tour_panel *p, double x, double y, int32
         cairo_set_line_width(c->cr, width * (differs ? 1.25 : 1));
         for (int t = 0; t < n; t++) {
             int a = p->tour[t], b = p->tour[t + 1 < n ? t + 1 : 0];
-            if ((p->against && !has_step(n, place, a, b)) != differs) continue;
+            if ((p->against && !has_edge(n, place, a, b)) != differs) continue;
             move_to(c, &f, p->xy + 2 * a, false);
             move_to(c, &f, p->xy + 2 * b, true);
         }

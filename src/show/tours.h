@@ -1,4 +1,4 @@
-/* A page of tours side by side. */
+/* Draws tours side by side. */
 #ifndef SHOW_TOURS_H
 #define SHOW_TOURS_H
 
@@ -8,7 +8,7 @@ typedef struct tour_panel {
     int n;
     const double *xy;       /* [n, 2] */
     const int32_t *tour;    /* [n] */
-    const int32_t *against; /* [n] or NULL: steps that this tour does not have stand out */
+    const int32_t *against; /* [n] or NULL: a tour to compare with; edges that it lacks have another colour */
     char title[80], note[80];
 } tour_panel;
 

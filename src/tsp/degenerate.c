@@ -4,7 +4,7 @@
 
 static const double ROUNDING = 1e-12; /* relative */
 
-/* Whether no way from `from` to any city gets shorter by a detour: d(from,c) + d(c,e) >= d(from,e). */
+/* Whether no path from `from` to any city gets shorter by a detour: d(from,c) + d(c,e) >= d(from,e). */
 static bool no_shortcut_from(const tsp_instance *t, int from) {
     for (int c = 0; c < t->n; c++)
         for (int e = 0; e < t->n; e++) {
@@ -38,8 +38,8 @@ int degenerate_merge(const tsp_instance *t, int32_t *first) {
     return count;
 }
 
-/* From one end of the line outwards, and straight back. Any tour goes from end to end and back, so none is
- * shorter than twice their distance. */
+/* From one end of the line to the other, and straight back. Any tour goes from end to end and back, so none
+ * is shorter than twice their distance. */
 bool degenerate_line(const tsp_instance *t, int32_t *tour) {
     int n = t->n, end = 0, other = 0;
     for (int i = 0; i < n; i++)

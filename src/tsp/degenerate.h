@@ -1,16 +1,17 @@
-/* Instances on which Lagrangian bounds crawl although the answer is plain: cities that coincide, and cities
- * on a line. Both are told from the distances alone, so matrices and rounded distances may have them too. */
+/* Instances on which Lagrangian bounds converge slowly although the answer is obvious: cities that coincide,
+ * and cities on a line. Both are recognised from the distances alone, so also for distance matrices and
+ * rounded distances. */
 #ifndef TSP_DEGENERATE_H
 #define TSP_DEGENERATE_H
 
 #include "tsp/instance.h"
 
-/* Writes into first [n] the lowest-numbered city that each city coincides with (itself for most) and gives
- * back how many there are of those. A city coincides with another when both have the same distances to all
- * cities and no way becomes shorter by a detour over it: some optimal tour visits the two in a row. */
+/* Writes into first [n] the lowest-numbered city that each city coincides with (itself for most) and returns
+ * the number of distinct ones. Two cities coincide if they have the same distances to all cities and no path
+ * becomes shorter by a detour over them: then some optimal tour visits the two in a row. */
 int degenerate_merge(const tsp_instance *t, int32_t *first);
 
-/* When the cities lie on a line, writes an optimal tour and says so. */
+/* If the cities lie on a line, writes an optimal tour and returns true. */
 bool degenerate_line(const tsp_instance *t, int32_t *tour);
 
 #endif

@@ -5,8 +5,9 @@
  *   c'(i,j) = c(i,j) + price(i) + price(j),
  * changes every tour by the same 2 * sum(price) but pushes the tree towards degree 2 everywhere; the bound
  *   L(price) = length of the best 1-tree under c' - 2 * sum(price)
- * is raised by subgradient steps price(i) += step * (degree(i) - 2). What a node knows beyond that:
- *   - an edge outside the tree whose entry would lift the bound to the best tour is shut for this subtree;
+ * is raised by subgradient steps price(i) += step * (degree(i) - 2). Each node of the search then fixes
+ * edges:
+ *   - an edge outside the tree whose entry would raise the bound to the best tour is shut for this subtree;
  *   - an edge inside the tree whose removal would do so is forced;
  *   - a city with two forced edges has all others shut, one with two open edges has both forced.
  * Then it branches at a city of degree 3 or more, on the edges whose removal costs most.
@@ -25,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys that stand in the place of a distance; prices are absorbed by their size. */
+/* Keys used instead of a distance; so large that adding prices does not change them. */
 #define SHUT   1e30
 #define FORCED -1e30
 
@@ -58,7 +59,7 @@ typedef struct search {
     int *open, *forced; /* [n]: edges not shut; edges forced */
     change *trail;      /* edges fixed on the way to this node, to be undone */
     size_t trail_size, trail_room;
-    int *dirty;     /* [n]: cities whose edges want a look */
+    int *dirty;     /* [n]: cities whose edges must be checked */
     bool *is_dirty; /* [n] */
     int dirties;
     double *prices; /* [depth, n]: the best prices of each node on the path */
@@ -102,7 +103,7 @@ static void mark(search *s, int city) {
     s->dirty[s->dirties++] = city;
 }
 
-/* Shuts or forces a free edge and notes it for undoing. */
+/* Shuts or forces a free edge and records it for undo. */
 static bool fix(search *s, int i, int j, double value) {
     if (!array_reserve(&s->trail, &s->trail_room, s->trail_size + 1, sizeof *s->trail)) {
         s->no_memory = true;
@@ -285,7 +286,7 @@ static double raise_bound(search *s, double *best_price, const effort *e) {
 
 /* ---- What the bound says about single edges ---------------------------------------------------------- */
 
-/* Price-laden weight of the tree edge from v to its parent; a forced edge cannot be given up. */
+/* Weight, with prices, of the tree edge from v to its parent; a forced edge cannot be removed. */
 static double tree_weight(search *s, int v, const double *price) {
     double key = *key_of(s, v, s->parent[v]);
     return key == FORCED ? -INFINITY : key + price[v] + price[s->parent[v]];
@@ -324,7 +325,7 @@ static bool fix_by_bound(search *s, const double *price, double bound) {
             }
         }
     }
-    /* The special city: its farther edge is the one to go when another comes in. */
+    /* The special city: another edge replaces its longer one. */
     double laden[2];
     for (int e = 0; e < 2; e++) {
         double key = *key_of(s, special, s->ends[e]);
@@ -496,7 +497,7 @@ static onet_status branch_and_bound(const tsp_instance *t, double seconds, int32
     double began = clock_seconds();
     onet_status status = tsp_nearest(t, 0, tour, err);
     long n = t->n,
-         kicks = n <= 50 ? n * n / 20 : n * n * n / 1000; /* cheap beside the search that they save */
+         kicks = n <= 50 ? n * n / 20 : n * n * n / 1000; /* cheap compared with the search that they save */
     if (!status) status = tsp_local(t, kicks, seconds / 4, 1, tour, err);
     if (status) return status;
     search s;
@@ -525,8 +526,8 @@ static onet_status solve_distinct(const tsp_instance *t, double seconds, int32_t
     return branch_and_bound(t, seconds, tour, proof, err);
 }
 
-/* Solves the instance of the `count` cities that stand for themselves in first [n]; the others follow the
- * one that they coincide with. */
+/* Solves the instance of the `count` distinct cities of first [n]; each other city follows the one that it
+ * coincides with. */
 static onet_status solve_merged(const tsp_instance *t, const int32_t *first, int count, double seconds,
                                 int32_t *tour, tsp_proof *proof, onet_error *err) {
     tsp_instance small;

@@ -33,7 +33,7 @@ static onet_measure mean(const sums *s, size_t count) {
     return (onet_measure){m, m - half, m + half};
 }
 
-/* A piece of the instances, solved together. */
+/* Some of the instances, solved together. */
 typedef struct piece {
     size_t room, count;
     int n;
@@ -130,7 +130,7 @@ onet_status gap_measure(gap_row *row, int n, const gap_setting *s, onet_error *e
                 double l = net ? NAN : tsp_length(&p.t[i], p.tour[m][i]);
                 add(&length[m], l);
                 double over = best > 0 ? l / best - 1 : 0;
-                add(&gap[m], fabs(over) < 1e-12 ? 0 : over); /* the same tour summed from another city */
+                add(&gap[m], fabs(over) < 1e-12 ? 0 : over); /* the same tour, summed from another city */
             }
         }
         row->count += p.count;

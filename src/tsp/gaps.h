@@ -1,18 +1,18 @@
-/* How far tours are from the best known ones: the measure of the tour experiment, method by method and size
- * by size. */
+/* The excess length of tours over the best known ones, by method and by size: the measure of the tour
+ * experiment. */
 #ifndef TSP_GAPS_H
 #define TSP_GAPS_H
 
 #include "base/pool.h"
 #include "tsp/methods.h"
 
-/* What is compared, in the order of the table. */
+/* The methods, in the order of the table. */
 typedef enum gap_method {
     GAP_REFERENCE = 0, /* the sets' own orders */
     GAP_CHRISTOFIDES,
     GAP_FARTHEST,
     GAP_TWO_OPT,
-    GAP_GREEDY,    /* the net, city by city */
+    GAP_GREEDY,    /* the net, greedy search */
     GAP_PROBABLE,  /* the net, most probable tour of the beam */
     GAP_SHORTEST,  /* the net, shortest tour of the beam */
     GAP_SYMMETRIC, /* the net, shortest of the beams under 8 symmetries */
@@ -29,9 +29,9 @@ typedef struct gap_row {
     onet_measure gap[GAP_METHODS]; /* mean of length / reference - 1 */
 } gap_row;
 
-/* Measures the sets of n cities. greedy and beam are nets; both NULL leave the net's columns NaN. The sets
- * must have an order. tick(context, done, total) is called now and then; non-zero stops with
- * ONET_INTERRUPTED. */
+/* Measures the sets of n cities. If greedy and beam, the nets, are NULL, the net's columns are NaN. The sets
+ * must have an order. tick(context, n, done, total) is called from time to time; if it returns non-zero the
+ * call ends with ONET_INTERRUPTED. */
 typedef struct gap_setting {
     const onet_sets *sets;
     tsp_net *greedy, *beam;

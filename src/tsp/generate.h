@@ -1,9 +1,8 @@
 /* Random instances with optimal tours: the data of the tour experiment.
  *
- * Instance i of a plan has size[i % sizes] cities: the sizes are interleaved, so that any first part of the
- * data holds all of them alike. Its cities are drawn, from a random sequence of its own, uniformly from the
- * unit square on a grid of 2^-24, which float32 holds exactly: the label is optimal for the very coordinates
- * that are stored. */
+ * Instance i of a plan has size[i % sizes] cities: the sizes are interleaved, so that any prefix of the data
+ * holds all of them equally. Its cities are drawn, from a random sequence of its own, uniformly from the unit
+ * square on a grid of 2^-24, which float32 holds exactly: the tour is optimal for the stored coordinates. */
 #ifndef TSP_GENERATE_H
 #define TSP_GENERATE_H
 
@@ -13,7 +12,7 @@
 typedef enum tsp_label {
     TSP_LABEL_EXACT = 0,
     TSP_LABEL_HELD_KARP,
-    TSP_LABEL_LOCAL /* best of a long local search, LOCAL_KICKS a city: not proven */
+    TSP_LABEL_LOCAL /* best of a long local search with LOCAL_KICKS per city: not proven */
 } tsp_label;
 enum { LOCAL_KICKS = 200 };
 const onet_choice *tsp_labels(void);
@@ -25,15 +24,15 @@ typedef struct tsp_plan {
     tsp_label label;
 } tsp_plan;
 
-/* The cities xy [n, 2] of instance number `index`; gives back n, its plan->size. */
+/* Draws the cities xy [n, 2] of instance number `index`; returns n. */
 int tsp_draw(const tsp_plan *plan, size_t index, float *xy);
 
-/* Appends instances first .. first+count-1 with their canonical tours to sets made by sets_new. The
- * same for any number of threads. */
+/* Appends instances first .. first+count-1 with their canonical tours to sets. The result does not
+ * depend on the number of threads. */
 onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, size_t count, pool *threads,
                          onet_error *err);
 
-/* An instance of float32 points; n from 1 on. */
+/* An instance from float32 points xy [n, 2]. */
 onet_status tsp_floats(tsp_instance *t, int n, const float *xy, onet_error *err);
 
 #endif

@@ -101,7 +101,7 @@ void tsp_canonical(const tsp_instance *t, int32_t *tour) {
             scale += fabs(left) + fabs(right);
         }
     }
-    /* An area that is only rounding is none. */
+    /* An area within rounding counts as none. */
     bool turned = fabs(area) > 1e-13 * scale ? area < 0 : n > 2 && before(t, tour[n - 1], tour[1]);
     if (turned) reverse(tour + 1, tour + n - 1);
 }

@@ -22,10 +22,11 @@ typedef struct tsp_instance {
 /* Euclidean distances between xy [n, 2], copied. Coordinates must be finite. */
 onet_status tsp_points(tsp_instance *t, int n, const double *xy, onet_error *err);
 
-/* Room for n cities, distances 0, with coordinates or without: for a reader to fill in. */
+/* Allocates an instance of n cities with distances 0, with or without coordinates, for a reader to fill in.
+ */
 onet_status tsp_blank(tsp_instance *t, int n, bool coordinates, onet_error *err);
 
-/* Frees what the instance holds; a zeroed instance is fine. */
+/* Frees the arrays of the instance, which may be zeroed. */
 void tsp_free(tsp_instance *t);
 
 static inline double tsp_distance(const tsp_instance *t, int i, int j) {
@@ -35,13 +36,13 @@ static inline double tsp_distance(const tsp_instance *t, int i, int j) {
 /* Length of the closed tour [n]. */
 double tsp_length(const tsp_instance *t, const int32_t *tour);
 
-/* Whether tour [n] visits every city once; false also when memory for the check cannot be had. */
+/* Whether tour [n] visits every city once; also false if memory for the check runs out. */
 bool tsp_is_tour(int n, const int32_t *tour);
 
-/* Turns the tour into the one form that training labels have: it starts at the city with the smallest x+y
- * (then smallest x, then smallest index) and runs counter-clockwise by its signed area. Without an area
- * (a line) or coordinates it starts so, or at city 0, and its second city comes before its last one in the
- * same ranking. */
+/* Rotates and reverses the tour into the form of training data: it starts at the city with the smallest x+y
+ * (then smallest x, then smallest index) and runs counter-clockwise, by its signed area. On a line, where
+ * there is no area, and without coordinates (then it starts at city 0), its second city comes before its last
+ * one in the same ranking. */
 void tsp_canonical(const tsp_instance *t, int32_t *tour);
 
 #endif

@@ -1,4 +1,4 @@
-/* Instances from a file: one from TSPLIB, or one for every set of the engine's formats. */
+/* Instances from a file: one from a TSPLIB file, or one per set from a file of sets. */
 #ifndef TSP_LOAD_H
 #define TSP_LOAD_H
 
@@ -6,15 +6,15 @@
 
 typedef struct tsp_file {
     size_t count;
-    tsp_instance one; /* TSPLIB */
-    onet_sets *sets;  /* the others; NULL for TSPLIB */
+    tsp_instance one; /* of a TSPLIB file */
+    onet_sets *sets;  /* of other formats; NULL for TSPLIB */
 } tsp_file;
 
 /* options may be NULL. ONET_BAD for items that are not pairs of numbers. */
 onet_status tsp_load(tsp_file *file, const char *path, const onet_read_options *options, onet_error *err);
 void tsp_unload(tsp_file *file);
 
-/* Instance i, for the caller to free: distances take n^2 room, so one is made at a time. */
+/* Makes instance i, which the caller frees. Distances take n^2 memory, so make one at a time. */
 onet_status tsp_get(const tsp_file *file, size_t i, tsp_instance *t, onet_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Local search: 2-opt and Or-opt moves over short neighbour lists, and a long search that kicks the tour
- * with small double bridges and mends it.
+/* Local search: 2-opt and Or-opt moves over short neighbour lists, and a long search that perturbs the tour
+ * with small double bridges and repairs it.
  *
  * The tour is an array with the position of every city beside it. All moves are made of 2-opt moves, which
  * reverse the shorter of the two paths. Cities whose surroundings changed wait in a stack; a search ends
@@ -17,12 +17,12 @@
 enum { NEIGHBOURS = 8, LONGEST_SEGMENT = 3, KICK_REACH = 30 };
 
 typedef struct search {
-    int n, k;           /* k: neighbours listed a city */
+    int n, k;           /* k: neighbours listed per city */
     const double *dist; /* [n, n] */
     int32_t *tour;      /* [n] */
     int32_t *pos;       /* [n]: tour[pos[city]] == city */
     int32_t *near;      /* [n, k]: nearest first */
-    int32_t *stack;     /* [n]: cities to look at */
+    int32_t *stack;     /* [n]: cities to check */
     bool *waiting;      /* [n]: is in the stack */
     int waits;
     double least_gain; /* smaller gains are rounding */
@@ -132,7 +132,7 @@ static double try_or_opt(search *s, int a, bool forward) {
     return 0;
 }
 
-/* Empties the stack; gives back by how much the tour became shorter. */
+/* Empties the stack; returns by how much the tour became shorter. */
 static double mend(search *s) {
     double total = 0;
     while (s->waits) {
@@ -149,8 +149,8 @@ static double mend(search *s) {
     return total;
 }
 
-/* Swaps two neighbouring short paths: a double bridge that no 2-opt or Or-opt move undoes at once. Gives
- * back by how much the tour became longer. */
+/* Swaps two neighbouring short paths: a double bridge that no 2-opt or Or-opt move undoes at once. Returns
+ * by how much the tour became longer. */
 static double kick(search *s, rng *r) {
     int n = s->n, reach = n / 3 < KICK_REACH ? n / 3 : KICK_REACH;
     int from = (int)rng_below(r, (uint64_t)n);
@@ -204,7 +204,7 @@ static void long_search(search *s, int32_t *best, long kicks, double seconds, ui
 onet_status tsp_local(const tsp_instance *t, long kicks, double seconds, uint64_t seed, int32_t *tour,
                       onet_error *err) {
     int n = t->n, k = n - 1 < NEIGHBOURS ? n - 1 : NEIGHBOURS;
-    if (n < 5) return ONET_OK; /* the exact solver is as quick; nothing here is worth a special case */
+    if (n < 5) return ONET_OK; /* too few cities for the moves below */
     search s = {.n = n, .k = k, .dist = t->dist, .least_gain = 1e-13 * tsp_length(t, tour)};
     size_t size = (size_t)n;
     int32_t *block = array_new(size * (size_t)(3 + k), sizeof *block);

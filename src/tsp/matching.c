@@ -1,4 +1,4 @@
-/* The blossom algorithm, primal-dual, one tree-growing search a matched pair.
+/* The blossom algorithm, primal-dual, with one tree-growing search per matched pair.
  *
  * Nodes 0 .. n-1 are cities, nodes from n on are blossoms: odd rings of nodes that act as one. `top` is the
  * outermost node that a city lies in. A search labels top nodes EVEN (reached over a matched edge, or free
@@ -34,13 +34,13 @@ typedef struct graph {
     int32_t *reached;    /* [room]: of an ODD node: the city of the EVEN node that it was reached from */
     int32_t *tightest;   /* [room]: EVEN city with the least slack to this node, or NONE */
     kind *kind;          /* [room] */
-    unsigned *seen;      /* [room]: mark of the walk that came by last */
+    unsigned *seen;      /* [room]: mark of the last walk that visited it */
     unsigned walk;
     edge *best;      /* [room, room]: the edge of least slack between two nodes */
     int32_t **ring;  /* [room]: a blossom's nodes, its base first */
     int *rings;      /* [room]: how many */
     int32_t *inside; /* [room, n]: the ring's node that holds the city, or NONE */
-    int32_t *queue;  /* [n]: EVEN cities whose edges want a look */
+    int32_t *queue;  /* [n]: EVEN cities whose edges must be checked */
     int head, tail;
 } graph;
 
@@ -90,7 +90,7 @@ static void reverse(int32_t *first, int count) {
     }
 }
 
-/* Where `node` stands in the ring; the ring is turned round, if need be, so that the way to it from the base
+/* The index of `node` in the ring; the ring is reversed, if necessary, so that the path from the base to it
  * has an even number of steps. */
 static int even_place(graph *g, int blossom, int node) {
     int place = 0;
@@ -152,7 +152,7 @@ static int common_ancestor(graph *g, int a, int b) {
     return NONE;
 }
 
-/* The ring's nodes from an EVEN node up to the ancestor, which is left out; gives back their number. */
+/* The ring's nodes from an EVEN node up to but without the ancestor; returns their number. */
 static int climb(graph *g, int node, int ancestor, int32_t *ring) {
     int count = 0;
     while (node != ancestor) {
@@ -196,8 +196,8 @@ static void make_blossom(graph *g, int a, int base, int b) {
     find_slack(g, new);
 }
 
-/* Takes an ODD blossom whose dual fell to 0 apart: the even way round from its base to where the tree
- * enters stays in the tree, the rest of the ring leaves it. */
+/* Expands an ODD blossom whose dual fell to 0: the even path from its base to where the tree enters stays in
+ * the tree, the rest of the ring leaves it. */
 static void open_blossom(graph *g, int b) {
     int32_t *ring = g->ring[b];
     for (int i = 0; i < g->rings[b]; i++) set_top(g, ring[i], ring[i]);

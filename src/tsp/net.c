@@ -9,7 +9,7 @@
 
 struct tsp_net {
     onet_orderer *orderer;
-    int top; /* tours a set */
+    int top; /* tours per set */
 };
 
 onet_status tsp_net_new(tsp_net **net, const onet_model *model, const onet_order_options *options,

@@ -1,9 +1,8 @@
 /* Tours from a trained net.
  *
- * The net knows the unit square that it was trained on. An instance of any scale and place is brought there
- * without distortion: one scale for both axes, so that the longer side of the cities' bounding box leaves a
- * margin of 1/(n+1) at both ends, which is what n uniform cities leave on average; the shorter side is put in
- * the middle. */
+ * The net was trained on the unit square. An instance of any scale and position is moved there without
+ * distortion: one scale for both axes, so that the longer side of the bounding box leaves a margin of 1/(n+1)
+ * at both ends, as n uniform cities do on average; the shorter side is centred. */
 #ifndef TSP_NET_H
 #define TSP_NET_H
 
@@ -17,10 +16,10 @@ onet_status tsp_net_new(tsp_net **net, const onet_model *model, const onet_order
                         onet_error *err);
 void tsp_net_free(tsp_net *net);
 
-/* How an instance is shown to the net. */
+/* How an instance is presented to the net. */
 typedef enum tsp_place {
-    TSP_FITTED, /* brought to the unit square */
-    TSP_AS_IS   /* it lies there */
+    TSP_FITTED, /* moved to the unit square */
+    TSP_AS_IS   /* unchanged */
 } tsp_place;
 
 /* Orders `count` instances, all with coordinates, under 1 or 8 symmetries of the square. probable[i] [n]: the

@@ -1,25 +1,25 @@
 /* Solvers for the travelling salesman problem. All take an instance and write a tour [n]; all accept any
- * number of cities from 1 on, coincident cities and cities on a line. None keeps state between calls, so
- * any number of threads may solve at once. */
+ * number of cities from 1 on, coincident cities and cities on a line. None keeps state between calls, so any
+ * number of threads may call them at the same time. */
 #ifndef TSP_SOLVERS_H
 #define TSP_SOLVERS_H
 
 #include "tsp/instance.h"
 
-/* What an exact solver found out. */
+/* The result of an exact solver. */
 typedef struct tsp_proof {
-    double length; /* of the tour given back */
+    double length; /* of the returned tour */
     double bound;  /* no tour is shorter than this */
     bool proven;   /* the tour is optimal: bound and length agree to 1 part in 10^10, or as whole numbers */
     long nodes;    /* of the search tree */
 } tsp_proof;
 
-/* Branch and bound on 1-trees with a Lagrangian bound. seconds: time limit, 0 for none; when it is up the
- * best tour and the bound so far are given back with proven = false. The tour is canonical. */
+/* Branch and bound on 1-trees with a Lagrangian bound. seconds: time limit, 0 for none; when it
+ * expires the best tour and bound so far are returned with proven = false. The tour is canonical. */
 onet_status tsp_exact(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,
                       onet_error *err);
 
-/* Held and Karp's dynamic program: the oracle. At most HELD_KARP_MAX cities. The tour is canonical. */
+/* Held and Karp's dynamic program. At most HELD_KARP_MAX cities. The tour is canonical. */
 enum { HELD_KARP_MAX = 20 };
 onet_status tsp_held_karp(const tsp_instance *t, int32_t *tour, onet_error *err);
 
@@ -27,12 +27,12 @@ onet_status tsp_held_karp(const tsp_instance *t, int32_t *tour, onet_error *err)
  * shortcuts. */
 onet_status tsp_christofides(const tsp_instance *t, int32_t *tour, onet_error *err);
 
-/* Farthest insertion from the two cities that lie farthest apart; nearest neighbour from city `first`. */
+/* Farthest insertion, starting with the two cities farthest apart; nearest neighbour from city `first`. */
 onet_status tsp_farthest(const tsp_instance *t, int32_t *tour, onet_error *err);
 onet_status tsp_nearest(const tsp_instance *t, int first, int32_t *tour, onet_error *err);
 
-/* 2-opt and Or-opt with neighbour lists on the tour that is given, until no move helps. Then `kicks`
- * times: a small random double bridge, mended by the same search, kept unless it made the tour longer.
+/* Improves the given tour with 2-opt and Or-opt moves over neighbour lists until none helps. Then `kicks`
+ * times: a small random double bridge and the same search, undone if the tour became longer.
  * seconds > 0 ends the kicks early. The result depends on seed alone when seconds is 0. */
 onet_status tsp_local(const tsp_instance *t, long kicks, double seconds, uint64_t seed, int32_t *tour,
                       onet_error *err);

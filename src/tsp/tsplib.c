@@ -28,8 +28,8 @@ static const char *const weights[] = {NULL, "EUC_2D", "CEIL_2D", "ATT", "GEO", "
 
 static const double LONGEST = 1e15; /* whole numbers up to here, and tours of them, are exact in a double */
 
-/* The file being read. Numbers are kept as they come, so that memory follows what the file holds and not
- * what it claims. */
+/* The file being read. Numbers are stored as they are read, so that memory grows with the file and not with
+ * the size that it claims. */
 typedef struct source {
     input *in;
     char *line, *at, *end; /* the current line, and where in it */
@@ -65,7 +65,7 @@ static void skip_space(source *s) {
     while (s->at < s->end && isspace((unsigned char)*s->at)) s->at++;
 }
 
-/* The next number, over line ends; what: the field, for the sentence. */
+/* The next number, on this line or a later one; what: the field, for errors. */
 static onet_status next_number(source *s, const char *what, double *value, onet_error *err) {
     while (s->line) {
         skip_space(s);
@@ -260,8 +260,11 @@ static onet_status fill_from_matrix(source *s, tsp_instance *t, onet_error *err)
     size_t n = (size_t)s->n, k = 0;
     t->whole = true;
     for (size_t i = 0; i < n; i++) {
-        size_t from = s->layout == UPPER ? i + 1 : s->layout == UPPER_DIAG ? i : 0;
-        size_t to = s->layout == LOWER ? i : s->layout == LOWER_DIAG ? i + 1 : n;
+        size_t from = 0, to = n;
+        if (s->layout == UPPER) from = i + 1;
+        if (s->layout == UPPER_DIAG) from = i;
+        if (s->layout == LOWER) to = i;
+        if (s->layout == LOWER_DIAG) to = i + 1;
         for (size_t j = from; j < to; j++) {
             double d = s->matrix[k++];
             if (i == j) continue; /* some files have a large number there */

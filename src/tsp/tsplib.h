@@ -1,8 +1,8 @@
 /* TSPLIB files: symmetric instances in, tours out.
  *
- * Read are EUC_2D, CEIL_2D, ATT and GEO with NODE_COORD_SECTION, and EXPLICIT matrices in every full, upper
- * and lower form; a DISPLAY_DATA_SECTION gives an EXPLICIT instance coordinates to draw. Distances are
- * rounded as the type asks. A GEO instance's x is its longitude and y its latitude, in degrees. */
+ * Reads EUC_2D, CEIL_2D, ATT and GEO with NODE_COORD_SECTION, and EXPLICIT matrices in every full, upper and
+ * lower form; a DISPLAY_DATA_SECTION gives an EXPLICIT instance coordinates to draw. Distances are rounded as
+ * the type requires. A GEO instance's x is its longitude and y its latitude, in degrees. */
 #ifndef TSP_TSPLIB_H
 #define TSP_TSPLIB_H
 
@@ -12,7 +12,7 @@
 /* Free the instance with tsp_free. */
 onet_status tsplib_read(tsp_instance *t, input *in, onet_error *err);
 
-/* Whether the file looks like one: by its name, or by its first word, which is not taken. */
+/* Whether the input looks like a TSPLIB file, by its name or its first word, which is not consumed. */
 onet_status tsplib_is(input *in, bool *is, onet_error *err);
 
 /* Writes tour [n] as a .tour file; city 0 is TSPLIB's node 1. */
