@@ -1,5 +1,5 @@
-/* A file of sets from any bytes: it is read or refused with a sentence; what is read is sound, and whether it
- * is read does not depend on what it is turned into. */
+/* Converts a file of sets from any bytes to every format: it is read or refused with a sentence; the sets are
+ * valid, and whether the file is read does not depend on the target format. */
 #ifndef FUZZ_CONVERT_ALL_H
 #define FUZZ_CONVERT_ALL_H
 

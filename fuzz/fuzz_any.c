@@ -1,4 +1,4 @@
-/* Files of sets whose format is not told, from any bytes. */
+/* Files of sets from any bytes, with the format detected. */
 #include "convert_all.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,9 +1,9 @@
-/* JSON Lines from any bytes; each line is judged by jansson too. */
+/* JSON Lines from any bytes; each line is compared with jansson. */
 #include "../tests/json_oracle.h"
 #include "convert_all.h"
 #include "data/jsonl.h"
 
-static void judge_line(const char *line, size_t length) {
+static void compare_line(const char *line, size_t length) {
     record r = {0};
     onet_error err;
     json_t *set;
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (; p < end; p = newline + 1) {
         newline = memchr(p, '\n', (size_t)(end - p));
         if (!newline) newline = end;
-        judge_line(p, (size_t)(newline - p));
+        compare_line(p, (size_t)(newline - p));
     }
     convert_all(data, size, &options);
     return 0;

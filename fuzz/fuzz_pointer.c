@@ -1,4 +1,4 @@
-/* Pointer Network text from any bytes. A first byte '!' stands for items of three features. */
+/* Pointer Network text from any bytes. If the first byte is '!', items have three features. */
 #include "convert_all.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

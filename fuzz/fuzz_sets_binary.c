@@ -1,4 +1,4 @@
-/* The project's binary form of sets from any bytes. */
+/* Sets in safetensors files, from any bytes. */
 #include "data/sets_binary.h"
 #include "read_again.h"
 

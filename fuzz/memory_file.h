@@ -1,4 +1,4 @@
-/* A file in memory that readers can open by its name. */
+/* A file in memory that readers can open by a path. */
 #ifndef FUZZ_MEMORY_FILE_H
 #define FUZZ_MEMORY_FILE_H
 

@@ -1,4 +1,4 @@
-/* A format that is read whole, from any bytes: no crash; what is accepted can be written again. */
+/* Reads a binary format from any bytes: no crash, and what is accepted can be written and read again. */
 #ifndef FUZZ_READ_AGAIN_H
 #define FUZZ_READ_AGAIN_H
 

@@ -1,4 +1,4 @@
-/* Feeds every file of a corpus to a fuzz target, without a fuzzer: findings of the past stay fixed.
+/* Runs a fuzz target on every file of a corpus, so that past findings stay fixed.
  * usage: replay_NAME NAME FOLDER */
 #include <dirent.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int feed(const char *path) {
     return good;
 }
 
-/* In a process of its own, so that a crash has the file's name beside it. */
+/* Runs in a process of its own, so that a crash can be reported with the file's name. */
 static int replay(const char *folder, const char *name) {
     char path[4096];
     int status = -1;

@@ -1,5 +1,5 @@
-/* Counts the program's allocations, and makes one of them fail. Linked into every test: malloc and its kin of
- * the C library are reached through these. */
+/* Counts the program's allocations and makes a chosen one fail. Linked into every test, where it replaces
+ * malloc, calloc, realloc and aligned_alloc. */
 #ifndef TESTS_ALLOC_COUNT_H
 #define TESTS_ALLOC_COUNT_H
 
@@ -9,12 +9,12 @@
 
 /* Allocations so far, by any thread. */
 size_t alloc_count(void);
-/* From now on, allocation number `which` (0 is the next one) fails, and all after it when `rest` is set;
+/* Makes allocation number `which` from now (0: the next one) fail, and all after it if `rest` is set;
  * SIZE_MAX: none. */
 void alloc_fail(size_t which, int rest);
-/* Has the one that was to fail been reached? */
+/* Whether the allocation that was to fail has been reached. */
 int alloc_failed(void);
-/* 0 where a sanitizer owns malloc: nothing is counted then. */
+/* 0 if a sanitizer owns malloc: nothing is counted then. */
 int alloc_works(void);
 
 static inline void alloc_works_or_skip(void) {

@@ -2,8 +2,7 @@
 # mk/check.sh counts what passed, failed and was skipped, whoever reports it; and every test reports what it skips.
 # usage: tests/counting.sh
 root=$PWD
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. tests/count.sh
 unset MAKEFLAGS MAKEOVERRIDES MFLAGS
 cat >"$folder/Makefile" <<'END'
 silent:
@@ -19,19 +18,15 @@ fails:
 unreported:
 	@echo "5 passed, 0 failed"; exit 3
 END
-passed=0 failed=0
-closes() { # LINE STATUS TARGET...: the closing line and the exit status of those targets
-    meant="$1, status $2"
+sums_up() { # LINE STATUS TARGET...
+    line=$1 expected=$2
     shift 2
-    closing=$(cd "$folder" && MAKE=make sh "$root/mk/check.sh" b "$@" 2>&1; echo "status $?")
-    got=$(printf '%s\n' "$closing" | tail -n 2 | paste -sd, | sed 's/,status/, status/')
-    if [ "$got" = "$meant" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $*: $got; not $meant"
-    fi
+    (cd "$folder" && MAKE=make sh "$root/mk/check.sh" b "$@") >"$folder/printed" 2>&1
+    status=$?
+    cat "$folder/printed"
+    [ "$status" = "$expected" ] && [ "$(tail -n 1 "$folder/printed")" = "$line" ]
 }
+closes() { check "$1, status $2" sums_up "$@"; } # what those targets close with
 closes "1 passed, 0 failed, 0 skipped" 0 silent
 closes "3 passed, 0 failed, 1 skipped" 0 script
 closes "2 passed, 0 failed, 1 skipped" 0 cmocka
@@ -41,11 +36,6 @@ closes "5 passed, 1 failed, 0 skipped" 1 unreported
 closes "10 passed, 2 failed, 3 skipped" 1 silent script cmocka skips fails
 
 # A bare skip() prints no reason, so it would not be counted.
-if grep -nE '(^|[^_a-z])skip\(\)' tests/*.c tests/*/*.c; then
-    failed=$((failed + 1))
-    echo "FAILED: the tests above call skip(); they must call skip_because() of tests/unit.h"
-else
-    passed=$((passed + 1))
-fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+no_bare_skip() { ! grep -nE '(^|[^_a-z])skip\(\)' tests/*.c tests/*/*.c; }
+check "these tests must call skip_because() of tests/unit.h instead of skip()" no_bare_skip
+finish

@@ -1,4 +1,4 @@
-/* For the tests of src/data: files made from strings, and what reading them gives. */
+/* For the tests of src/data: makes files from strings and checks the result of reading them. */
 #ifndef TESTS_DATA_HELP_H
 #define TESTS_DATA_HELP_H
 
@@ -7,7 +7,7 @@
 #include "data/sets_io.h"
 #include "unit.h"
 
-/* A file of the test's own folder, which is made on first use and removed with help_clean. */
+/* The path of a file in the test's own folder, which is made on first use and removed by help_clean. */
 static char help_folder[] = "/tmp/ordernet-test-XXXXXX";
 static int help_made;
 
@@ -41,7 +41,7 @@ static inline const char *help_file(const char *name, const char *text) {
     return help_file_of(name, text, strlen(text));
 }
 
-/* The whole of a file; for the caller to free. */
+/* The content of a file, which the caller frees. */
 static inline char *help_content(const char *path) {
     FILE *f = fopen(path, "rb");
     assert_non_null(f);
@@ -54,7 +54,7 @@ static inline char *help_content(const char *path) {
     return text;
 }
 
-/* Reading that text ends with this status and sentence, in which FILE stands for the path. */
+/* Reading that text fails with ONET_BAD and this sentence, in which FILE is replaced by the path. */
 static inline void help_refused_with(const char *name, const char *text, size_t length,
                                      const onet_read_options *options, const char *sentence) {
     const char *path = help_file_of(name, text, length);
@@ -72,7 +72,7 @@ static inline void help_refused_with(const char *name, const char *text, size_t 
         }
     }
     onet_status status = onet_sets_read(&sets, path, options, &err);
-    if (status != ONET_BAD) print_error("%s: read, where a refusal was meant: %s\n", text, sentence);
+    if (status != ONET_BAD) print_error("%s: read, but should be refused: %s\n", text, sentence);
     assert_int_equal(status, ONET_BAD);
     assert_null(sets);
     assert_string_equal(err.text, expected);

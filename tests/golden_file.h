@@ -1,5 +1,5 @@
 /* Golden files: what the PyTorch twin computes in double for generated parameters and batches
- * (reference/README.md says what each entry holds, model/generated.h makes the inputs). A file is the 8 bytes
+ * (reference/README.md describes each entry, model/generated.h makes the inputs). A file is the 8 bytes
  * ONETGOLD, then entries: a name of 56 bytes padded with zeros, a count (uint64), count doubles;
  * little-endian. */
 #ifndef TESTS_GOLDEN_FILE_H

@@ -1,19 +1,6 @@
 #!/bin/sh
-# Installs into a folder, builds an example against what is there, runs it, and uninstalls without a trace.
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$folder/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED: $name"
-        cat "$folder/log"
-        failed=$((failed + 1))
-    fi
-}
+# Installs into a folder, builds and runs a program against it, and uninstalls without leaving a file.
+. tests/count.sh
 prefix=$folder/usr
 lib=$prefix/lib
 check "make install" $MAKE --no-print-directory install PREFIX="$prefix"
@@ -52,11 +39,10 @@ check "run with the static library" "$folder/static"
 if command -v readelf >/dev/null; then
     check "soname" sh -c "readelf -d $lib/libordernet.so | grep -q 'soname: \[libordernet.so.0\]'"
 else
-    echo "skipped: no readelf here (Debian: binutils), the soname was not checked"
+    skip "no readelf here (Debian: binutils), the soname was not checked"
 fi
 check "make uninstall" $MAKE --no-print-directory uninstall PREFIX="$prefix"
 check "nothing left" sh -c "test -z \"\$(find '$prefix' ! -type d)\""
-# Back to the ordernet.pc of the default prefix.
+# Restores the ordernet.pc of the default prefix.
 $MAKE --no-print-directory ordernet.pc
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -1,4 +1,4 @@
-/* jansson's judgement of a line of sets, for tests and fuzz targets of the reader that is our own. */
+/* What jansson says about a line of JSON Lines, for tests and fuzz targets of our own reader. */
 #ifndef TESTS_JSON_ORACLE_H
 #define TESTS_JSON_ORACLE_H
 
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* What jsonl_parse must find in a line, worked out by jansson: 1 a set, 0 not one, -1 no judgement. */
+/* What jsonl_parse must return for a line, according to jansson: 1 a set, 0 not a set, -1 undecided. */
 static inline int json_oracle(const char *line, size_t length, json_t **set) {
     json_error_t error;
     *set = json_loadb(line, length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);

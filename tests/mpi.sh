@@ -4,26 +4,9 @@
 # usage: ORDERNET=PROGRAM B=FOLDER tests/mpi.sh     FOLDER/openmpi and FOLDER/mpich hold libordernet-mpi.so
 root=$PWD
 program=$root/${ORDERNET:-ordernet}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. tests/count.sh
 cd "$folder" || exit 1
 export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-passed=0 failed=0 skipped=0
-skip() { # REASON
-    echo "skipped: $1"
-    skipped=$((skipped + 1))
-}
-ok() { # NAME COMMAND...: the command succeeds
-    name=$1
-    shift
-    if "$@" >log 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $name"
-        cat log
-    fi
-}
 library() { # FLAVOUR: whether that MPI is here; from now on its library is used
     ORDERNET_MPI=$root/$B/$1/libordernet-mpi.so
     export ORDERNET_MPI
@@ -74,16 +57,16 @@ END
 chmod +x without
 # What ranks meet before they know of each other is told once, and none is left waiting for another.
 before_the_world() { # WITH
-    ok "$1: a library that one rank lacks" says '^ordernet eval: process 1, on .*nope.so' "$1" 3 ./without 1 "$program" \
+    check "$1: a library that one rank lacks" says '^ordernet eval: process 1, on .*nope.so' "$1" 3 ./without 1 "$program" \
         eval --model one.safetensors valid.jsonl
-    ok "$1: a library that the first rank lacks" says '^ordernet eval: .*nope.so' "$1" 3 ./without 0 "$program" eval \
+    check "$1: a library that the first rank lacks" says '^ordernet eval: .*nope.so' "$1" 3 ./without 0 "$program" eval \
         --model one.safetensors valid.jsonl
-    ok "$1: a library that all ranks lack" says '^ordernet eval: .*nope.so' "$1" 3 ./without 0,1,2 "$program" eval \
+    check "$1: a library that all ranks lack" says '^ordernet eval: .*nope.so' "$1" 3 ./without 0,1,2 "$program" eval \
         --model one.safetensors valid.jsonl
-    ok "$1: an unknown command is told once" says "unknown command 'bogus'" "$1" 3 "$program" bogus
-    ok "$1: no command" says '^Usage' "$1" 3 "$program"
+    check "$1: an unknown command is told once" says "unknown command 'bogus'" "$1" 3 "$program" bogus
+    check "$1: no command" says '^Usage' "$1" 3 "$program"
     "$1" 3 "$program" --help >got
-    ok "$1: help comes once" test "$(grep -c '^Usage' got)" = 1
+    check "$1: help comes once" test "$(grep -c '^Usage' got)" = 1
 }
 
 awk -f "$root/tests/cli/sets.awk" -v seed=1 -v count=400 >train.jsonl
@@ -152,42 +135,42 @@ if library openmpi; then
     for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do cat text; done >texts
     "$program" words prepare --text texts --vectors vectors --out words.safetensors --quiet
 
-    ok "alone" train alone 1 one --epochs 4 --batch 32 --clip 1 --average 0.9 --threads 1
+    check "alone" train alone 1 one --epochs 4 --batch 32 --clip 1 --average 0.9 --threads 1
     for n in 1 2 3; do
-        ok "$n ranks" train openmpi $n many$n --epochs 4 --batch 32 --clip 1 --average 0.9 --threads 1
-        ok "$n ranks: the model of one process" close one many$n
-        ok "$n ranks: best model" test -s many$n.best.safetensors
+        check "$n ranks" train openmpi $n many$n --epochs 4 --batch 32 --clip 1 --average 0.9 --threads 1
+        check "$n ranks: the model of one process" close one many$n
+        check "$n ranks: best model" test -s many$n.best.safetensors
     done
-    ok "one rank: the plain program's bits" cmp one.safetensors many1.safetensors
-    ok "2 ranks with 2 threads each" train openmpi 2 threads --epochs 4 --batch 32 --clip 1 --average 0.9 --threads 2
-    ok "2 ranks: the same bits for any threads" cmp many2.safetensors threads.safetensors
-    ok "alone, batches of 2" train alone 1 tiny --max-steps 30 --batch 2
-    ok "3 ranks, batches of 2: a rank may have no set" train openmpi 3 tiny3 --max-steps 30 --batch 2
-    ok "3 ranks, batches of 2: the model of one process" close tiny tiny3
-    ok "words alone" words alone 1 words1
-    ok "words, 3 ranks" words openmpi 3 words3
-    ok "words, 3 ranks: the model and vectors of one process" close words1 words3
+    check "one rank: the plain program's bits" cmp one.safetensors many1.safetensors
+    check "2 ranks with 2 threads each" train openmpi 2 threads --epochs 4 --batch 32 --clip 1 --average 0.9 --threads 2
+    check "2 ranks: the same bits for any threads" cmp many2.safetensors threads.safetensors
+    check "alone, batches of 2" train alone 1 tiny --max-steps 30 --batch 2
+    check "3 ranks, batches of 2: a rank may have no set" train openmpi 3 tiny3 --max-steps 30 --batch 2
+    check "3 ranks, batches of 2: the model of one process" close tiny tiny3
+    check "words alone" words alone 1 words1
+    check "words, 3 ranks" words openmpi 3 words3
+    check "words, 3 ranks: the model and vectors of one process" close words1 words3
 
     # Each rank with the GPU of its number on the machine, or two of them with the same one.
     if [ -f "$root/libordernet-cuda.so" ] && nvidia-smi >/dev/null 2>&1; then
-        ok "a GPU alone" train alone 1 gpu1 --max-steps 40 --batch 32 --device cuda
-        ok "2 ranks with GPUs" train openmpi 2 gpu2 --max-steps 40 --batch 32 --device cuda
-        ok "2 ranks with GPUs: the model of one process" close gpu1 gpu2
-        ok "3 ranks with GPUs, batches of 2: a rank may have no set" train openmpi 3 gpu3 --max-steps 30 --batch 2 --device cuda
+        check "a GPU alone" train alone 1 gpu1 --max-steps 40 --batch 32 --device cuda
+        check "2 ranks with GPUs" train openmpi 2 gpu2 --max-steps 40 --batch 32 --device cuda
+        check "2 ranks with GPUs: the model of one process" close gpu1 gpu2
+        check "3 ranks with GPUs, batches of 2: a rank may have no set" train openmpi 3 gpu3 --max-steps 30 --batch 2 --device cuda
     else
         skip "ranks with GPUs; there is no GPU here, or libordernet-cuda.so was not built (make CUDA=1)"
     fi
 
     # On another number of ranks the rest of the run is that of the unbroken one, up to rounding.
     # shellcheck disable=SC2086
-    ok "unbroken" train alone 1 unbroken $long
-    ok "interrupt" interrupted
-    ok "interrupt of mpirun" ctrl_c
+    check "unbroken" train alone 1 unbroken $long
+    check "interrupt" interrupted
+    check "interrupt of mpirun" ctrl_c
     # shellcheck disable=SC2086
-    ok "resumed by 3 ranks" train openmpi 3 stopped $long --resume
-    ok "resumed by 3 ranks: the steps of one process" goes_on unbroken stopped
-    ok "dead rank" killed
-    ok "the last checkpoint of the dead is whole" says 'other data or settings' train openmpi 2 dead --resume --epochs 2
+    check "resumed by 3 ranks" train openmpi 3 stopped $long --resume
+    check "resumed by 3 ranks: the steps of one process" goes_on unbroken stopped
+    check "dead rank" killed
+    check "the last checkpoint of the dead is whole" says 'other data or settings' train openmpi 2 dead --resume --epochs 2
 
     for n in 2 3; do
         for how in "--top 3 --steps" "--decode sample --top 2" "--decode greedy"; do
@@ -195,56 +178,56 @@ if library openmpi; then
             "$program" order --model one.safetensors $how valid.jsonl >meant
             # shellcheck disable=SC2086
             openmpi $n "$program" order --model one.safetensors $how valid.jsonl >got 2>log
-            ok "order $how, $n ranks" cmp meant got
+            check "order $how, $n ranks" cmp meant got
         done
         "$program" eval --model one.safetensors --by-size valid.jsonl >meant
         openmpi $n "$program" eval --model one.safetensors --by-size valid.jsonl >got 2>log
-        ok "eval, $n ranks" cmp meant got
+        check "eval, $n ranks" cmp meant got
     done
     "$program" order --model one.safetensors valid.jsonl >meant
-    ok "order into a file" openmpi 2 "$program" order --model one.safetensors --out got valid.jsonl
-    ok "order into a file: the answers of one process" cmp meant got
-    ok "order into a file on a full disk" says 'No space left' openmpi 2 "$program" order --model one.safetensors --to jsonl \
+    check "order into a file" openmpi 2 "$program" order --model one.safetensors --out got valid.jsonl
+    check "order into a file: the answers of one process" cmp meant got
+    check "order into a file on a full disk" says 'No space left' openmpi 2 "$program" order --model one.safetensors --to jsonl \
         --out /dev/full valid.jsonl
     "$program" order --model words1.safetensors --text texts >meant
     openmpi 2 "$program" order --model words1.safetensors --text <texts >got 2>log
-    ok "order of words from standard input" cmp meant got
+    check "order of words from standard input" cmp meant got
 
-    ok "a bad option is told once" says 'unknown option --modl' openmpi 3 "$program" order --modl x
-    ok "a missing file is told once" says 'cannot open nope' openmpi 3 "$program" train --data nope --model x.safetensors
-    ok "a bad set is told once, after the answers before it" sh -c "(head -n 3 valid.jsonl; echo bad) |
+    check "a bad option is told once" says 'unknown option --modl' openmpi 3 "$program" order --modl x
+    check "a missing file is told once" says 'cannot open nope' openmpi 3 "$program" train --data nope --model x.safetensors
+    check "a bad set is told once, after the answers before it" sh -c "(head -n 3 valid.jsonl; echo bad) |
         mpirun.openmpi --oversubscribe -n 2 '$program' order --model one.safetensors >got 2>said
         [ \$? = 3 ] && [ \$(wc -l <got) = 3 ] && [ \$(grep -c 'not valid JSON' said) = 1 ]"
     cp tiny.safetensors copy.safetensors
-    ok "another model" says '^ordernet eval: process 1 has another model in tiny' openmpi 1 "$program" eval --model one.safetensors \
+    check "another model" says '^ordernet eval: process 1 has another model in tiny' openmpi 1 "$program" eval --model one.safetensors \
         valid.jsonl : -n 1 "$program" eval --model tiny.safetensors valid.jsonl
-    ok "a copy of the model" openmpi 1 "$program" eval --model tiny.safetensors valid.jsonl : -n 1 "$program" eval \
+    check "a copy of the model" openmpi 1 "$program" eval --model tiny.safetensors valid.jsonl : -n 1 "$program" eval \
         --model copy.safetensors --threads 1 valid.jsonl
     given="train --data train.jsonl --model x.safetensors --quiet"
     # shellcheck disable=SC2086
-    ok "another option" says '^ordernet train: process 2 was given another --batch' openmpi 2 "$program" $given --max-steps 3 : \
+    check "another option" says '^ordernet train: process 2 was given another --batch' openmpi 2 "$program" $given --max-steps 3 : \
         -n 1 "$program" $given --max-steps 3 --batch 8
-    ok "another command" says 'process 1 was given another command' openmpi 1 "$program" eval --model one.safetensors \
+    check "another command" says 'process 1 was given another command' openmpi 1 "$program" eval --model one.safetensors \
         valid.jsonl : -n 1 "$program" order --model one.safetensors valid.jsonl
-    ok "a wrong option in one rank" says 'unknown option --modl' openmpi 1 "$program" eval --model one.safetensors valid.jsonl : \
+    check "a wrong option in one rank" says 'unknown option --modl' openmpi 1 "$program" eval --model one.safetensors valid.jsonl : \
         -n 1 "$program" eval --modl one.safetensors valid.jsonl
     before_the_world openmpi
-    ok "no library: what to do" says 'make MPI=1' env ORDERNET_MPI= sh -c "
+    check "no library: what to do" says 'make MPI=1' env ORDERNET_MPI= sh -c "
         cp '$program' here && timeout 60 mpirun.openmpi --oversubscribe -n 2 ./here train --data train.jsonl --model x.safetensors"
 else
     skip "Open MPI is not here (Debian: openmpi-bin libopenmpi-dev), or its library was not built"
 fi
 
 if library mpich; then
-    ok "alone" train alone 1 one --epochs 2 --batch 32 --threads 1
-    ok "MPICH, 2 ranks" train mpich 2 mpich --epochs 2 --batch 32 --threads 1
-    ok "MPICH, 2 ranks: the model of one process" close one mpich
+    check "alone" train alone 1 one --epochs 2 --batch 32 --threads 1
+    check "MPICH, 2 ranks" train mpich 2 mpich --epochs 2 --batch 32 --threads 1
+    check "MPICH, 2 ranks: the model of one process" close one mpich
     "$program" eval --model one.safetensors valid.jsonl >meant
     mpich 2 "$program" eval --model one.safetensors valid.jsonl >got 2>log
-    ok "MPICH: eval" cmp meant got
+    check "MPICH: eval" cmp meant got
     before_the_world mpich
     if command -v mpirun.openmpi >/dev/null; then
-        ok "a library of another MPI: what to do" says 'MPICC=mpicc' openmpi 2 "$program" train --data train.jsonl \
+        check "a library of another MPI: what to do" says 'MPICC=mpicc' openmpi 2 "$program" train --data train.jsonl \
             --model x.safetensors
     else
         skip "a library of another MPI: only one MPI is here"
@@ -252,5 +235,4 @@ if library mpich; then
 else
     skip "MPICH is not here (Debian: mpich libmpich-dev), or its library was not built"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

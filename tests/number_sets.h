@@ -1,4 +1,4 @@
-/* Sets to learn from: numbers in ascending order. As words, each number is a row of a vocabulary of 40. */
+/* Training sets: numbers and their ascending order. As words, each number is a row of a vocabulary of 40. */
 #ifndef TESTS_NUMBER_SETS_H
 #define TESTS_NUMBER_SETS_H
 
@@ -21,7 +21,7 @@ static inline onet_words *number_words(void) {
     return words;
 }
 
-/* NULL where memory is short. */
+/* NULL if memory runs out. */
 static inline onet_sets *number_sets(int count, int as_words, uint64_t seed) {
     onet_sets *sets;
     onet_error err;

@@ -9,7 +9,7 @@
 typedef struct net {
     const shape *sh;
     const double *theta;
-    double *running; /* NULL, or the statistics to be brought up to date */
+    double *running; /* NULL, or the statistics to update */
     bool training;
 } net;
 

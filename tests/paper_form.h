@@ -1,6 +1,6 @@
 /* The forward pass as the paper writes it, in double: the pair tensor [B, n, n, 2d] and the source-target
- * grid stand in memory in full; nothing is split, folded or fused. Slow and plain: the fast engine is held to
- * it. */
+ * grid are stored in full; nothing is split, folded or fused. Slow and simple: the tests compare the fast
+ * engine with it. */
 #ifndef TESTS_PAPER_FORM_H
 #define TESTS_PAPER_FORM_H
 

@@ -1,4 +1,4 @@
-/* CSV: sets out of rows in any order, RFC 4180's quotes and line ends, what is refused, what comes back. */
+/* CSV: sets from rows in any order, RFC 4180's quotes and line ends, errors, and the output of `order`. */
 #include "data_help.h"
 
 static void reads(void **state) {

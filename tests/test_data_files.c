@@ -1,4 +1,5 @@
-/* Whole files and streams: from each format to each other, over a pipe, compressed, too long, words. */
+/* Files and streams: from each format to each other, through pipes, compressed, with lines that are too long,
+ * with words. */
 #include "data_help.h"
 
 #include <fcntl.h>

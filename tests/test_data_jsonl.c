@@ -1,5 +1,5 @@
-/* JSON Lines: what is read, what is refused and how, what an answer looks like; jansson is the oracle of what
- * is JSON. */
+/* JSON Lines: what is read, what is refused with which message, the output of `order`; compared with jansson.
+ */
 #include "data_help.h"
 
 #include <math.h>

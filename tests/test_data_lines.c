@@ -1,4 +1,4 @@
-/* Pointer Network text, plain text, and how a file tells its format. */
+/* Pointer Network text, plain text, and the detection of a file's format. */
 #include "data_help.h"
 
 #include "data/text.h"
@@ -51,7 +51,7 @@ static void refuses_pointer_text(void **state) {
 #undef REFUSED
 }
 
-/* Its own digits, and a closing index where there was one. */
+/* The output keeps the digits, and the closing index if there was one. */
 static void writes_pointer_text(void **state) {
     (void)state;
     const char *text = "0.50 1e0  2 3 output 2 1 2\n1 2 3 4 output 1 2\n5 6\n";

@@ -1,4 +1,4 @@
-/* Memory that runs out at any point of reading, writing and converting: a status, and no partial file. */
+/* Memory that runs out at any point of reading, writing and converting: ONET_MEMORY, and no partial file. */
 #include "data_help.h"
 
 #include "alloc_count.h"
@@ -21,7 +21,7 @@ static void survives(onet_status (*call)(const char *path, const char *out, onet
             bool failed = true;
             size_t k = 0;
             onet_error first;
-            call(path, out, &first); /* what is made once and kept is made now */
+            call(path, out, &first); /* makes what is made once and kept */
             for (; failed; k++) {
                 onet_error err = {""};
                 unlink(out);
@@ -47,7 +47,7 @@ static onet_status read_whole(const char *path, const char *out, onet_error *err
     (void)out;
     onet_sets *sets;
     onet_status status = onet_sets_read(&sets, path, NULL, err);
-    if (status && sets) fail_msg("sets given back with a failure");
+    if (status && sets) fail_msg("sets returned with a failure");
     onet_sets_free(sets);
     return status;
 }

@@ -1,4 +1,4 @@
-/* The engine in float32, with every kernel set that this processor runs, against the PyTorch twin's golden
+/* The engine in float32, with every kernel set that this CPU runs, against the PyTorch twin's golden
  * files: log-probabilities, loss, every gradient, running statistics, ten steps of Adam, greedy orders. */
 #include <math.h>
 #include <stdio.h>

@@ -425,7 +425,7 @@ static void test_unwritable(void **state) {
     assert_null(out);
 }
 
-/* Files that have their name from the start, where the others cannot be had. */
+/* Output on a file system without unnamed files. */
 static void test_named(void **state) {
     (void)state;
     const char *path = help_file("named", "old");
@@ -439,7 +439,7 @@ static void test_named(void **state) {
     output_abort(out);
     expect_no_temporary(path);
     expect_content(path, "old");
-    help_file(strrchr(temporary, '/') + 1, "left by another"); /* a killed process of the same number */
+    help_file(strrchr(temporary, '/') + 1, "left by another"); /* by a killed process with the same PID */
     assert_int_equal(output_open(&out, path, &err), ONET_OK);
     assert_int_equal(output_printf(out, &err, "new"), ONET_OK);
     assert_int_equal(output_commit(out, &err), ONET_OK);

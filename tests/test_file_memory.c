@@ -1,4 +1,4 @@
-/* Memory that runs out at any point of reading or writing a binary file ends with a status. */
+/* Memory that runs out at any point of reading or writing a binary file: ONET_MEMORY. */
 #include "alloc_count.h"
 #include "data/npz.h"
 #include "data/sets_binary.h"

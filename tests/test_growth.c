@@ -1,4 +1,4 @@
-/* Options of an older or newer header than the library's: what a compiled caller may count on. */
+/* Options from an older or newer header than the library's: compiled callers keep working. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* Every kernel set of this processor against the plain one, on one table of cases. A run of a kernel leaves
- * its outputs in a record; two records are compared whole, the gaps between strided rows and the guard zones
- * around each array too, so that a stray write shows. */
+/* Every kernel set that this CPU runs against the plain one, on one table of cases. A run of a kernel stores
+ * its outputs in a record; records are compared as a whole, with the gaps between strided rows and the guard
+ * zones around each array, so that a stray write is found. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 enum { MOST = 16 };
 
-/* Sets of n items of one feature, all in the order in which they stand, against the given answers. */
+/* Measures the given answers for sets of n items of one feature whose right order is 0 .. n-1. */
 static onet_report measure(size_t count, int n, const float *items, const int32_t *answers, double *logprob) {
     int32_t order[MOST * MOST];
     onet_answer answer[MOST];

@@ -213,7 +213,7 @@ static void test_altered_pool(void **state) {
     free(bytes);
 }
 
-/* A bad number under a right checksum: such a file is refused too, and not written in the first place. */
+/* A bad number with a right checksum: such a file is refused, and is not written either. */
 static void test_bad_numbers(void **state) {
     (void)state;
     onet_error err;

@@ -1,4 +1,5 @@
-/* The option table: what is accepted, what is refused with which words, and the defaults that help shows. */
+/* The option table: what is accepted, what is refused with which message, and the defaults that help shows.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +48,7 @@ static char *arguments[16];
 static int operands;
 static bool help;
 
-/* Parses the words of a line that are parted by blanks. */
+/* Parses a line of words separated by blanks. */
 static onet_status parse(const char *line) {
     static char copy[256];
     int count = 0;

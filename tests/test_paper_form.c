@@ -1,5 +1,5 @@
-/* The paper's form in C against the PyTorch twin: two programs written apart from each other agree to the
- * last digits of a double, on every golden file. */
+/* The paper's form in C against the PyTorch twin: two independent programs agree to the last digits of a
+ * double, on every golden file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The safetensors format: what is written is read again; what is wrong in a file is found and named. */
+/* The safetensors format: what is written can be read, and errors in a file are found and named. */
 #include "data/safetensors.h"
 #include "data_help.h"
 

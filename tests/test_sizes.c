@@ -1,5 +1,5 @@
-/* The norms' statistics by the size of a set: the line through them, what the model makes of it, how ordering
- * uses it, how training measures it, and the file. */
+/* Norm statistics by the size of the set: the fitted line, its use in ordering, its measurement in training,
+ * and the model file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static onet_sets *sets_of(const int *n, int count) {
 
 /* ---- the line ---- */
 
-/* A statistic that lies on a line in 1/n, seen from the outside: means straight, variances in the logarithm.
+/* Statistics that lie on a line in 1/n: means directly, variances in the logarithm.
  */
 static double on_line(const tensor *t, size_t i, double n) {
     double a = 0.3 + 0.01 * (double)i, b = 0.7 - 0.02 * (double)i;
@@ -195,7 +195,7 @@ static void orders_by_size(void **state) {
     onet_model_free(fixed);
 }
 
-/* Memory that runs out while a size is made ready: a status, and the orderer serves again afterwards. */
+/* Memory that runs out while a size is prepared: ONET_MEMORY, and the orderer works afterwards. */
 static void memory_runs_out_between_sizes(void **state) {
     (void)state;
     alloc_works_or_skip();
@@ -385,7 +385,8 @@ static void same_model(const onet_model *a, const onet_model *b) {
     assert_string_equal(x, y);
 }
 
-/* The statistics are no part of the training: a checkpoint goes on, or is made a model, with either. */
+/* The statistics do not affect training: a checkpoint can be resumed, or made a model, with either setting.
+ */
 static void resumes_with_other_statistics(void **state) {
     (void)state;
     enum { COUNT = 200 };

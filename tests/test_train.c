@@ -1,5 +1,5 @@
-/* Training as a whole: it learns, the same bits come out for any number of threads and across interruptions,
- * a step allocates nothing, and memory that runs out at any point is survived. */
+/* Training as a whole: it learns, gives the same bits for any number of threads and across interruptions,
+ * allocates nothing in a step, and survives memory that runs out at any point. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

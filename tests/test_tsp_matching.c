@@ -41,7 +41,8 @@ static void equals_all_matchings(void **state) {
     int64_t cost[100] = {0};
     for (int round = 0; round < 4000; round++) {
         int n = 2 + 2 * (round % 5);
-        uint64_t most = round % 3 == 0 ? 2 : round % 3 == 1 ? 12 : 1000000000;
+        static const uint64_t largest[] = {2, 12, 1000000000};
+        uint64_t most = largest[round % 3];
         for (int i = 0; i < n; i++)
             for (int j = 0; j < i; j++)
                 cost[i * n + j] = cost[j * n + i] = (int64_t)rng_below(&r, most) - (round % 7 ? 0 : 5);
@@ -78,7 +79,8 @@ static void large_matchings_are_proven(void **state) {
     rng r;
     rng_seed(&r, 2, 0);
     for (int round = 0; round < 12; round++) {
-        int n = 50 + 30 * round, grid = round % 3 == 0 ? 8 : round % 3 == 1 ? 40 : 1 << 20;
+        static const int grids[] = {8, 40, 1 << 20};
+        int n = 50 + 30 * round, grid = grids[round % 3];
         int64_t *cost = calloc((size_t)n * (size_t)n, sizeof *cost), *at = calloc((size_t)n, 2 * sizeof *at);
         int32_t *mate = calloc((size_t)n, sizeof *mate);
         assert_true(cost && at && mate);

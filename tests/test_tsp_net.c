@@ -1,4 +1,4 @@
-/* Tours from a net that was trained for a moment: what must hold whatever it learned. */
+/* Tours from a net that was trained for a second: properties that do not depend on what it learned. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

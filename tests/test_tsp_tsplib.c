@@ -1,4 +1,4 @@
-/* TSPLIB files: the published optima, every layout of a matrix, hostile files, tours written. */
+/* TSPLIB files: the published optima, every matrix layout, malformed files, .tour files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +128,7 @@ static void rounded_distances(void **state) {
     }
 }
 
-/* Each is refused with the file's name, the line where there is one, and no crash. */
+/* Each is refused with the file's name and, if there is one, the line. */
 static void bad_files(void **state) {
     (void)state;
 #define HEAD "TYPE: TSP\nDIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\n"

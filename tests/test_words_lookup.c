@@ -1,4 +1,4 @@
-/* How a user's word finds its row. */
+/* How a word is found in a vocabulary. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Memory that runs out at each allocation in turn, while text and vectors become sets and n-grams. */
+/* Memory that runs out at any point while text and vectors become sets and n-grams: ONET_MEMORY. */
 #include "alloc_count.h"
 #include "unit.h"
 #include "words/ngram.h"

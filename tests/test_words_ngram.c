@@ -1,4 +1,4 @@
-/* The n-gram model: its probabilities add up, and its search leaves nothing out. */
+/* The n-gram model: its probabilities add up to 1, and its search finds the best order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void finds_the_best(void **state) {
         assert_float_equal(logprob, best_of_all(m, word), 1e-9);
         exact += !memcmp(order, right, sizeof order);
     }
-    assert_in_range(exact, 150, 200); /* the lines have an order that neighbours tell */
+    assert_in_range(exact, 150, 200); /* neighbours determine the order of the lines */
     ngram_free(m);
     onet_sets_free(sets);
     onet_sets_free(fresh);

@@ -1,4 +1,5 @@
-/* Text to sets: which lines are kept, which words have rows, that the right order is the text's. */
+/* Text to sets: which lines are kept, which words get rows of the vocabulary, and that the right order is
+ * that of the text. */
 #include <stdio.h>
 
 #include "unit.h"

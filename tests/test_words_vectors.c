@@ -1,4 +1,4 @@
-/* Word vectors as text: good files, and each way in which one can be broken. */
+/* Word vectors as text: valid files, and each kind of malformed one. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Many processes without MPI: threads of this process that speak to each other through memory. What they
- * train and order is what one process does; where one fails, all hear of it. */
+/* Several ranks without MPI: threads of this process that communicate through memory. They train and order
+ * what one rank does, and if one fails, all return its error. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ static void *start(void *arg) {
     return NULL;
 }
 
-static void in_processes(int size, void (*run)(const world *w, void *shared), void *shared) {
+static void as_ranks(int size, void (*run)(const world *w, void *shared), void *shared) {
     hall h = {.size = size, .mutex = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
     part p[MOST];
     pthread_t thread[MOST];
@@ -140,7 +140,7 @@ static training training_of(const onet_sets *sets) {
     training t = {.sets = sets};
     onet_train_defaults(&t.o, sizeof t.o);
     t.o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8, {0}};
-    t.o.batch = 5; /* a process may have no set of a batch */
+    t.o.batch = 5; /* a rank may have no set of a batch */
     t.o.max_steps = 30;
     t.o.threads = 2;
     t.o.train_vectors = 1;
@@ -173,7 +173,7 @@ static void trains_the_same(void **state) {
         onet_error err;
         assert_int_equal(onet_train(&alone, sets, NULL, &t.o, &err), ONET_OK);
         for (int size = 2; size <= MOST; size++) {
-            in_processes(size, train, &t);
+            as_ranks(size, train, &t);
             for (int k = 0; k < size; k++) {
                 assert_int_equal(t.status[k], ONET_OK);
                 size_t total = alone->sh.total;
@@ -216,7 +216,7 @@ static void stops_together(void **state) {
     onet_model *alone;
     onet_error err;
     assert_int_equal(onet_train(&alone, sets, valid, &t.o, &err), ONET_OK);
-    in_processes(3, train, &t);
+    as_ranks(3, train, &t);
     for (int k = 0; k < 3; k++) {
         assert_int_equal(t.status[k], ONET_OK);
         assert_string_equal(onet_model_record(t.model[k], "steps"), onet_model_record(alone, "steps"));
@@ -228,16 +228,16 @@ static void stops_together(void **state) {
     onet_sets_free(valid);
 }
 
-/* Fewer sets than processes: those without any take part in every sum all the same. */
-static void trains_with_fewer_sets_than_processes(void **state) {
+/* Fewer sets than ranks: those without any still take part in every all-reduce. */
+static void trains_with_fewer_sets_than_ranks(void **state) {
     (void)state;
     for (int as_words = 0; as_words < 2; as_words++) {
         onet_sets *sets = number_sets(2, as_words, 4);
         assert_non_null(sets);
         training t = training_of(sets);
-        in_processes(MOST, train, &t);
+        as_ranks(MOST, train, &t);
         for (int k = 0; k < MOST; k++) {
-            if (t.status[k]) fail_msg("process %d: %s", k, t.err[k].text);
+            if (t.status[k]) fail_msg("rank %d: %s", k, t.err[k].text);
             assert_memory_equal(t.model[0]->theta, t.model[k]->theta, t.model[0]->sh.total * sizeof(float));
         }
         for (int k = 0; k < MOST; k++) onet_model_free(t.model[k]);
@@ -245,7 +245,7 @@ static void trains_with_fewer_sets_than_processes(void **state) {
     }
 }
 
-/* A failure of process 0 alone, and a stop that only one process asks for, reach all. */
+/* A failure of rank 0 alone, and a stop that only one rank requests, reach all. */
 static int stops(void *context, const onet_progress *p) {
     int *calls = context;
     return __atomic_add_fetch(calls, 1, __ATOMIC_RELAXED) == 2 && p->step < 1000000;
@@ -257,7 +257,7 @@ static void fails_together(void **state) {
     assert_non_null(sets);
     training t = training_of(sets);
     t.o.model_path = "/nowhere/m.safetensors";
-    in_processes(3, train, &t);
+    as_ranks(3, train, &t);
     for (int k = 0; k < 3; k++) {
         assert_int_equal(t.status[k], ONET_IO);
         assert_string_equal(t.err[k].text, t.err[0].text);
@@ -268,7 +268,7 @@ static void fails_together(void **state) {
     t.o.max_steps = 0;
     t.o.progress = stops;
     t.o.context = &calls;
-    in_processes(3, train, &t);
+    as_ranks(3, train, &t);
     for (int k = 0; k < 3; k++) assert_int_equal(t.status[k], ONET_INTERRUPTED);
     onet_sets_free(sets);
 }
@@ -277,17 +277,17 @@ static void agree(const world *w, void *shared) {
     (void)shared;
     static const onet_status own[] = {ONET_OK, ONET_IO, ONET_MEMORY};
     onet_error err = {""};
-    snprintf(err.text, sizeof err.text, "process %d", w->rank);
+    snprintf(err.text, sizeof err.text, "rank %d", w->rank);
     onet_status status = own[w->rank];
     status = world_agree(w, status, &err);
     assert_int_equal(status, ONET_IO);
-    assert_string_equal(err.text, "process 1");
+    assert_string_equal(err.text, "rank 1");
     assert_int_equal(world_agree(w, ONET_OK, &err), ONET_OK);
 }
 
 static void agrees(void **state) {
     (void)state;
-    in_processes(3, agree, NULL);
+    as_ranks(3, agree, NULL);
     onet_error err;
     assert_int_equal(world_agree(NULL, ONET_BAD, &err), ONET_BAD);
 }
@@ -302,7 +302,7 @@ static void compare(const world *w, void *shared) {
 
 static void compares(void **state) {
     (void)state;
-    in_processes(3, compare, NULL);
+    as_ranks(3, compare, NULL);
 }
 
 /* ---- ordering ---- */
@@ -325,9 +325,9 @@ typedef struct ordering {
 
 static ordered ordered_new(const onet_sets *sets) {
     size_t items = sets->start[sets->count];
-    ordered r = {calloc(sets->count, sizeof *r.answer), calloc(items * TOP, sizeof *r.order),
+    ordered r = {calloc(sets->count, sizeof *r.answer),        calloc(items * TOP, sizeof *r.order),
                  calloc(sets->count * TOP, sizeof *r.logprob), calloc(sets->count, sizeof *r.score),
-                 calloc(items, sizeof *r.score_step), calloc(items * TOP, sizeof *r.step)};
+                 calloc(items, sizeof *r.score_step),          calloc(items * TOP, sizeof *r.step)};
     for (size_t s = 0; s < sets->count; s++)
         r.answer[s] = (onet_answer){.order = r.order + sets->start[s] * TOP,
                                     .logprob = r.logprob + s * TOP,
@@ -353,7 +353,7 @@ static void order(const world *w, void *shared) {
         orderer_serve(r, w);
     } else {
         if (w) orderer_share(r, w);
-        /* In two calls, of which the first has fewer sets than there are processes: draws go on from the
+        /* In two calls, of which the first has fewer sets than there are ranks: draws continue from the
          * first. */
         onet_sets some = *g->sets;
         some.count = 2;
@@ -406,7 +406,7 @@ static void orders_the_same(void **state) {
             ordered meant = g.to;
             for (int size = 2; size <= MOST; size++) {
                 g.to = ordered_new(sets);
-                in_processes(size, order, &g);
+                as_ranks(size, order, &g);
                 size_t items = sets->start[sets->count];
                 for (size_t s = 0; s < sets->count; s++)
                     assert_int_equal(meant.answer[s].found, g.to.answer[s].found);
@@ -427,7 +427,7 @@ static void orders_the_same(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees),          cmocka_unit_test(compares),
-        cmocka_unit_test(trains_the_same), cmocka_unit_test(trains_with_fewer_sets_than_processes),
+        cmocka_unit_test(trains_the_same), cmocka_unit_test(trains_with_fewer_sets_than_ranks),
         cmocka_unit_test(stops_together),  cmocka_unit_test(fails_together),
         cmocka_unit_test(orders_the_same),
     };

@@ -21,8 +21,8 @@
 
 enum { SHARED_PATH = 512 };
 
-/* The path of a file of the shared data, which `make` names in ORDERNET_SHARED; skips the test where there is
- * none. */
+/* The path of a file of the shared data, which `make` names in ORDERNET_SHARED; skips the test if there
+ * is none. */
 static inline void shared_file(char path[SHARED_PATH], const char *name) {
     const char *shared = getenv("ORDERNET_SHARED");
     if (!shared) skip_because("ORDERNET_SHARED is not set; `make check-unit` sets it");

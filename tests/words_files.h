@@ -13,7 +13,8 @@ static inline void remove_words_files(void) {
         if (words_file_names[i][0]) unlink(words_file_names[i]);
 }
 
-/* Writes the bytes to a new file; it is there until the next call but seven, or the end of the program. */
+/* Writes the bytes to a new file, which is removed by the eighth call from now or at the end of the program.
+ */
 static inline const char *file_with_bytes(const char *bytes, size_t length) {
     static int next;
     char *name = words_file_names[next % 8];
