@@ -1,4 +1,4 @@
-/* Reads a binary format from any bytes: no crash, and what is accepted can be written and read again. */
+/* Reads a binary format from any bytes: no crash, and what is accepted can be written. */
 #ifndef FUZZ_READ_AGAIN_H
 #define FUZZ_READ_AGAIN_H
 

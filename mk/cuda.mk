@@ -1,4 +1,4 @@
-# make CUDA=1: the GPU kernels, in a library of their own that the program opens at run time. Needs nvcc 12 or newer.
+# make CUDA=1: the GPU kernels, in a library of their own that the program loads at run time. Needs nvcc 12 or newer.
 CUDA_PATH ?= /usr/local/cuda
 NVCC      ?= $(firstword $(wildcard $(CUDA_PATH)/bin/nvcc) nvcc)
 CUDA_ARCH ?= 90
@@ -19,21 +19,7 @@ libordernet-cuda.so: $(CUDA_OBJ) $(B)/src/base/error.o
 	$(call say,LD $@)
 	$(Q)$(NVCC) -shared -gencode arch=compute_$(CUDA_ARCH),code=sm_$(CUDA_ARCH) $^ -o $@
 
-ifdef CUDA
-all: libordernet-cuda.so
-install: install-cuda
-install-cuda: libordernet-cuda.so
-	$(INSTALL) -d $(DESTDIR)$(LIBDIR)
-	$(INSTALL) -m 755 libordernet-cuda.so $(DESTDIR)$(LIBDIR)/libordernet-cuda.so
-endif
-uninstall: uninstall-cuda
-uninstall-cuda:
-	rm -f $(DESTDIR)$(LIBDIR)/libordernet-cuda.so
-clean: clean-cuda
-clean-cuda:
-	rm -f libordernet-cuda.so
-
-# Its test is a program of its own, of few parts: machines with a GPU often lack the other libraries.
+# Its tests are linked with few objects, since machines with a GPU often lack the other libraries.
 CUDA_TEST := $(B)/tests/cuda/test_cuda.o $(B)/tests/golden_file.o $(filter $(B)/src/kernels/%,$(LIB_OBJ)) \
              $(addprefix $(B)/src/,base/choice.o base/clock.o base/error.o base/library.o base/memory.o base/pool.o model/choices.o model/shape.o \
                model/generated.o)
@@ -62,7 +48,7 @@ CUDA_RANKS := $(B)/tests/cuda/test_cuda_ranks
 
 -include $(CUDA_OBJ:.o=.d) $(CUDA_TESTS:=.d) $(CUDA_RANKS:=.d)
 
-# Only the test of several processes needs what `make setup` installs.
+# Only the test with several ranks needs what `make setup` installs.
 check-cuda:
 	@nvidia-smi -L >/dev/null 2>&1 || \
 	    { echo "there is no NVIDIA GPU here (nvidia-smi fails): make check-cuda needs one"; exit 1; }
@@ -70,15 +56,15 @@ check-cuda:
 	@if $(MAKE) --no-print-directory -s setup; then \
 	    $(MAKE) --no-print-directory -s -j$$(nproc) $(CUDA_RANKS) && sh tests/cuda/check.sh $(CUDA_TESTS) $(CUDA_RANKS); \
 	else \
-	    echo "skipped: trainings by several processes (test_cuda_ranks), which need the libraries named above"; \
+	    echo "skipped: training by several ranks (test_cuda_ranks), which needs the libraries named above"; \
 	    sh tests/cuda/check.sh $(CUDA_TESTS); \
 	fi
 
-# Without a GPU: the code compiles, with warnings as errors, and the program says what is missing.
+# Without a GPU: the code compiles without warnings.
 check-cuda-builds:
 	@if $(NVCC) --version >/dev/null 2>&1; then \
 	    $(MAKE) --no-print-directory -j$$(nproc) B=$(B)/cuda-check WERROR=1 $(CUDA_OBJ:$(B)/%=$(B)/cuda-check/%); \
 	else echo "skipped: no nvcc here ($(NVCC)), the GPU code was not compiled"; fi
 
 CHECKS    += check-cuda-builds
-.PHONY: check-cuda check-cuda-builds install-cuda uninstall-cuda clean-cuda
+.PHONY: check-cuda check-cuda-builds

@@ -1,4 +1,4 @@
-# The examples of the documents are run; the example data are what their script makes.
+# Runs the examples of the documents, and checks that examples/data is what its script makes.
 CHECKS    += check-docs
 check-docs: ordernet
 	@sh tests/docs.sh $(wildcard README.md docs/*.md)

@@ -1,5 +1,5 @@
-# make check-emulated: the GPU kernels on the processor, threads as fibers (tests/cuda/emulate), since most machines that
-# test this have no GPU. Needs a C++ compiler.
+# make check-emulated: the GPU kernels on the CPU, CUDA threads as fibers (tests/cuda/emulate), for machines without a
+# GPU. Needs a C++ compiler.
 EMULATED := $(patsubst src/cuda/%.cu,$(B)/emulated/%.o,$(wildcard src/cuda/*/*.cu))
 EMUFLAGS := -std=c++17 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -w
 RACES    := -fsanitize=thread --param tsan-distinguish-volatile=1
@@ -28,7 +28,7 @@ check-emulated:
 	        tests/cli/run.sh tests/cuda/emulate/train.case tests/cuda/emulate/order.case; fi
 
 # make check-emulated-races: the same kernels under ThreadSanitizer, which reports data races among CUDA threads (a
-# missing __syncthreads) whatever the order they ran in (tests/cuda/emulate/races.h). Needs g++ and its libtsan, 3 GB of
+# missing __syncthreads) in whatever order they ran (tests/cuda/emulate/races.h). Needs g++ and its libtsan, 3 GB of
 # memory and about two minutes; not part of make check.
 $(B)/races/%.o: src/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)

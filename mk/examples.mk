@@ -1,4 +1,4 @@
-# The examples see the public header and library only, as a user's program does.
+# The examples use only the public header and library, like a user's program.
 EXAMPLES  := $(patsubst %.c,$(B)/%,$(wildcard examples/*.c))
 
 $(B)/examples/%: examples/%.c include/ordernet.h libordernet.so

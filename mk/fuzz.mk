@@ -1,11 +1,11 @@
 # Each fuzz/fuzz_NAME.c feeds bytes to one reader. `make fuzz-NAME` searches for bytes that break it (clang's
-# libFuzzer, FUZZ_SECONDS long) and adds what it learns to build/fuzz/corpus/NAME; `make check-corpus` replays
-# the files of fuzz/corpus/NAME, seeds and past findings, with any compiler.
+# libFuzzer, FUZZ_SECONDS long) and adds new inputs to build/fuzz/corpus/NAME; `make check-corpus` replays the
+# files of fuzz/corpus/NAME, seeds and past findings, with any compiler.
 FUZZ_SECONDS ?= 30
 FUZZ_NAMES   := $(patsubst fuzz/fuzz_%.c,%,$(sort $(wildcard fuzz/fuzz_*.c)))
 FUZZ_H       := $(wildcard fuzz/*.h)
 FUZZ_SAN     := address,undefined
-# The readers' folders alone: the kernels take minutes to build with sanitizers and read nothing.
+# The folders of readers only: the kernels take minutes to build with sanitizers and read no files.
 FUZZ_OBJ     := $(filter $(foreach d,base data words model,$(B)/src/$(d)/%),$(LIB_OBJ))
 REPLAY_BIN   := $(FUZZ_NAMES:%=$(B)/fuzz/replay_%)
 
@@ -18,7 +18,7 @@ check-corpus: $(REPLAY_BIN)
 	@for n in $(FUZZ_NAMES); do $(B)/fuzz/replay_$$n $$n fuzz/corpus/$$n || bad=1; done; [ -z "$$bad" ]
 CHECKS += check-corpus
 
-# The sanitized library and the fuzzer live in a folder of their own.
+# The sanitized library and the fuzzer are built in a folder of their own.
 fuzz-%:
 	+$(MAKE) --no-print-directory CC=clang B=build/fuzz OPT=-O1 \
 	    SAN='-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -fno-sanitize-recover=undefined' build/fuzz/fuzz_$*

@@ -1,4 +1,4 @@
-# Files written by the PyTorch twin are committed: `make check` needs no torch. This makes them anew.
+# Makes tests/golden again. The files are committed, so that `make check` needs no PyTorch.
 PYTHON_TORCH ?= /usr/bin/python3
 
 golden:

@@ -5,7 +5,7 @@ SHARE     := $(PREFIX)/share
 COMPLETE  := $(B)/ordernet.bash $(B)/ordernet.zsh $(B)/ordernet.fish
 MODELS    := $(wildcard models/*.safetensors)
 
-# Written anew each time, since PREFIX may differ from one call to the next.
+# Written each time, since PREFIX may differ from one call to the next.
 ordernet.pc: FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR)' '' \
 	    'Name: ordernet' 'Description: Learn an order from examples, and put new sets in order' \
@@ -35,7 +35,7 @@ install: all $(B)/ordernet.1 $(COMPLETE)
 	$(INSTALL) -m 644 $(B)/ordernet.zsh $(DESTDIR)$(SHARE)/zsh/site-functions/_ordernet
 	$(INSTALL) -m 644 $(B)/ordernet.fish $(DESTDIR)$(SHARE)/fish/vendor_completions.d/ordernet.fish
 	for m in $(MODELS); do $(INSTALL) -m 644 $$m $(DESTDIR)$(SHARE)/ordernet/models/ || exit 1; done
-	@# The loader finds a new library in /usr/local/lib through its cache only.
+	@# The loader finds a new library in /usr/local/lib only through its cache.
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig 2>/dev/null || true
 
 uninstall:
@@ -47,6 +47,26 @@ uninstall:
 	    $(DESTDIR)$(SHARE)/zsh/site-functions/_ordernet \
 	    $(DESTDIR)$(SHARE)/fish/vendor_completions.d/ordernet.fish
 	rm -rf $(DESTDIR)$(SHARE)/ordernet
+
+# An optional library: part of all and of make install with NAME=1, removed by uninstall and clean in any case.
+define optional # NAME, LIBRARY
+ifdef $(1)
+all: $(2)
+install: install-$(1)
+install-$(1): $(2)
+	$(INSTALL) -d $(DESTDIR)$(LIBDIR)
+	$(INSTALL) -m 755 $(2) $(DESTDIR)$(LIBDIR)/$(2)
+endif
+uninstall: uninstall-$(1)
+uninstall-$(1):
+	rm -f $(DESTDIR)$(LIBDIR)/$(2)
+clean: clean-$(1)
+clean-$(1):
+	rm -f $(2)
+.PHONY: install-$(1) uninstall-$(1) clean-$(1)
+endef
+$(eval $(call optional,CUDA,libordernet-cuda.so))
+$(eval $(call optional,MPI,libordernet-mpi.so))
 
 CHECKS    += check-symbols check-install
 check-symbols: libordernet.so libordernet.a

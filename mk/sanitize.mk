@@ -1,11 +1,11 @@
 # The whole suite under AddressSanitizer and UndefinedBehaviorSanitizer, and the tests that use threads under
 # ThreadSanitizer. -O1: the checks dominate the time, and the stack traces stay readable. gcc 12's object-size
-# check takes the choice between two tables of functions for a read beyond one; AddressSanitizer sees real ones.
+# check reports a false overflow where a function table is selected; AddressSanitizer finds real ones.
 ASAN      := B=$(B)/asan PROGRAM=$(B)/asan/ordernet OPT=-O1 \
              SAN='-fsanitize=address,undefined -fno-sanitize=object-size -fno-sanitize-recover=all -fno-omit-frame-pointer'
 TSAN      := B=$(B)/tsan PROGRAM=$(B)/tsan/ordernet OPT=-O1 SAN=-fsanitize=thread
 
-# Other mk/*.mk files append what shall run under AddressSanitizer too.
+# Other mk/*.mk files append checks that run under AddressSanitizer too.
 ASAN_CHECKS += check-unit check-cli
 check-asan:
 	@$(MAKE) --no-print-directory -s -k -j$$(nproc) $(ASAN) $(B)/asan/ordernet $(TEST_BIN:$(B)/%=$(B)/asan/%)
@@ -13,7 +13,7 @@ check-asan:
 	    LSAN_OPTIONS=suppressions=$(CURDIR)/mk/lsan.supp:print_suppressions=0 \
 	    $(MAKE) --no-print-directory $(ASAN) $$c || status=1; done; exit $$status
 
-# Names of the tests/test_NAME.c that work with threads; others append theirs.
+# Names of the tests/test_NAME.c that use threads; other mk/*.mk files append theirs.
 TSAN_TESTS += train engine_properties
 TSAN_BIN   = $(filter $(TSAN_TESTS:%=$(B)/tsan/tests/test_%),$(TEST_BIN:$(B)/%=$(B)/tsan/%))
 check-tsan:

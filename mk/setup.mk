@@ -1,4 +1,4 @@
-# What a fresh machine lacks is installed before anything is compiled; nothing happens where all is there.
+# Installs the libraries that are missing; does nothing if all are there.
 setup:
 	@sh mk/setup.sh "$(CC)" $(B)
 

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes sure that the compiler finds every library; on Debian and its kin it installs what is missing.
+# Checks that the compiler finds every library; on Debian and its derivatives it installs what is missing.
 # usage: mk/setup.sh CC FOLDER
 cc=$1
 folder=$2
 packages="libc6-dev libjansson-dev zlib1g-dev liblzma-dev libutf8proc-dev libcairo2-dev libcmocka-dev"
 
-# What counts is not which packages there are but whether a program that uses them can be linked.
+# Tests whether a program with all libraries can be linked, whatever packages are installed.
 can_link() {
     mkdir -p "$folder" && cat >"$folder/setup.c" <<'END' || exit 4
 #include <setjmp.h>
@@ -41,7 +41,7 @@ for package in $packages; do
 done
 command -v "$cc" >/dev/null || missing="$missing gcc"
 if [ -z "$missing" ]; then
-    echo "setup: all packages are installed, and still '$cc' cannot link a program with them:" >&2
+    echo "setup: all packages are installed, but '$cc' cannot link a program with them:" >&2
     cat "$folder/setup.log" >&2
     exit 1
 fi
@@ -53,8 +53,8 @@ if [ -n "$root" ] && ! command -v sudo >/dev/null; then
     exit 1
 fi
 echo "setup: installing with apt-get:$missing"
-# Without fresh lists a new machine knows no packages; with old ones the install itself may still work.
-$root env DEBIAN_FRONTEND=noninteractive apt-get update -qq || echo "setup: apt-get update failed; going on" >&2
+# A new machine has no package lists; with old lists the installation may still work.
+$root env DEBIAN_FRONTEND=noninteractive apt-get update -qq || echo "setup: apt-get update failed; continuing" >&2
 # shellcheck disable=SC2086 # the list is meant to be split
 if ! $root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing \
     >"$folder/setup.log" 2>&1; then

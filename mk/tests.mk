@@ -1,4 +1,4 @@
-# Each tests/test_NAME.c is a cmocka program of its own, linked with every object but the program's main.
+# Each tests/test_NAME.c is a cmocka program of its own, linked with every object except the program's main.
 # The other tests/*.c are helpers that every test may use.
 TEST_SRC  := $(sort $(wildcard tests/test_*.c))
 TEST_BIN  := $(TEST_SRC:%.c=$(B)/%)

@@ -88,22 +88,30 @@ static void reads_words(void **state) {
 
 static void tells_formats(void **state) {
     (void)state;
-    assert_int_equal(format_of_name("a/b.jsonl"), ONET_FORMAT_JSONL);
-    assert_int_equal(format_of_name("b.CSV.gz"), ONET_FORMAT_CSV);
-    assert_int_equal(format_of_name("b.npz"), ONET_FORMAT_NPZ);
-    assert_int_equal(format_of_name("b.safetensors.xz"), ONET_FORMAT_SAFETENSORS);
-    assert_int_equal(format_of_name("b.txt"), ONET_FORMAT_AUTO);
-    assert_int_equal(format_of_name("csv"), ONET_FORMAT_AUTO);
-#define BYTES(text) format_of_bytes(text, sizeof text - 1)
-    assert_int_equal(BYTES(" {\"items\""), ONET_FORMAT_JSONL);
-    assert_int_equal(BYTES("set,x,y\n1,2,3\n"), ONET_FORMAT_CSV);
-    assert_int_equal(BYTES("0.5 0.25 output 1\n"), ONET_FORMAT_POINTER);
-    assert_int_equal(BYTES("0.5 0.25 0.1"), ONET_FORMAT_POINTER);
-    assert_int_equal(BYTES("the cat , it sat\n"), ONET_FORMAT_TEXT);
-    assert_int_equal(BYTES("PK\3\4..."), ONET_FORMAT_NPZ);
-    assert_int_equal(BYTES("\x40\0\0\0\0\0\0\0{\"items\""), ONET_FORMAT_SAFETENSORS);
-    assert_int_equal(BYTES("\x7f\x45\x4c\x46\0\0"), ONET_FORMAT_AUTO);
+    static const struct {
+        const char *name;
+        onet_format format;
+    } names[] = {{"a/b.jsonl", ONET_FORMAT_JSONL}, {"b.CSV.gz", ONET_FORMAT_CSV},
+                 {"b.npz", ONET_FORMAT_NPZ},       {"b.safetensors.xz", ONET_FORMAT_SAFETENSORS},
+                 {"b.txt", ONET_FORMAT_AUTO},      {"csv", ONET_FORMAT_AUTO}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(format_of_name(names[i].name), names[i].format);
+#define BYTES(text) text, sizeof text - 1
+    static const struct {
+        const char *data;
+        size_t size;
+        onet_format format;
+    } bytes[] = {{BYTES(" {\"items\""), ONET_FORMAT_JSONL},
+                 {BYTES("set,x,y\n1,2,3\n"), ONET_FORMAT_CSV},
+                 {BYTES("0.5 0.25 output 1\n"), ONET_FORMAT_POINTER},
+                 {BYTES("0.5 0.25 0.1"), ONET_FORMAT_POINTER},
+                 {BYTES("the cat , it sat\n"), ONET_FORMAT_TEXT},
+                 {BYTES("PK\3\4..."), ONET_FORMAT_NPZ},
+                 {BYTES("\x40\0\0\0\0\0\0\0{\"items\""), ONET_FORMAT_SAFETENSORS},
+                 {BYTES("\x7f\x45\x4c\x46\0\0"), ONET_FORMAT_AUTO}};
 #undef BYTES
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+        assert_int_equal(format_of_bytes(bytes[i].data, bytes[i].size), bytes[i].format);
     assert_string_equal(format_name(ONET_FORMAT_POINTER), "pointer");
 }
 

@@ -79,6 +79,12 @@ static double text_width(canvas *c, text_style style, const char *text) {
     return box.x_advance;
 }
 
+void canvas_dot(canvas *c, double x, double y, double radius) {
+    cairo_new_path(c->cr);
+    cairo_arc(c->cr, x, y, radius, 0, 6.283185307179586);
+    cairo_fill(c->cr);
+}
+
 void canvas_text(canvas *c, double x, double y, text_style style, const char *text) {
     double width = text_width(c, style, text);
     if (style.align == MIDDLE) x -= width / 2;

@@ -38,6 +38,8 @@ typedef struct text_style {
     bool bold;
     align align;
 } text_style;
+/* A filled circle. */
+void canvas_dot(canvas *c, double x, double y, double radius);
 void canvas_text(canvas *c, double x, double y, text_style style, const char *text);
 
 /* Calls draw(context, path, err) once when path ends in .svg or .png; with PATH.svg and PATH.png otherwise.

@@ -5,7 +5,7 @@
 
 #include "show/canvas.h"
 
-static const double WIDTH = 720, HEIGHT = 400, PLOT_LEFT = 62, PLOT_TOP = 46, PLOT_RIGHT = 200,
+static const double DOT = 2.4, WIDTH = 720, HEIGHT = 400, PLOT_LEFT = 62, PLOT_TOP = 46, PLOT_RIGHT = 200,
                     PLOT_BOTTOM = 48;
 
 /* Maps the values of an axis to points on the page. */
@@ -121,60 +121,46 @@ static bool point_shown(const scale *x, const scale *y, const chart_series *s, i
 
 static void draw_band(canvas *c, const scale *x, const scale *y, const chart_series *s) {
     colour k = palette(s->colour);
-    bool any = false;
+    cairo_new_path(c->cr); /* the first cairo_line_to then starts the line */
     for (int i = 0; i < 2 * s->count; i++) {
         int at = i < s->count ? i : 2 * s->count - 1 - i;
         double value = i < s->count ? s->high[at] : s->low[at];
         if (!point_shown(x, y, s, at) || !shown(y->axis, value)) continue;
-        if (any)
-            cairo_line_to(c->cr, place(x, s->x[at]), place(y, value));
-        else
-            cairo_move_to(c->cr, place(x, s->x[at]), place(y, value));
-        any = true;
+        cairo_line_to(c->cr, place(x, s->x[at]), place(y, value));
     }
     cairo_set_source_rgba(c->cr, k.r, k.g, k.b, 0.18);
     cairo_fill(c->cr);
 }
 
-static void draw_series(canvas *c, const scale *x, const scale *y, const chart_series *s) {
+/* Strokes the current path as a line of the series. */
+static void stroke(canvas *c, const chart_series *s) {
     static const double dashes[] = {5, 3.5};
-    if (s->low && s->high) draw_band(c, x, y, s);
     canvas_colour(c, palette(s->colour));
     cairo_set_line_width(c->cr, 1.8);
     cairo_set_line_join(c->cr, CAIRO_LINE_JOIN_ROUND);
-    if (s->dashed) cairo_set_dash(c->cr, dashes, 2, 0);
-    bool any = false;
-    for (int k = 0; k < s->count; k++) {
-        if (!point_shown(x, y, s, k)) continue;
-        if (any)
-            cairo_line_to(c->cr, place(x, s->x[k]), place(y, s->y[k]));
-        else
-            cairo_move_to(c->cr, place(x, s->x[k]), place(y, s->y[k]));
-        any = true;
-    }
+    cairo_set_dash(c->cr, dashes, s->dashed ? 2 : 0, 0);
     cairo_stroke(c->cr);
     cairo_set_dash(c->cr, NULL, 0, 0);
-    for (int k = 0; k < s->count; k++) {
-        if (!point_shown(x, y, s, k)) continue;
-        cairo_arc(c->cr, place(x, s->x[k]), place(y, s->y[k]), 2.4, 0, 6.283185307179586);
-        cairo_fill(c->cr);
-    }
+}
+
+static void draw_series(canvas *c, const scale *x, const scale *y, const chart_series *s) {
+    if (s->low && s->high) draw_band(c, x, y, s);
+    cairo_new_path(c->cr);
+    for (int k = 0; k < s->count; k++)
+        if (point_shown(x, y, s, k)) cairo_line_to(c->cr, place(x, s->x[k]), place(y, s->y[k]));
+    stroke(c, s);
+    for (int k = 0; k < s->count; k++)
+        if (point_shown(x, y, s, k)) canvas_dot(c, place(x, s->x[k]), place(y, s->y[k]), DOT);
 }
 
 static void draw_legend(canvas *c, const chart *figure) {
-    static const double dashes[] = {5, 3.5};
     double x = WIDTH - PLOT_RIGHT + 16, y = PLOT_TOP + 10;
     for (int i = 0; i < figure->count; i++, y += 20) {
         const chart_series *s = &figure->series[i];
-        canvas_colour(c, palette(s->colour));
-        cairo_set_line_width(c->cr, 1.8);
-        if (s->dashed) cairo_set_dash(c->cr, dashes, 2, 0);
         cairo_move_to(c->cr, x, y - 4);
         cairo_line_to(c->cr, x + 24, y - 4);
-        cairo_stroke(c->cr);
-        cairo_set_dash(c->cr, NULL, 0, 0);
-        cairo_arc(c->cr, x + 12, y - 4, 2.4, 0, 6.283185307179586);
-        cairo_fill(c->cr);
+        stroke(c, s);
+        canvas_dot(c, x + 12, y - 4, DOT);
         canvas_colour(c, INK);
         canvas_text(c, x + 31, y, (text_style){11, false, LEFT}, s->name);
     }

@@ -32,18 +32,13 @@ static frame fit(const tour_panel *p, double x, double y) {
     return (frame){x + (SIDE - wide * scale) / 2, y + (SIDE + tall * scale) / 2, scale, {low[0], low[1]}};
 }
 
-static void move_to(canvas *c, const frame *f, const double *xy, bool line) {
-    double x = f->x + (xy[0] - f->low[0]) * f->scale, y = f->y - (xy[1] - f->low[1]) * f->scale;
-    if (line)
-        cairo_line_to(c->cr, x, y);
-    else
-        cairo_move_to(c->cr, x, y);
-}
+typedef struct point {
+    double x, y;
+} point;
 
-static void dot(canvas *c, const frame *f, const double *xy, double radius) {
-    cairo_new_path(c->cr);
-    cairo_arc(c->cr, f->x + (xy[0] - f->low[0]) * f->scale, f->y - (xy[1] - f->low[1]) * f->scale, radius, 0,
-              6.283185307179586);
+/* Where the city at xy is on the page. */
+static point on_page(const frame *f, const double *xy) {
+    return (point){f->x + (xy[0] - f->low[0]) * f->scale, f->y - (xy[1] - f->low[1]) * f->scale};
 }
 
 /* place [n] is scratch. */
@@ -69,16 +64,17 @@ static void draw_panel(canvas *c, const tour_panel *p, double x, double y, int32
         for (int t = 0; t < n; t++) {
             int a = p->tour[t], b = p->tour[t + 1 < n ? t + 1 : 0];
             if ((p->against && !has_edge(n, place, a, b)) != differs) continue;
-            move_to(c, &f, p->xy + 2 * a, false);
-            move_to(c, &f, p->xy + 2 * b, true);
+            point from = on_page(&f, p->xy + 2 * a), to = on_page(&f, p->xy + 2 * b);
+            cairo_move_to(c->cr, from.x, from.y);
+            cairo_line_to(c->cr, to.x, to.y);
         }
         canvas_colour(c, palette(differs));
         cairo_stroke(c->cr);
     }
     canvas_colour(c, INK);
     for (int i = 0; i < n; i++) {
-        dot(c, &f, p->xy + 2 * i, radius);
-        cairo_fill(c->cr);
+        point city = on_page(&f, p->xy + 2 * i);
+        canvas_dot(c, city.x, city.y, radius);
     }
     canvas_text(c, x, y + SIDE + 15, (text_style){11, true, LEFT}, p->title);
     canvas_colour(c, GREY);
