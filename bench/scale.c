@@ -53,9 +53,9 @@ static _Noreturn void die(const char *text) {
 
 static void step(net *t, const uint32_t *index, int B, int n) {
     t->all = B;
-    t->ops->take(t, index, B, n);
-    step_forward(t);
-    step_backward(t);
+    t->ops->take(t, index, B);
+    t->ops->forward(t);
+    t->ops->backward(t);
     t->ops->optimise(t, &(adam_step){1, 1e-5, 0.9, 0.999, 1e-8, 1, 1, 0}, 0, NULL);
 }
 
@@ -89,7 +89,7 @@ static void measure(const shape *sh, int n, double *small, double *large, traffi
     generated_theta(sh, 1, theta);
     for (uint32_t i = 0; i < LARGEST; i++) index[i] = i;
     if (onet_sets_from(&sets, LARGEST, n, d, x, y, &err) || cpu_open(&t, sh, "auto", threads, &err) ||
-        t->ops->reserve(t, LARGEST, n, &err) || t->ops->data(t, sets, NULL, NULL, 0, &err) ||
+        t->ops->reserve(t, batch_of_one_size(LARGEST, n), &err) || t->ops->data(t, sets, NULL, NULL, 0, &err) ||
         t->ops->put(t, NET_THETA, theta, &err))
         die(err.text);
     t->sum = count_sum;

@@ -245,9 +245,14 @@ ONET_API onet_status onet_orderer_score_steps(onet_orderer *orderer, const onet_
 
 typedef enum onet_schedule { ONET_CONSTANT = 0, ONET_COSINE = 1 } onet_schedule;
 
+/* Which sets share a batch: sets of any sizes, so that the batch norms see in training what they see when
+ * sets are ordered; or sets of one size (the paper's rule). */
+typedef enum onet_batches { ONET_BATCHES_MIXED = 0, ONET_BATCHES_ONE_SIZE = 1 } onet_batches;
+
 /* Which statistics the batch norms have when a set is ordered: the running averages of training, or those
- * measured at its end for each size of set, carried on to larger sizes than were seen. */
-typedef enum onet_statistics { ONET_STATISTICS_RUNNING = 0, ONET_STATISTICS_SIZED = 1 } onet_statistics;
+ * measured with the final weights when training ends. With batches of one size these are measured by size,
+ * and a line in 1/n through them is carried on to larger sizes than were seen. */
+typedef enum onet_statistics { ONET_STATISTICS_RUNNING = 0, ONET_STATISTICS_MEASURED = 1 } onet_statistics;
 
 typedef struct onet_progress {
     int epoch, epochs; /* epoch counts from 1 */
@@ -266,6 +271,7 @@ typedef struct onet_progress {
 typedef enum onet_precision { ONET_FLOAT32 = 0, ONET_TF32 = 1 } onet_precision;
 
 ONET_API const onet_choice *onet_schedules(void);       /* onet_schedule */
+ONET_API const onet_choice *onet_batch_kinds(void);     /* onet_batches */
 ONET_API const onet_choice *onet_norm_statistics(void); /* onet_statistics */
 ONET_API const onet_choice *onet_precisions(void);      /* onet_precision */
 
@@ -282,6 +288,7 @@ typedef struct onet_train_options {
     double weight_decay; /* decoupled */
     double clip;         /* largest norm of the gradient; 0: no limit */
     double average;      /* decay of the running average of the weights; 0: none */
+    onet_batches batches;
     onet_statistics statistics;
     uint64_t seed;
     int standardise;

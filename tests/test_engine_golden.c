@@ -53,7 +53,7 @@ static void setup(bench *b, const char *name, const char *kernel_set) {
     b->wide = need(malloc(b->sh.total * sizeof *b->wide));
     generated_theta(&b->sh, b->g.seed, b->theta);
     assert_int_equal(cpu_open(&b->t, &b->sh, kernel_set, 2, &err), ONET_OK);
-    assert_int_equal(b->t->ops->reserve(b->t, b->g.B, b->g.n, &err), ONET_OK);
+    assert_int_equal(b->t->ops->reserve(b->t, batch_of_one_size(b->g.B, b->g.n), &err), ONET_OK);
     assert_int_equal(b->t->ops->data(b->t, b->sets, NULL, NULL, 0, &err), ONET_OK);
     assert_int_equal(b->t->ops->put(b->t, NET_THETA, b->theta, &err), ONET_OK);
 }
@@ -97,8 +97,8 @@ static void one_batch(bench *b) {
     golden_noise noise = golden_expected(&b->g);
     onet_error err;
     int B = b->g.B, n = b->g.n;
-    b->t->ops->take(b->t, b->index, B, n);
-    step_forward(b->t);
+    b->t->ops->take(b->t, b->index, B);
+    b->t->ops->forward(b->t);
     near(b, "loss", b->t->ops->loss(b->t), *golden_get(&b->g, "loss", NULL),
          SLACK * noise.loss + floor_of(&b->g));
     const double *want = golden_get(&b->g, "log_probs", NULL);
@@ -117,7 +117,7 @@ static void one_batch(bench *b) {
     for (size_t i = b->sh.trained; i < b->sh.total; i++)
         near(b, "running statistics", (double)b->out[i], want[i - b->sh.trained],
              SLACK * noise.running + floor_of(&b->g));
-    step_backward(b->t);
+    b->t->ops->backward(b->t);
     b->t->ops->get(b->t, NET_GRAD, b->out, &err);
     int trained = trained_tensors(&b->sh), worst = 0;
     double *mine = records(b, trained, b->out, NULL);
@@ -134,10 +134,10 @@ static void ten_steps(bench *b) {
     const double *loss = golden_get(&b->g, "adam_loss", NULL);
     b->t->ops->put(b->t, NET_THETA, b->theta, &err);
     for (int s = 0; s < GOLDEN_STEPS; s++) {
-        b->t->ops->take(b->t, b->index + (size_t)s * b->g.B, b->g.B, b->g.n);
-        step_forward(b->t);
+        b->t->ops->take(b->t, b->index + (size_t)s * b->g.B, b->g.B);
+        b->t->ops->forward(b->t);
         near(b, "loss of a step", b->t->ops->loss(b->t), loss[s], SLACK * noise.adam_loss + 3e-3);
-        step_backward(b->t);
+        b->t->ops->backward(b->t);
         b->t->ops->optimise(b->t,
                             &(adam_step){.scale = 1,
                                          .rate = b->g.lr,

@@ -69,7 +69,7 @@ static void finds_the_line(void **state) {
         for (int k = 0; k < sh->tensors; k++)
             for (size_t i = 0; !sh->tensor[k].trained && i < sh->tensor[k].size; i++)
                 statistics[sh->tensor[k].offset - sh->trained + i] = (float)on_line(&sh->tensor[k], i, n);
-        sizes_add(&s, n % 3 + 1, n, statistics);
+        sizes_add(&s, batch_of_one_size(n % 3 + 1, n), statistics);
     }
     sizes_fit(&s, m);
     assert_true(m->sized);
@@ -101,7 +101,7 @@ static void draws_no_line_from_one_place(void **state) {
         assert_true(sizes_new(&s, &m->sh));
         for (int k = 0; k < 2; k++) {
             for (size_t i = 0; i < count; i++) statistics[i] = 0.5f + (float)k;
-            sizes_add(&s, 10, close[c][k], statistics);
+            sizes_add(&s, batch_of_one_size(10, close[c][k]), statistics);
         }
         sizes_fit(&s, m);
         assert_false(m->sized);
@@ -123,9 +123,9 @@ static void draws_no_line_through_one_odd_set(void **state) {
     sizes s;
     assert_true(sizes_new(&s, &m->sh));
     for (size_t i = 0; i < count; i++) statistics[i] = 0.5f;
-    for (int b = 0; b < 128; b++) sizes_add(&s, 32, 10, statistics);
+    for (int b = 0; b < 128; b++) sizes_add(&s, batch_of_one_size(32, 10), statistics);
     memset(statistics, 0, count * sizeof *statistics);
-    sizes_add(&s, 1, 3, statistics);
+    sizes_add(&s, batch_of_one_size(1, 3), statistics);
     sizes_fit(&s, m);
     assert_false(m->sized);
     for (size_t i = 0; i < count; i++) {
@@ -133,7 +133,7 @@ static void draws_no_line_through_one_odd_set(void **state) {
         assert_true(fabsf(m->theta[m->sh.trained + i] - 0.5f) < 1e-3f);
     }
     /* As many of the other size make one. */
-    for (int b = 0; b < 32; b++) sizes_add(&s, 32, 3, statistics);
+    for (int b = 0; b < 32; b++) sizes_add(&s, batch_of_one_size(32, 3), statistics);
     sizes_fit(&s, m);
     assert_true(m->sized);
     sizes_free(&s);
@@ -348,7 +348,7 @@ static void measuring_changes_nothing(void **state) {
     o.statistics = ONET_STATISTICS_RUNNING;
     assert_int_equal(onet_train(&m[2], sets, sets, &o, &err), ONET_OK);
     assert_true(m[0]->sized && m[1]->sized && !m[2]->sized);
-    assert_string_equal(onet_model_record(m[0], "statistics"), "sized");
+    assert_string_equal(onet_model_record(m[0], "statistics"), "measured");
     assert_memory_equal(m[1]->theta, m[0]->theta, m[0]->sh.total * sizeof(float));
     assert_memory_equal(m[1]->slope, m[0]->slope, (m[0]->sh.total - m[0]->sh.trained) * sizeof(float));
     assert_memory_equal(m[2]->theta, m[0]->theta, m[0]->sh.trained * sizeof(float));
@@ -405,12 +405,12 @@ static void resumes_with_other_statistics(void **state) {
     o.resume = 1;
     onet_model *alone[2], *resumed;
     for (int k = 0; k < 2; k++) {
-        o.statistics = k ? ONET_STATISTICS_SIZED : ONET_STATISTICS_RUNNING;
+        o.statistics = k ? ONET_STATISTICS_MEASURED : ONET_STATISTICS_RUNNING;
         assert_int_equal(onet_train(&alone[k], sets, NULL, &o, &err), ONET_OK);
     }
     o.model_path = path;
     for (int k = 1; k >= 0; k--) {
-        o.statistics = k ? ONET_STATISTICS_SIZED : ONET_STATISTICS_RUNNING;
+        o.statistics = k ? ONET_STATISTICS_MEASURED : ONET_STATISTICS_RUNNING;
         assert_int_equal(onet_train(&resumed, sets, NULL, &o, &err), ONET_OK);
         same_model(resumed, alone[k]);
         onet_model_free(resumed);

@@ -313,7 +313,7 @@ static void the_average_is_that_of_all_steps(void **state) {
     for (int threads = 1; threads <= 2; threads++) {
         net *t;
         assert_int_equal(cpu_open(&t, sh, NULL, threads, &err), ONET_OK);
-        assert_int_equal(t->ops->reserve(t, B, SIZE, &err), ONET_OK);
+        assert_int_equal(t->ops->reserve(t, batch_of_one_size(B, SIZE), &err), ONET_OK);
         assert_int_equal(t->ops->data(t, sets, NULL, NULL, 1, &err), ONET_OK);
         assert_int_equal(t->ops->put(t, NET_THETA, now, &err), ONET_OK);
         assert_int_equal(t->ops->put(t, NET_AVERAGE, want, &err), ONET_OK);
@@ -321,9 +321,9 @@ static void the_average_is_that_of_all_steps(void **state) {
         for (uint32_t step = 0; step < STEPS; step++) {
             uint32_t index[B];
             for (uint32_t i = 0; i < B; i++) index[i] = step * B + i;
-            t->ops->take(t, index, B, SIZE);
-            step_forward(t);
-            step_backward(t);
+            t->ops->take(t, index, B);
+            t->ops->forward(t);
+            t->ops->backward(t);
             t->ops->optimise(t, &(adam_step){1, 1e-3, 0.9, 0.999, 1e-8, 0.1, 0.001, 0}, 1, NULL);
             double decay = step ? 0.7 : 0;
             t->ops->average(t, decay);
@@ -437,7 +437,7 @@ static void a_step_allocates_nothing(void **state) {
     assert_int_equal(shape_make(sh, &s, &err), ONET_OK);
     for (const char *const *k = kernels_available(); *k; k++) {
         assert_int_equal(cpu_open(&t, sh, *k, 2, &err), ONET_OK);
-        assert_int_equal(t->ops->reserve(t, 16, 9, &err), ONET_OK);
+        assert_int_equal(t->ops->reserve(t, batch_of_one_size(16, 9), &err), ONET_OK);
         assert_int_equal(t->ops->data(t, sets, NULL, NULL, 0, &err), ONET_OK);
         float *average = calloc(sh->total, sizeof *average);
         assert_non_null(average);
@@ -449,9 +449,9 @@ static void a_step_allocates_nothing(void **state) {
             if (sets_size(sets, i) == 9) index[found++] = i;
         size_t before = alloc_count();
         for (int step = 0; step < 3; step++) {
-            t->ops->take(t, index, found, 9);
-            step_forward(t);
-            step_backward(t);
+            t->ops->take(t, index, found);
+            t->ops->forward(t);
+            t->ops->backward(t);
             t->ops->optimise(t, &(adam_step){1, 1e-3, 0.9, 0.999, 1e-8, 0.1, 0.001, 0}, 1, NULL);
             t->ops->average(t, 0.9);
         }

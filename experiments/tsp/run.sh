@@ -43,7 +43,7 @@ paper=(--preset tsp --no-standardise --batch 128 --epochs 10 --learning-rate 1e-
 # best: the shipped model. As many steps, with a larger learning rate, a cosine schedule, weight decay, an EMA of the
 # weights, and norm statistics by the number of cities.
 best=(--preset tsp --batch 128 --epochs 10 --learning-rate 4e-3 --schedule cosine
-    --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --statistics sized)
+    --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --statistics measured)
 # Sizes far beyond those of training, as CITIES:INSTANCES.
 far=(200:100 500:30 1000:10)
 

@@ -74,7 +74,7 @@ static onet_status bench_train(const bench_values *v, const onet_model *m, int n
     uint32_t *index = array_new((size_t)v->batch, sizeof *index);
     onet_status status = index ? generated_sets(&sets, sh, v->batch, n, err) : fail_memory(err, "the batch");
     if (!status) status = net_open(&t, sh, v->device, 0, v->kernels, v->threads, err);
-    if (!status) status = t->ops->reserve(t, v->batch, n, err);
+    if (!status) status = t->ops->reserve(t, batch_of_one_size(v->batch, n), err);
     if (!status) status = t->ops->data(t, sets, NULL, NULL, 0, err);
     if (!status) status = t->ops->put(t, NET_THETA, m->theta, err);
     if (!status) {
@@ -86,13 +86,13 @@ static onet_status bench_train(const bench_values *v, const onet_model *m, int n
             double begin = clock_seconds(), end = begin;
             long here = 0;
             do {
-                t->ops->take(t, index, v->batch, n);
-                step_forward(t);
+                t->ops->take(t, index, v->batch);
+                t->ops->forward(t);
                 if (!steps++) r->loss = t->ops->loss(t);
-                step_backward(t);
+                t->ops->backward(t);
                 t->ops->optimise(t, &(adam_step){1, 1e-5, 0.9, 0.999, 1e-8, 1, 1, 0}, 0, NULL);
                 here++;
-                if (t->loss_every > 1 && here % 50 == 0) t->ops->loss(t); /* waits for the device */
+                if (t->losses_kept > 1 && here % 50 == 0) t->ops->loss(t); /* waits for the device */
                 end = clock_seconds();
             } while (end - begin < STRETCH_SECONDS);
             t->ops->loss(t);

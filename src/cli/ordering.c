@@ -29,7 +29,9 @@ onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char
     if (w && !own.threads) own.threads = w->processors;
     onet_status status = world_agree(w, onet_model_load(model, path, err), err);
     if (w && !status) status = same_model(w, *model, path, err);
-    if (!status) status = world_agree(w, orderer_new(orderer, *model, &own, w ? w->local_rank : 0, err), err);
+    if (!status)
+        status =
+            world_agree(w, orderer_new(orderer, *model, &own, gpu_of_rank(w ? w->local_rank : 0), err), err);
     if (status || !w) return status;
     if (processes_first()) {
         orderer_share(*orderer, w);

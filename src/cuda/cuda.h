@@ -2,17 +2,17 @@
 #ifndef CUDA_CUDA_H
 #define CUDA_CUDA_H
 
+#include "kernels/device.h"
 #include "kernels/net.h"
 
 /* The number in the names changes with this header, net.h and order.h: a library of another version has none
  * of these. */
 #define CUDA_LIBRARY "libordernet-cuda.so"
-#define CUDA_OPEN    "ordernet_cuda_open_9"
+#define CUDA_OPEN    "ordernet_cuda_open_10"
 #define CUDA_PEEK    "ordernet_cuda_peek"
-#define CUDA_EAGER   "ordernet_cuda_eager"
+#define CUDA_STAGES  "ordernet_cuda_stages"
 
-/* device: number of the GPU, as in kernels/device.h. */
-typedef onet_status cuda_open_fn(net **t, const shape *sh, int device, onet_error *err);
+typedef onet_status cuda_open_fn(net **t, const shape *sh, gpu_choice gpu, onet_error *err);
 
 /* For the tests: one of the arrays that a step leaves on the device, as it stands there; how many numbers. */
 typedef enum cuda_array {
@@ -28,8 +28,8 @@ typedef enum cuda_array {
     CUDA_DAC      /* [B*n, 2H] */
 } cuda_array;
 typedef size_t cuda_peek_fn(net *t, cuda_array what, int block, float *to, size_t room);
-/* 1: every operation launches its kernels at once, over memory that take() fills with NaN; 0: one graph a
- * step. */
-typedef void cuda_eager_fn(net *t, int eager);
+/* For the tests: the stages of a step one by one. From now on take() and each stage launch their kernels at
+ * once, over memory that take() fills with NaN; without this call a step is one graph. */
+typedef const net_stages *cuda_stages_fn(net *t);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "cuda/cuda.h"
 
-#define CUDA_ORDER "ordernet_cuda_order_9"
+#define CUDA_ORDER "ordernet_cuda_order_10"
 
 /* The folded weights (decode/frozen.h) as plain row-major arrays in one block of numbers; each is given by
  * its place in the block, a multiple of 4. Widths H, O, C are padded to 16 with zeros. */
@@ -65,6 +65,6 @@ struct order_device {
     int n;       /* for the caller: the size of sets that the weights are for */
     bool poison; /* for the tests: all memory is filled with NaN before it is used */
 };
-typedef onet_status cuda_order_fn(order_device **d, const order_net *net, int device, onet_error *err);
+typedef onet_status cuda_order_fn(order_device **d, const order_net *net, gpu_choice gpu, onet_error *err);
 
 #endif

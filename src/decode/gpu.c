@@ -107,7 +107,7 @@ static onet_status net_for(order_net *to, freezer *z, int n, onet_error *err) {
     return ONET_OK;
 }
 
-onet_status gpu_open(order_device **d, freezer *z, int device, onet_error *err) {
+onet_status gpu_open(order_device **d, freezer *z, gpu_choice gpu, onet_error *err) {
     void *symbol;
     cuda_order_fn *open_fn;
     order_net made;
@@ -115,7 +115,7 @@ onet_status gpu_open(order_device **d, freezer *z, int device, onet_error *err) 
     onet_status status = device_function(CUDA_ORDER, &symbol, err);
     if (status || (status = net_for(&made, z, ANY, err))) return status;
     memcpy(&open_fn, &symbol, sizeof open_fn);
-    status = open_fn(d, &made, device, err);
+    status = open_fn(d, &made, gpu, err);
     if (!status) (*d)->n = ANY;
     free((void *)(uintptr_t)made.numbers);
     return status;

@@ -21,8 +21,8 @@ typedef struct gpu_work {
     pool *threads; /* they copy sets and answers */
 } gpu_work;
 
-/* Opens GPU number `device` for the net. Close it by its own close. */
-onet_status gpu_open(order_device **d, freezer *z, int device, onet_error *err);
+/* Opens a GPU for the net. Close it by its own close. */
+onet_status gpu_open(order_device **d, freezer *z, gpu_choice gpu, onet_error *err);
 /* Whether the GPU can do set s: one without context items and, unless its own order is scored, without
  * constraints. The log-probabilities of steps, in double, come from the CPU. */
 bool gpu_takes(const onet_sets *sets, size_t s, bool score, bool steps);

@@ -26,7 +26,7 @@ struct worker {
 };
 
 onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const onet_order_options *options,
-                        int process, onet_error *err) {
+                        gpu_choice gpu, onet_error *err) {
     onet_order_options o = options ? *options : (onet_order_options){0};
     *orderer = NULL;
     if (o.beam < 0 || o.top < 0) return fail(err, ONET_USAGE, "beam and top must not be negative");
@@ -36,7 +36,7 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
     const kernels *k = kernels_pick(o.kernels);
     if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this processor", o.kernels);
     device_choice device;
-    onet_status status = device_choose(o.device, process, o.kernels, CUDA_ORDER, &device, err);
+    onet_status status = device_choose(o.device, gpu, o.kernels, CUDA_ORDER, &device, err);
     if (status) return status;
     onet_orderer *r = calloc(1, sizeof *r);
     if (!r) return fail_memory(err, "ordering");
@@ -50,7 +50,7 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
         return fail_memory(err, "ordering");
     }
     r->device = device;
-    if (device.kind == DEVICE_GPU && (status = gpu_open(&r->gpu, &r->z, device.number, err))) {
+    if (device.kind == DEVICE_GPU && (status = gpu_open(&r->gpu, &r->z, device.gpu, err))) {
         onet_orderer_free(r);
         return status;
     }
@@ -63,7 +63,7 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
     onet_order_options own = {.size = sizeof own};
     *orderer = NULL;
     onet_status status = sized_take(&own, sizeof own, options, "onet_order_options", err);
-    return status ? status : orderer_new(orderer, model, &own, 0, err);
+    return status ? status : orderer_new(orderer, model, &own, gpu_of_rank(0), err);
 }
 
 void onet_order_defaults(onet_order_options *options, size_t size) {
@@ -221,7 +221,7 @@ static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, bool score
         work += each;
     }
     if (work < enough) return false;
-    if (!r->gpu && gpu_open(&r->gpu, &r->z, r->device.number, NULL)) r->device.kind = DEVICE_CPU;
+    if (!r->gpu && gpu_open(&r->gpu, &r->z, r->device.gpu, NULL)) r->device.kind = DEVICE_CPU;
     return r->gpu != NULL;
 }
 
@@ -351,7 +351,7 @@ onet_status onet_order(const onet_model *model, const float *items, int n, int32
     onet_orderer *r = NULL;
     onet_sets *sets = NULL;
     double p;
-    onet_status status = orderer_new(&r, model, &(onet_order_options){.threads = 1}, 0, err);
+    onet_status status = orderer_new(&r, model, &(onet_order_options){.threads = 1}, gpu_of_rank(0), err);
     if (!status) status = onet_sets_from(&sets, 1, n, model->sh.s.width, items, NULL, err);
     if (!status)
         status =

@@ -22,10 +22,9 @@ struct onet_orderer {
     order_device *gpu; /* NULL: not in use, or not yet */
 };
 
-/* onet_orderer_new in process `process` of this machine, from 0: where there are many, each takes a GPU of
- * its own. */
+/* onet_orderer_new, with `gpu` where the options name no GPU by its number. */
 onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const onet_order_options *options,
-                        int process, onet_error *err);
+                        gpu_choice gpu, onet_error *err);
 
 /* Puts sets, which have been checked, in order by this process alone; or, when answers is NULL, scores their
  * own order. */

@@ -1,10 +1,11 @@
 /* The net on a CPU: what a training step keeps between its operations.
  *
- * Rows: item i of set b is row b*n + i; one more row, number B*n, stands for the learned start vector. Cells:
- * (i, j) of the encoder and (t, i) of the decoder, n*n a set. Planes of the decoder hold two steps of zeros
- * before each set's first, so that a step can look back without asking: (n + 2)*n rows a set.
+ * Rows: the items of set b are the rows from at[b].row on, those that are placed before the context items;
+ * one more row, after all others, stands for the learned start vector. Cells: pairs (i, j) of the encoder,
+ * n*n per set, and (t, i) of the decoder, m*m per set. Planes of the decoder hold two steps of zeros before
+ * the first step of each set, so that a step can look back without a branch: (m + 2)*m rows per set.
  *
- * Work is split into CHUNKS groups of whole sets, however many threads there are; sums over the batch are
+ * Work is split into CHUNKS groups of whole sets, whatever the number of threads; sums over the batch are
  * added up chunk by chunk, in order. So the bits do not depend on the threads. */
 #ifndef KERNELS_CPU_H
 #define KERNELS_CPU_H
@@ -15,9 +16,19 @@
 
 enum { CHUNKS = 16 };
 
+/* Where the parts of a set begin in the arrays of the batch. */
+typedef struct set_at {
+    int n, m;     /* items, and how many of them are placed */
+    size_t row;   /* of the items */
+    size_t pair;  /* of the n*n pairs */
+    size_t step;  /* of the m + 2 steps; the first two are zeros */
+    size_t plane; /* of the (m + 2)*m rows of a plane */
+    size_t cell;  /* of the m*m logits */
+} set_at;
+
 typedef struct encoder_state {
     real *ac;             /* [rows, 2H]: a_i and c_j */
-    real *u;              /* [cells, O], after the way back du */
+    real *u;              /* [pairs, O]; du after the backward pass */
     real *best;           /* [rows, O] */
     int32_t *arg;         /* [rows, O] */
     norm norm1, norm2;    /* [H], [O] */
@@ -25,9 +36,9 @@ typedef struct encoder_state {
 } encoder_state;
 
 typedef struct decoder_state {
-    real *r;      /* plane [B, n + 2, n, C] */
+    real *r;      /* plane [(m + 2)*m per set, C] */
     real *d;      /* its gradient */
-    int32_t *arg; /* [B, n, C] */
+    int32_t *arg; /* [m per set, C], from the set's row on */
     norm norm;    /* [C] */
     real *wf;     /* [m, 3, C, C]: folded */
     real *bias;   /* [3, C] */
@@ -38,34 +49,37 @@ typedef struct cpu {
     const kernels *k;
     pool *pool;
     weights w;
-    real *theta, *grad, *m, *v, *average; /* blocks of shape.h; the average only when put */
+    void *fixed_memory, *batch_memory, *vector_memory; /* all arrays below lie in these */
+    real *theta, *grad, *m, *v, *average;              /* blocks of shape.h */
 
     const onet_sets *sets;
     real *mean, *scale; /* [width] */
     int train_vectors;
     real *vectors, *vectors_m, *vectors_v, *vectors_average; /* [words, width]; only when trained */
 
-    size_t rows, cells, steps; /* memory is there for so many */
-    int sets_max, n_max;
+    batch_size room;       /* of batch_memory */
+    size_t steps;          /* room in the arrays with m + 2 steps per set */
+    const uint32_t *index; /* this batch */
+    set_at *at;            /* [B + 1]: the last one is the end */
+    int chunk[CHUNKS + 1]; /* the first set of each chunk */
     uint64_t *by_word;     /* [rows]: word << 32 | row, sorted */
     double *word;          /* [rows]: of the whole batch */
-    real *word_d;          /* [rows, width]: gradients of the whole batch's items, where processes share it */
-    const uint32_t *index; /* this batch */
+    real *word_d;          /* [rows, width]: gradients of the whole batch's items, where ranks share it */
     int32_t *pos;          /* [rows]: step at which an item is placed */
-    int32_t *order;        /* [rows] */
+    int32_t *order;        /* [rows]: row, within the set, of the item at each step */
     real *x, *dx;          /* [rows + 1, D] */
     encoder_state enc[MAX_BLOCKS];
     decoder_state dec[MAX_BLOCKS];
     real *q, *dq;   /* [rows + 1, Q] */
-    real *p, *dp;   /* [B, n + 2, N, C]: pools of the steps; two zero steps before each set */
-    real *step;     /* [B, n + 2, C] */
-    real *dstep;    /* [2, B, n + 2, C]: of even and of odd blocks */
+    real *p, *dp;   /* [m + 2 per set, N, C]: pools of the steps */
+    real *step;     /* [m + 2 per set, C] */
+    real *dstep;    /* [2, m + 2 per set, C]: of even and of odd blocks */
     real *dac;      /* [rows, 2H] */
     real *gd;       /* [rows, O] */
-    real *logit;    /* [B, n, n]: logits, then log-probabilities */
-    real *dlogit;   /* [B, n, n] */
+    real *logit;    /* [m*m per set]: logits, then log-probabilities */
+    real *dlogit;   /* [m*m per set] */
     real *item_d;   /* [rows]: gradient of the logits, summed over steps */
-    const real **y; /* [rows + B]: pointers for the kernels, one chunk after the other */
+    const real **y; /* [m + 2 per set]: pointers for the kernels */
     real **dy;
     double *sums; /* [CHUNKS, sums_width] */
     size_t sums_width;
@@ -83,8 +97,16 @@ typedef struct cpu {
     } later; /* tasks that wait for the next phase; none when tasks is 0 */
 } cpu;
 
-static inline int chunk_begin(const cpu *s, int chunk) {
-    return (int)((long)s->base.B * chunk / CHUNKS);
+/* The first row of a chunk, and how many rows it has. */
+static inline size_t chunk_row(const cpu *s, int chunk) {
+    return s->at[s->chunk[chunk]].row;
+}
+static inline int chunk_rows(const cpu *s, int chunk) {
+    return (int)(chunk_row(s, chunk + 1) - chunk_row(s, chunk));
+}
+/* All rows of this rank's sets; the start vector has the row after them. */
+static inline size_t batch_rows(const cpu *s) {
+    return s->at[s->base.B].row;
 }
 
 /* Where a chunk writes its part of the weight gradients of a block; those of the block before it, which
@@ -100,21 +122,37 @@ void cpu_run(cpu *s, int tasks, cpu_task *fn, int block);
  * wait for the others. */
 void cpu_later(cpu *s, int tasks, cpu_task *fn, int block);
 
-/* Adds up the first `count` sums of all chunks into total: of this process, of all. */
+/* Adds up the first `count` sums of all chunks into total: of this rank; of all ranks. */
 void cpu_total_here(cpu *s, size_t count, double *total);
 void cpu_total(cpu *s, size_t count, double *total);
-/* A norm from the sums and squares of `cells` numbers a channel; moves the running statistics. */
+/* A norm from the sums and squares of `cells` numbers per channel; moves the running statistics. */
 void cpu_norm(cpu *s, norm *b, norm_at at, int width, const double *total, int padded, double cells);
-/* The norm's part of the way back: gradients of gamma and beta into the block, and k0, k1 such that the
- * gradient before the norm is g*dy - k0 - k1*x. local: this process's sums of dy and of dy*x-hat. */
+/* Backward pass of a norm: gradients of gamma and beta into the block, and k0, k1 such that the gradient
+ * before the norm is g*dy - k0 - k1*x. dy, dy_xhat: this rank's sums of dy and of dy*x-hat. */
 void cpu_norm_backward(cpu *s, const norm *b, norm_at at, int width, const double *dy, const double *dy_xhat,
                        double cells, real *k0, real *k1);
 
+/* Memory of the net, of its batches and of the vectors of words (cpu_memory.c). */
+bool cpu_memory_open(cpu *s);
+void cpu_memory_close(cpu *s);
+onet_status cpu_memory_reserve(net *t, batch_size size, onet_error *err);
+onet_status cpu_memory_data(net *t, const onet_sets *sets, const float *mean, const float *scale,
+                            int train_vectors, onet_error *err);
+size_t cpu_vector_numbers(const cpu *s); /* 0: the vectors are not trained */
+onet_status cpu_put(net *t, net_block what, const float *from, onet_error *err);
+onet_status cpu_get(net *t, net_block what, float *to, onet_error *err);
+
+/* Adam and the EMA (cpu_optimise.c). */
+enum { SLICE = 4096 }; /* parameters per task of the optimiser */
+void cpu_optimise(net *t, const adam_step *step, double clip, double *norm);
+void cpu_average(net *t, double decay);
+
+/* The net itself (cpu_encoder.c, cpu_decoder.c, cpu_head.c). */
 void cpu_encoder_forward(net *t, int block);
 void cpu_encoder_backward(net *t, int block);
-/* Writes the pooled output of encoder block k - 1 into x, for one chunk; nothing when k is 0. */
+/* The last step of encoder block k - 1, norm of the pool, into x, for one chunk; nothing when k is 0. */
 void cpu_pool_rows(cpu *s, int k, int chunk);
-/* The way back of the same, once dx is complete: gd, and this chunk's sums for the norm. */
+/* Its backward pass, once dx is complete: gd, and this chunk's sums for the norm. */
 void cpu_pool_rows_backward(cpu *s, int k, int chunk);
 void cpu_decoder_rows_forward(net *t);
 void cpu_decoder_rows_backward(net *t);
@@ -123,5 +161,13 @@ void cpu_decoder_backward(net *t, int block);
 /* Once the gradients at block m's output are complete for set b: adds to `sum` [2C] what its norm needs. */
 void cpu_decoder_gather(cpu *s, int m, int b, double *sum);
 void cpu_head(net *t);
+
+/* Place of step t of set b in the arrays that hold two zero steps before each set, and of a plane's set. */
+static inline size_t step_at(const cpu *s, int b, int t) {
+    return s->at[b].step + 2 + (size_t)t;
+}
+static inline real *plane_at(const cpu *s, real *plane, int b) {
+    return plane + (s->at[b].plane + 2 * (size_t)s->at[b].m) * s->w.C;
+}
 
 #endif

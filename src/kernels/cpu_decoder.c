@@ -1,33 +1,25 @@
 /* A decoder block on the CPU, forward and backward. The conv over the channels [x'_i y'_t v_1 p_1 ...]
  * splits:
  *
- *   x', y'   products of n rows a set, for all blocks and lags at once (q), added where item i is unplaced
- *   p        depends on the step alone: products of n rows a set
+ *   x', y'   products of n rows per set, for all blocks and lags at once (q), added where item i is unplaced
+ *   p        depends on the step alone: products of n rows per set
  *   v        the only part with n*n rows; the earlier norms are folded into its weights */
 #include <string.h>
 
 #include "kernels/cpu.h"
 
-/* Places within the arrays that hold two zero steps before each set. */
-static inline size_t step_at(const cpu *s, int b, int t) {
-    return (size_t)b * (s->base.n + 2) + 2 + (size_t)t;
-}
-static inline real *plane_at(const cpu *s, real *plane, int b) {
-    return plane + step_at(s, b, 0) * s->base.n * s->w.C;
-}
-
 static void rows_forward(cpu *s, int block, int chunk) {
     (void)block;
-    int n = s->base.n, first = chunk_begin(s, chunk), rows = (chunk_begin(s, chunk + 1) - first) * n;
+    size_t first = chunk_row(s, chunk);
     cpu_pool_rows(s, s->base.sh->s.encoder_blocks, chunk);
-    s->k->gemm(rows, s->w.Q, s->base.sh->D, s->x + (size_t)first * n * s->w.D, (size_t)s->w.D, 1,
-               packed(s->w.rows, s->base.sh->D), s->q + (size_t)first * n * s->w.Q, (size_t)s->w.Q, 0);
+    s->k->gemm(chunk_rows(s, chunk), s->w.Q, s->base.sh->D, s->x + first * s->w.D, (size_t)s->w.D, 1,
+               packed(s->w.rows, s->base.sh->D), s->q + first * s->w.Q, (size_t)s->w.Q, 0);
 }
 
 void cpu_decoder_rows_forward(net *t) {
     cpu *s = (cpu *)t;
     cpu_run(s, CHUNKS, rows_forward, 0);
-    size_t start = (size_t)t->B * t->n;
+    size_t start = batch_rows(s);
     memcpy(s->x + start * s->w.D, s->theta + t->sh->start, (size_t)t->sh->D * sizeof(real));
     s->k->gemm(1, s->w.Q, t->sh->D, s->x + start * s->w.D, (size_t)s->w.D, 1, packed(s->w.rows, t->sh->D),
                s->q + start * s->w.Q, (size_t)s->w.Q, 0);
@@ -35,8 +27,8 @@ void cpu_decoder_rows_forward(net *t) {
 
 /* The row whose x' is y'_t of set b. */
 static inline size_t y_row(const cpu *s, int b, int t) {
-    size_t first = (size_t)b * s->base.n;
-    return t ? first + (size_t)s->order[first + t - 1] : (size_t)s->base.B * s->base.n;
+    size_t first = s->at[b].row;
+    return t ? first + (size_t)s->order[first + t - 1] : batch_rows(s);
 }
 
 /* The raw pools of block m - 1, normed: they stand in p since its forward pass. */
@@ -44,38 +36,38 @@ static void norm_pools(cpu *s, int m, int chunk) {
     if (m == 0) return;
     const norm *b = &s->dec[m - 1].norm;
     int C = s->w.C, width = s->base.sh->s.decoder_blocks * C;
-    for (int set = chunk_begin(s, chunk); set < chunk_begin(s, chunk + 1); set++)
-        for (int t = 0; t < s->base.n; t++) {
+    for (int set = s->chunk[chunk]; set < s->chunk[chunk + 1]; set++)
+        for (int t = 0; t < s->at[set].m; t++) {
             real *p = s->p + step_at(s, set, t) * width + (size_t)(m - 1) * C;
             for (int c = 0; c < C; c++) p[c] = b->g[c] * p[c] + b->e[c];
         }
 }
 
 static void block_forward(cpu *s, int m, int chunk) {
-    int n = s->base.n, C = s->w.C, width = s->base.sh->s.decoder_blocks * C;
-    int first = chunk_begin(s, chunk), last = chunk_begin(s, chunk + 1);
+    int C = s->w.C, width = s->base.sh->s.decoder_blocks * C;
+    int first = s->chunk[chunk], last = s->chunk[chunk + 1];
     decoder_state *d = &s->dec[m];
     double *sum = s->sums + (size_t)chunk * s->sums_width;
     memset(sum, 0, 2 * (size_t)C * sizeof *sum);
     if (first == last) return;
     norm_pools(s, m, chunk);
     for (int b = first; b < last; b++)
-        for (int t = -2; t < n; t++)
-            memcpy(s->step + step_at(s, b, t) * C,
-                   d->bias + (t < 0   ? 0
-                              : t < 2 ? t
-                                      : 2) *
-                                 C,
-                   (size_t)C * sizeof(real));
+        for (int t = -2; t < s->at[b].m; t++) {
+            int which = t < 0 ? 0 : t; /* the bias of steps 0, 1 and all later ones */
+            if (which > 2) which = 2;
+            memcpy(s->step + step_at(s, b, t) * C, d->bias + which * C, (size_t)C * sizeof(real));
+        }
     size_t row0 = step_at(s, first, 0);
-    int rows = (last - first) * (n + 2) - 2;
+    int rows = (int)(s->at[last].step - row0);
     for (int l = 0; l < 3 && m; l++)
         s->k->gemm(rows, C, m * C, s->p + (row0 - (size_t)l) * width, (size_t)width, 1,
                    row_major(s->w.dec[m].p + (size_t)l * m * C * C, (size_t)C), s->step + row0 * C, (size_t)C,
                    1);
     const real *in[MAX_BLOCKS];
     for (int b = first; b < last; b++) {
-        const real **y = s->y + (size_t)b * (n + 1);
+        const set_at *at = &s->at[b];
+        int n = at->m;
+        const real **y = s->y + at->step;
         for (int t = 0; t < n; t++) y[t] = s->q + y_row(s, b, t) * s->w.Q + (size_t)(m * 6 + 3) * C;
         for (int k = 0; k < m; k++) in[k] = plane_at(s, s->dec[k].r, b);
         real *out = plane_at(s, d->r, b);
@@ -85,8 +77,8 @@ static void block_forward(cpu *s, int m, int chunk) {
                                            .blocks = m,
                                            .t0 = 0,
                                            .t1 = n,
-                                           .pos = s->pos + (size_t)b * n,
-                                           .x = s->q + (size_t)b * n * s->w.Q + (size_t)m * 6 * C,
+                                           .pos = s->pos + at->row,
+                                           .x = s->q + at->row * s->w.Q + (size_t)m * 6 * C,
                                            .ldx = (size_t)s->w.Q,
                                            .y = y,
                                            .step = s->step + step_at(s, b, 0) * C,
@@ -97,7 +89,7 @@ static void block_forward(cpu *s, int m, int chunk) {
                                            .sign = s->w.dec[m].sign,
                                            .best = s->p + step_at(s, b, 0) * width + (size_t)m * C,
                                            .ld_best = (size_t)width,
-                                           .arg = d->arg + (size_t)b * n * C,
+                                           .arg = d->arg + at->row * C,
                                            .sum = sum,
                                            .square = sum + C});
     }
@@ -118,14 +110,14 @@ void cpu_decoder_forward(net *t, int block) {
     cpu_run(s, CHUNKS, block_forward, block);
     cpu_total(s, 2 * (size_t)C, total);
     cpu_norm(s, &s->dec[block].norm, t->sh->dec[block].norm, t->sh->s.decoder_out, total, C,
-             (double)t->all * t->n * t->n);
+             (double)t->whole.step_cells);
 }
 
 void cpu_decoder_gather(cpu *s, int m, int b, double *sum) {
-    int n = s->base.n, C = s->w.C, N = s->base.sh->s.decoder_blocks;
+    int n = s->at[b].m, C = s->w.C, N = s->base.sh->s.decoder_blocks;
     decoder_state *d = &s->dec[m];
     real *dv = plane_at(s, d->d, b);
-    const int32_t *at = d->arg + (size_t)b * n * C;
+    const int32_t *at = d->arg + s->at[b].row * C;
     /* The pool's gradient goes to the cell that it was taken from; nothing sees the last block's pool. */
     for (int t = 0; t < n && m + 1 < N; t++) {
         const real *dp = s->dp + (step_at(s, b, t) * N + (size_t)m) * C;
@@ -140,8 +132,8 @@ static inline real *dstep_at(const cpu *s, int m, int b, int t) {
 }
 
 static void block_backward(cpu *s, int m, int chunk) {
-    int n = s->base.n, C = s->w.C, Q = s->w.Q, width = s->base.sh->s.decoder_blocks * C;
-    int first = chunk_begin(s, chunk), last = chunk_begin(s, chunk + 1);
+    int C = s->w.C, Q = s->w.Q, width = s->base.sh->s.decoder_blocks * C;
+    int first = s->chunk[chunk], last = s->chunk[chunk + 1];
     decoder_state *d = &s->dec[m];
     real *part = gpart_of(s, m, chunk), *late = part + 3 * (size_t)m * C * C; /* [3, C] */
     double *sum = s->sums + (size_t)chunk * s->sums_width; /* for the norm of the block before this one */
@@ -153,10 +145,11 @@ static void block_backward(cpu *s, int m, int chunk) {
     const real *in[MAX_BLOCKS];
     real *din[MAX_BLOCKS];
     for (int b = first; b < last; b++) {
-        size_t row = (size_t)b * n;
-        real **dy = s->dy + (size_t)b * (n + 1);
+        int n = s->at[b].m;
+        size_t row = s->at[b].row;
+        real **dy = s->dy + s->at[b].step;
         /* y'_0 is the start vector for every set: its part goes through the row of the item placed last,
-         * which stands for no y', and that row is then cleared. */
+         * which is never a y', and that row is then cleared. */
         real *spare = s->dq + (row + (size_t)s->order[row + n - 1]) * Q + (size_t)(m * 6 + 3) * C;
         dy[0] = spare;
         for (int t = 1; t < n; t++) dy[t] = s->dq + y_row(s, b, t) * Q + (size_t)(m * 6 + 3) * C;
@@ -204,12 +197,12 @@ static void block_backward(cpu *s, int m, int chunk) {
 
 /* Gradients of the weights by which block m sees v and p of an earlier block k by lag l, and of its bias.
  * p: p^T dstep over all steps. v = g r + e where a step is there, zero before the first: so its gradient is
- * g G + e times the sum of dpre over the steps that look back so far; G and that sum lie in parts, one a
+ * g G + e times the sum of dpre over the steps that look back so far; G and that sum lie in parts, one per
  * chunk. */
 static void earlier_weights(cpu *s, int m, int task) {
-    int n = s->base.n, P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
+    int P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
     int l = task % 3, k = task / 3, width = s->base.sh->s.decoder_blocks * P;
-    int rows = s->base.B * (n + 2) - 2;
+    int rows = s->base.B ? (int)s->at[s->base.B].step - 2 : 0;
     const decoder_at *at = &s->base.sh->dec[m];
     size_t square = (size_t)P * P, late_at = 3 * (size_t)m * square;
     for (int c = 0; c < C && task == 0; c++) {
@@ -248,16 +241,16 @@ void cpu_decoder_backward(net *t, int block) {
     for (int c = 0; c < C; c++)
         total[C + c] = (total[C + c] - total[c] * (double)d->norm.mean[c]) * (double)d->norm.inv[c];
     cpu_norm_backward(s, &d->norm, t->sh->dec[block].norm, t->sh->s.decoder_out, total, total + C,
-                      (double)t->all * t->n * t->n, s->k0, s->k1);
+                      (double)t->whole.step_cells, s->k0, s->k1);
     cpu_run(s, CHUNKS, block_backward, block);
     cpu_later(s, block ? 3 * block : 1, earlier_weights, block);
 }
 
 static void rows_backward(cpu *s, int block, int chunk) {
     (void)block;
-    int n = s->base.n, first = chunk_begin(s, chunk), rows = (chunk_begin(s, chunk + 1) - first) * n;
-    s->k->gemm(rows, s->w.D, s->w.Q, s->dq + (size_t)first * n * s->w.Q, (size_t)s->w.Q, 1,
-               packed(s->w.rows_t, s->w.Q), s->dx + (size_t)first * n * s->w.D, (size_t)s->w.D, 1);
+    size_t first = chunk_row(s, chunk);
+    s->k->gemm(chunk_rows(s, chunk), s->w.D, s->w.Q, s->dq + first * s->w.Q, (size_t)s->w.Q, 1,
+               packed(s->w.rows_t, s->w.Q), s->dx + first * s->w.D, (size_t)s->w.D, 1);
     cpu_pool_rows_backward(s, s->base.sh->s.encoder_blocks, chunk);
 }
 
@@ -265,7 +258,7 @@ enum { WEIGHT_ROWS = 16 };
 
 static void rows_weights(cpu *s, int block, int task) {
     (void)block;
-    int R = s->base.B * s->base.n + 1, P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
+    int R = (int)batch_rows(s) + 1, P = s->w.C, C = s->base.sh->s.decoder_out, D = s->base.sh->D;
     int row0 = task * WEIGHT_ROWS;
     real *wide = s->gwide + (size_t)row0 * s->w.D;
     s->k->gemm(WEIGHT_ROWS, s->w.D, R, s->dq + row0, 1, (size_t)s->w.Q, row_major(s->x, (size_t)s->w.D), wide,
@@ -282,7 +275,7 @@ static void rows_weights(cpu *s, int block, int task) {
 
 void cpu_decoder_rows_backward(net *t) {
     cpu *s = (cpu *)t;
-    size_t start = (size_t)t->B * t->n;
+    size_t start = batch_rows(s);
     for (int c = 0; c < s->w.Q; c++) {
         real sum = 0;
         if (c / (3 * s->w.C) % 2)

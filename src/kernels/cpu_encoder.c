@@ -3,8 +3,8 @@
  *   a_i = Wa x_i + b1, c_j = Wb x_j          n rows instead of n*n: the conv over [x_i x_j] splits
  *   h_ij = relu(a_i + c_j)                   never stored; made again where it is needed
  *   u_ij = relu(W2 norm1(h_ij) + b2)         norm1 folded into W2 and b2 once its statistics are known
- *   pool_i = max(0, max_j norm2(u_ij)) or sum_j norm2(u_ij) / n, over j != i: the norm is monotone a
- *            channel, so the best u is found first and the norm applied to it alone
+ *   pool_i = max(0, max_j norm2(u_ij)) or sum_j norm2(u_ij) / n, over j != i: the norm is monotone
+ *            per channel, so the best u is found first and the norm applied to it alone
  *
  * Backward, with du the gradient at u before its ReLU and G = sum h du: the reductions that norm1 needs
  * follow from G and W2, without another pass over the cells. */
@@ -15,45 +15,49 @@
 void cpu_pool_rows(cpu *s, int k, int chunk) {
     if (k == 0) return;
     const encoder_state *e = &s->enc[k - 1];
-    int n = s->base.n, O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
+    int O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
     int mean = s->base.sh->s.pool == ONET_POOL_MEAN;
     const real *g = e->norm2.g, *shift = e->norm2.e;
-    for (int row = chunk_begin(s, chunk) * n; row < chunk_begin(s, chunk + 1) * n; row++) {
-        const real *restrict best = e->best + (size_t)row * s->w.O;
-        real *restrict x = s->x + (size_t)row * s->w.D + col;
-        if (mean)
-            for (int o = 0; o < O; o++) x[o] = (g[o] * best[o] + (real)(n - 1) * shift[o]) / (real)n;
-        else
-            for (int o = 0; o < O; o++) {
-                real y = g[o] * best[o] + shift[o];
-                x[o] = n > 1 && y > 0 ? y : 0;
-            }
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
+        int n = s->at[b].n;
+        for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++) {
+            const real *restrict best = e->best + row * s->w.O;
+            real *restrict x = s->x + row * s->w.D + col;
+            if (mean)
+                for (int o = 0; o < O; o++) x[o] = (g[o] * best[o] + (real)(n - 1) * shift[o]) / (real)n;
+            else
+                for (int o = 0; o < O; o++) {
+                    real y = g[o] * best[o] + shift[o];
+                    x[o] = n > 1 && y > 0 ? y : 0;
+                }
+        }
     }
 }
 
 static void rows_and_stats(cpu *s, int block, int chunk) {
     const encoder_weights *w = &s->w.enc[block];
     encoder_state *e = &s->enc[block];
-    int n = s->base.n, H = s->w.H, in = s->base.sh->enc[block].in;
-    int first = chunk_begin(s, chunk), last = chunk_begin(s, chunk + 1), rows = (last - first) * n;
+    int H = s->w.H, in = s->base.sh->enc[block].in, rows = chunk_rows(s, chunk);
+    size_t first = chunk_row(s, chunk);
     cpu_pool_rows(s, block, chunk);
-    real *ac = e->ac + (size_t)first * n * 2 * H;
+    real *ac = e->ac + first * 2 * H;
     for (int r = 0; r < rows; r++) memcpy(ac + (size_t)r * 2 * H, w->bias1, 2 * (size_t)H * sizeof(real));
-    s->k->gemm(rows, 2 * H, in, s->x + (size_t)first * n * s->w.D, (size_t)s->w.D, 1, packed(w->first, in),
-               ac, 2 * (size_t)H, 1);
+    s->k->gemm(rows, 2 * H, in, s->x + first * s->w.D, (size_t)s->w.D, 1, packed(w->first, in), ac,
+               2 * (size_t)H, 1);
     double *sum = s->sums + (size_t)chunk * s->sums_width;
     memset(sum, 0, 2 * (size_t)H * sizeof *sum);
-    for (int b = first; b < last; b++, ac += (size_t)n * 2 * H)
-        s->k->pair_stats(n, H, ac, ac + H, 2 * (size_t)H, sum, sum + H);
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++, ac += (size_t)s->at[b - 1].n * 2 * H)
+        s->k->pair_stats(s->at[b].n, H, ac, ac + H, 2 * (size_t)H, sum, sum + H);
 }
 
 static void cells_forward(cpu *s, int block, int chunk) {
     encoder_state *e = &s->enc[block];
-    int n = s->base.n, H = s->w.H, O = s->w.O;
+    int H = s->w.H, O = s->w.O;
     double *sum = s->sums + (size_t)chunk * s->sums_width;
     memset(sum, 0, 2 * (size_t)O * sizeof *sum);
-    for (int b = chunk_begin(s, chunk); b < chunk_begin(s, chunk + 1); b++) {
-        size_t row = (size_t)b * n;
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
+        int n = s->at[b].n;
+        size_t row = s->at[b].row;
         const real *ac = e->ac + row * 2 * H;
         s->k->pair_forward(&(pair_forward){.n = n,
                                            .H = H,
@@ -65,7 +69,7 @@ static void cells_forward(cpu *s, int block, int chunk) {
                                            .ld = 2 * (size_t)H,
                                            .w = e->wf,
                                            .b = e->bf,
-                                           .u = e->u + row * n * O,
+                                           .u = e->u + s->at[b].pair * O,
                                            .mean = s->base.sh->s.pool == ONET_POOL_MEAN,
                                            .sign = s->w.enc[block].sign,
                                            .best = e->best + row * O,
@@ -80,7 +84,7 @@ void cpu_encoder_forward(net *t, int block) {
     encoder_state *e = &s->enc[block];
     const encoder_at *at = &t->sh->enc[block];
     int H = s->w.H, O = s->w.O;
-    double cells = (double)t->all * t->n * t->n;
+    double cells = (double)t->whole.pairs;
     double *total = s->sums + CHUNKS * s->sums_width;
     cpu_run(s, CHUNKS, rows_and_stats, block);
     cpu_total(s, 2 * (size_t)H, total);
@@ -92,40 +96,43 @@ void cpu_encoder_forward(net *t, int block) {
 }
 
 /* Gradient of the pool: g*dz for the cell that was taken (or for each, when the pool is the mean), and the
- * sums of dz and of dz*x-hat that the second norm's way back needs. */
+ * sums of dz and of dz*x-hat that the backward pass of the second norm needs. */
 void cpu_pool_rows_backward(cpu *s, int k, int chunk) {
     if (k == 0) return;
     const encoder_state *e = &s->enc[k - 1];
-    int n = s->base.n, O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
+    int O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
     int mean = s->base.sh->s.pool == ONET_POOL_MEAN;
     double *restrict sum = s->sums + (size_t)chunk * s->sums_width, *restrict sum_xhat = sum + s->w.O;
     const real *g = e->norm2.g, *mu = e->norm2.mean, *inv = e->norm2.inv;
     memset(sum, 0, 2 * (size_t)s->w.O * sizeof *sum);
-    for (int row = chunk_begin(s, chunk) * n; row < chunk_begin(s, chunk + 1) * n; row++) {
-        const real *dx = s->dx + (size_t)row * s->w.D + col, *x = s->x + (size_t)row * s->w.D + col;
-        const real *best = e->best + (size_t)row * s->w.O;
-        real *restrict gd = s->gd + (size_t)row * s->w.O;
-        if (mean)
-            for (int o = 0; o < O; o++) {
-                real dz = dx[o] / (real)n;
-                sum[o] += (double)dz * (n - 1);
-                sum_xhat[o] += (double)(dz * inv[o]) * (double)(best[o] - (real)(n - 1) * mu[o]);
-                gd[o] = g[o] * dz;
-            }
-        else
-            for (int o = 0; o < O; o++) {
-                real d = dx[o], dz = x[o] > 0 ? d : 0; /* d is read in any case: no branch */
-                sum[o] += (double)dz;
-                sum_xhat[o] += (double)dz * (double)((best[o] - mu[o]) * inv[o]);
-                gd[o] = g[o] * dz;
-            }
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
+        int n = s->at[b].n;
+        for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++) {
+            const real *dx = s->dx + row * s->w.D + col, *x = s->x + row * s->w.D + col;
+            const real *best = e->best + row * s->w.O;
+            real *restrict gd = s->gd + row * s->w.O;
+            if (mean)
+                for (int o = 0; o < O; o++) {
+                    real dz = dx[o] / (real)n;
+                    sum[o] += (double)dz * (n - 1);
+                    sum_xhat[o] += (double)(dz * inv[o]) * (double)(best[o] - (real)(n - 1) * mu[o]);
+                    gd[o] = g[o] * dz;
+                }
+            else
+                for (int o = 0; o < O; o++) {
+                    real d = dx[o], dz = x[o] > 0 ? d : 0; /* d is read in any case: no branch */
+                    sum[o] += (double)dz;
+                    sum_xhat[o] += (double)dz * (double)((best[o] - mu[o]) * inv[o]);
+                    gd[o] = g[o] * dz;
+                }
+        }
     }
 }
 
 static pair_backward set_backward(cpu *s, int block, int b) {
     encoder_state *e = &s->enc[block];
-    int n = s->base.n, H = s->w.H, O = s->w.O;
-    size_t row = (size_t)b * n;
+    int n = s->at[b].n, H = s->w.H, O = s->w.O;
+    size_t row = s->at[b].row;
     const real *ac = e->ac + row * 2 * H;
     return (pair_backward){.n = n,
                            .H = H,
@@ -133,7 +140,7 @@ static pair_backward set_backward(cpu *s, int block, int b) {
                            .a = ac,
                            .c = ac + H,
                            .ld = 2 * (size_t)H,
-                           .u = e->u + row * n * O,
+                           .u = e->u + s->at[b].pair * O,
                            .mean = s->base.sh->s.pool == ONET_POOL_MEAN,
                            .gd = s->gd + row * O,
                            .arg = e->arg + row * O,
@@ -150,7 +157,7 @@ static pair_backward set_backward(cpu *s, int block, int b) {
 static void cells_backward_weights(cpu *s, int block, int chunk) {
     real *part = gpart_of(s, block, chunk);
     memset(part, 0, (size_t)(s->w.H + 1) * s->w.O * sizeof *part);
-    for (int b = chunk_begin(s, chunk); b < chunk_begin(s, chunk + 1); b++) {
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
         pair_backward back = set_backward(s, block, b);
         back.gw = part;
         back.gb = part + (size_t)s->w.H * s->w.O;
@@ -159,25 +166,24 @@ static void cells_backward_weights(cpu *s, int block, int chunk) {
 }
 
 static void cells_backward_inputs(cpu *s, int block, int chunk) {
-    int n = s->base.n, H = s->w.H, in = s->base.sh->enc[block].in;
-    int first = chunk_begin(s, chunk), last = chunk_begin(s, chunk + 1);
-    for (int b = first; b < last; b++) {
+    int H = s->w.H, in = s->base.sh->enc[block].in;
+    size_t first = chunk_row(s, chunk);
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
         pair_backward back = set_backward(s, block, b);
         s->k->pair_backward_inputs(&back);
     }
     if (block > 0 || s->train_vectors)
-        s->k->gemm((last - first) * n, pad(in), 2 * H, s->dac + (size_t)first * n * 2 * H, 2 * (size_t)H, 1,
-                   packed(s->w.enc[block].first_t, 2 * H), s->dx + (size_t)first * n * s->w.D, (size_t)s->w.D,
-                   1);
+        s->k->gemm(chunk_rows(s, chunk), pad(in), 2 * H, s->dac + first * 2 * H, 2 * (size_t)H, 1,
+                   packed(s->w.enc[block].first_t, 2 * H), s->dx + first * s->w.D, (size_t)s->w.D, 1);
     cpu_pool_rows_backward(s, block, chunk); /* of the block before this one */
 }
 
-/* Rows 0 .. 2H-1 of dac^T x, a few a task; the sum of dac is the bias's gradient. */
+/* Rows 0 .. 2H-1 of dac^T x, a few per task; the sum of dac is the bias's gradient. */
 enum { WEIGHT_ROWS = 16 };
 
 static void first_weights(cpu *s, int block, int task) {
     const encoder_at *at = &s->base.sh->enc[block];
-    int R = s->base.B * s->base.n, P = s->w.H, H = s->base.sh->s.hidden, in = at->in, width = pad(in);
+    int R = (int)batch_rows(s), P = s->w.H, H = s->base.sh->s.hidden, in = at->in, width = pad(in);
     int row0 = task * WEIGHT_ROWS;
     real *wide = s->gwide + (size_t)row0 * width;
     s->k->gemm(WEIGHT_ROWS, width, R, s->dac + row0, 1, 2 * (size_t)P, row_major(s->x, (size_t)s->w.D), wide,
@@ -195,8 +201,8 @@ static void first_weights(cpu *s, int block, int task) {
     }
 }
 
-/* From G [O, H] = sum du h and gb = sum du, which lie in parts, one a chunk: the gradients of W2 and b2, and
- * the sums that norm1's way back needs, for a few hidden channels. */
+/* From G [O, H] = sum du h and gb = sum du, which lie in parts, one per chunk: the gradients of W2 and b2,
+ * and the sums that the backward pass of norm1 needs, for a few hidden channels. */
 enum { HIDDEN = 32 };
 
 static void second_weights(cpu *s, int block, int task) {
@@ -233,7 +239,7 @@ void cpu_encoder_backward(net *t, int block) {
     const encoder_at *at = &t->sh->enc[block];
     encoder_state *e = &s->enc[block];
     int H = t->sh->s.hidden, O = s->w.O;
-    double *total = s->sums + CHUNKS * s->sums_width, cells = (double)t->all * t->n * t->n;
+    double *total = s->sums + CHUNKS * s->sums_width, cells = (double)t->whole.pairs;
     cpu_total_here(s, 2 * (size_t)O, total);
     cpu_norm_backward(s, &e->norm2, at->norm2, t->sh->s.encoder_out, total, total + O, cells, s->k0, s->k1);
     cpu_run(s, CHUNKS, cells_backward_weights, block);

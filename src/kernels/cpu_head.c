@@ -1,4 +1,4 @@
-/* The last layer on the CPU: logits, softmax over the items still unplaced, the loss, and their way back.
+/* The last layer on the CPU: logits, softmax over the items still unplaced, the loss, and the backward pass.
  * The parts of the logit that see y', the pools and the bias are the same for every item of a step: they
  * cancel in the softmax, and their gradient is zero. */
 #include <math.h>
@@ -8,19 +8,19 @@
 
 static void sets_head(cpu *s, int block, int chunk) {
     (void)block;
-    int n = s->base.n, C = s->w.C, N = s->base.sh->s.decoder_blocks, D = s->w.D;
-    size_t cells = (size_t)n * n, plane = (size_t)(n + 2) * n * C, first = 2 * (size_t)n * C;
+    int C = s->w.C, N = s->base.sh->s.decoder_blocks, D = s->w.D;
     real *gw = gpart_of(s, 0, chunk), *gx = gw + (size_t)N * C; /* [N, C], [D] */
-    real each = (real)(1.0 / ((double)s->base.all * n));
+    real each = (real)(1.0 / (double)s->base.whole.steps);
     double loss = 0, *sum = s->sums + (size_t)chunk * s->sums_width;
     memset(sum, 0, 2 * (size_t)C * sizeof *sum);
     memset(gw, 0, ((size_t)N * C + D) * sizeof(real));
-    for (int b = chunk_begin(s, chunk); b < chunk_begin(s, chunk + 1); b++) {
-        const int32_t *pos = s->pos + (size_t)b * n, *order = s->order + (size_t)b * n;
-        real *logit = s->logit + b * cells, *dlogit = s->dlogit + b * cells,
-             *item_d = s->item_d + (size_t)b * n;
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
+        const set_at *at = &s->at[b];
+        int n = at->m, cells = n * n;
+        const int32_t *pos = s->pos + at->row, *order = s->order + at->row;
+        real *logit = s->logit + at->cell, *dlogit = s->dlogit + at->cell, *item_d = s->item_d + at->row;
         for (int i = 0; i < n; i++) {
-            const real *x = s->x + ((size_t)b * n + i) * D;
+            const real *x = s->x + (at->row + i) * D;
             real l = 0;
             for (int c = 0; c < s->base.sh->D; c++) l += s->w.head_x[c] * x[c];
             logit[i] = l;
@@ -29,9 +29,9 @@ static void sets_head(cpu *s, int block, int chunk) {
         for (int t = 1; t < n; t++) memcpy(logit + (size_t)t * n, logit, (size_t)n * sizeof(real));
         for (int m = 0; m < N; m++) {
             /* v = g r + e; e gives every item the same and cancels. s->wv: w g. */
-            real *wg = s->start_part + (size_t)chunk * s->w.Q; /* free until the way back */
+            real *wg = s->start_part + (size_t)chunk * s->w.Q; /* free until the backward pass */
             for (int c = 0; c < C; c++) wg[c] = s->w.head_v[(size_t)m * C + c] * s->dec[m].norm.g[c];
-            s->k->cell_dot((int)cells, C, s->dec[m].r + b * plane + first, wg, logit);
+            s->k->cell_dot(cells, C, plane_at(s, s->dec[m].r, b), wg, logit);
         }
         for (int t = 0; t < n; t++) {
             real *l = logit + (size_t)t * n, *d = dlogit + (size_t)t * n;
@@ -55,18 +55,17 @@ static void sets_head(cpu *s, int block, int chunk) {
             loss -= (double)l[order[t]];
         }
         for (int i = 0; i < n; i++) {
-            const real *x = s->x + ((size_t)b * n + i) * D;
-            real *dx = s->dx + ((size_t)b * n + i) * D;
+            const real *x = s->x + (at->row + i) * D;
+            real *dx = s->dx + (at->row + i) * D;
             for (int c = 0; c < D; c++) {
                 dx[c] = s->w.head_x[c] * item_d[i];
                 gx[c] += x[c] * item_d[i];
             }
         }
         for (int m = 0; m < N; m++)
-            s->k->cell_dot_backward((int)cells, C, s->dec[m].r + b * plane + first,
-                                    s->w.head_v + (size_t)m * C, dlogit, s->dec[m].d + b * plane + first,
-                                    gw + (size_t)m * C);
-        memset(s->dp + (size_t)b * (n + 2) * N * C, 0, (size_t)(n + 2) * N * C * sizeof(real));
+            s->k->cell_dot_backward(cells, C, plane_at(s, s->dec[m].r, b), s->w.head_v + (size_t)m * C,
+                                    dlogit, plane_at(s, s->dec[m].d, b), gw + (size_t)m * C);
+        memset(s->dp + at->step * N * C, 0, (size_t)(n + 2) * N * C * sizeof(real));
         if (N) cpu_decoder_gather(s, N - 1, b, sum);
     }
     s->chunk_loss[chunk] = loss;
@@ -79,7 +78,7 @@ void cpu_head(net *t) {
     double loss = 0;
     for (int chunk = 0; chunk < CHUNKS; chunk++) loss += s->chunk_loss[chunk];
     if (t->sum) t->sum(t->sum_context, &loss, 1);
-    s->loss = loss / ((double)t->all * t->n);
+    s->loss = loss / (double)t->whole.steps;
     size_t count = (size_t)N * s->w.C + s->w.D;
     memcpy(s->gwide, gpart_of(s, 0, 0), count * sizeof(real));
     for (int chunk = 1; chunk < CHUNKS; chunk++)

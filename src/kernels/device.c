@@ -1,5 +1,5 @@
-/* Where the net runs: the processor, or a GPU through a library of its own that is opened when it is asked
- * for. Nothing of CUDA is needed to build or run without. */
+/* Where the net runs: on the CPU, or on a GPU through a library that is opened when a GPU is asked for.
+ * Without a GPU nothing of CUDA is needed, neither to build nor to run. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,8 @@ static int numbered(const char *name) {
     return *end || number > 1023 ? -1 : (int)number;
 }
 
-onet_status device_choose(const char *device, int process, const char *kernel_set, const char *function,
-                          device_choice *choice, onet_error *err) {
+onet_status device_choose(const char *device, gpu_choice unnumbered, const char *kernel_set,
+                          const char *function, device_choice *choice, onet_error *err) {
     const char *name = device ? device : "auto";
     bool kernels_named = kernel_set && strcmp(kernel_set, "auto") != 0;
     int number = numbered(name);
@@ -48,27 +48,27 @@ onet_status device_choose(const char *device, int process, const char *kernel_se
     }
     choice->kind = found ? (device_kind)found->value : DEVICE_GPU;
     if (choice->kind == DEVICE_AUTO && kernels_named) choice->kind = DEVICE_CPU;
-    choice->number = number < 0 ? -1 - process : number;
+    choice->gpu = number < 0 ? unnumbered : (gpu_choice){.number = number};
     if (choice->kind != DEVICE_AUTO || !library_named(variable)) return ONET_OK;
     void *address;
     return device_function(function, &address, err);
 }
 
-static onet_status open_gpu(net **t, const shape *sh, int device, onet_error *err) {
+static onet_status open_gpu(net **t, const shape *sh, gpu_choice gpu, onet_error *err) {
     cuda_open_fn *open_fn;
     void *symbol;
     onet_status status = device_function(CUDA_OPEN, &symbol, err);
     if (status) return status;
     memcpy(&open_fn, &symbol, sizeof open_fn);
-    return open_fn(t, sh, device, err);
+    return open_fn(t, sh, gpu, err);
 }
 
-onet_status net_open(net **t, const shape *sh, const char *device, int process, const char *kernel_set,
+onet_status net_open(net **t, const shape *sh, const char *device, int local_rank, const char *kernel_set,
                      int threads, onet_error *err) {
     device_choice choice;
-    onet_status status = device_choose(device, process, kernel_set, CUDA_OPEN, &choice, err);
+    onet_status status = device_choose(device, gpu_of_rank(local_rank), kernel_set, CUDA_OPEN, &choice, err);
     if (status) return status;
-    if (choice.kind == DEVICE_GPU) return open_gpu(t, sh, choice.number, err);
-    if (choice.kind == DEVICE_AUTO && open_gpu(t, sh, choice.number, NULL) == ONET_OK) return ONET_OK;
+    if (choice.kind == DEVICE_GPU) return open_gpu(t, sh, choice.gpu, err);
+    if (choice.kind == DEVICE_AUTO && open_gpu(t, sh, choice.gpu, NULL) == ONET_OK) return ONET_OK;
     return cpu_open(t, sh, kernel_set, threads, err);
 }

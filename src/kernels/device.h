@@ -10,17 +10,27 @@ typedef enum device_kind {
     DEVICE_GPU
 } device_kind; /* auto: a GPU, where there is one */
 
+/* Which GPU: by number, or one for each rank of a machine: local_rank modulo the number of GPUs. */
+typedef struct gpu_choice {
+    int number; /* -1: by local_rank */
+    int local_rank;
+} gpu_choice;
+
+static inline gpu_choice gpu_of_rank(int local_rank) {
+    return (gpu_choice){.number = -1, .local_rank = local_rank};
+}
+
 typedef struct device_choice {
     device_kind kind;
-    int number; /* of the GPU; -1 - P: that of process P of this machine, P modulo the number of GPUs */
+    gpu_choice gpu;
 } device_choice;
 
-/* device: "auto" or NULL, "cpu", "cuda", "cuda:N". Without a number each process of a machine takes a GPU of
- * its own; process: which one this is, from 0. Who names kernels of the processor and no device means the
- * processor. Who names the library wants it: where the choice is free it must have the function all the same,
- * by which the GPU will be opened. */
-onet_status device_choose(const char *device, int process, const char *kernel_set, const char *function,
-                          device_choice *choice, onet_error *err);
+/* device: "auto" or NULL, "cpu", "cuda", "cuda:N". kernel_set: if kernels of the CPU are named and no device,
+ * the CPU is meant. unnumbered: the GPU where `device` has no number. function: of the CUDA library, by which
+ * the GPU will be opened. If the variable ORDERNET_CUDA is set, the library must load and have it, also with
+ * auto. */
+onet_status device_choose(const char *device, gpu_choice unnumbered, const char *kernel_set,
+                          const char *function, device_choice *choice, onet_error *err);
 
 /* Opens the library, where that was not done yet, and finds one of its functions. */
 onet_status device_function(const char *name, void **function, onet_error *err);

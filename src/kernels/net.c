@@ -1,15 +1,34 @@
 #include "kernels/net.h"
 
-void step_forward(net *t) {
-    t->ops->begin(t);
-    for (int k = 0; k < t->sh->s.encoder_blocks; k++) t->ops->encoder_forward(t, k);
-    t->ops->decoder_rows_forward(t);
-    for (int m = 0; m < t->sh->s.decoder_blocks; m++) t->ops->decoder_forward(t, m);
-    t->ops->head(t);
+void batch_size_add(batch_size *size, int n, int m) {
+    size->sets++;
+    size->items += (size_t)n;
+    size->pairs += (size_t)n * (size_t)n;
+    size->steps += (size_t)m;
+    size->step_cells += (size_t)m * (size_t)m;
+    if (n > size->largest) size->largest = n;
 }
 
-void step_backward(net *t) {
-    for (int m = t->sh->s.decoder_blocks - 1; m >= 0; m--) t->ops->decoder_backward(t, m);
-    t->ops->decoder_rows_backward(t);
-    for (int k = t->sh->s.encoder_blocks - 1; k >= 0; k--) t->ops->encoder_backward(t, k);
+batch_size batch_of_one_size(int B, int n) {
+    size_t items = (size_t)B * (size_t)n, pairs = items * (size_t)n;
+    return (batch_size){
+        .sets = B, .items = items, .pairs = pairs, .steps = items, .step_cells = pairs, .largest = n};
+}
+
+static size_t most(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+bool batch_size_fits(batch_size size, batch_size room) {
+    return size.sets <= room.sets && size.items <= room.items && size.pairs <= room.pairs &&
+           size.steps <= room.steps && size.step_cells <= room.step_cells && size.largest <= room.largest;
+}
+
+batch_size batch_size_most(batch_size a, batch_size b) {
+    return (batch_size){.sets = a.sets > b.sets ? a.sets : b.sets,
+                        .items = most(a.items, b.items),
+                        .pairs = most(a.pairs, b.pairs),
+                        .steps = most(a.steps, b.steps),
+                        .step_cells = most(a.step_cells, b.step_cells),
+                        .largest = a.largest > b.largest ? a.largest : b.largest};
 }

@@ -1,8 +1,8 @@
-/* One training step of the net, as a small table of block-level operations. The same training loop drives
- * every implementation: cpu.c (any kernel set, any number of threads) and, in a library of its own, CUDA.
+/* A backend computes training steps. There are two: cpu.c, with any kernel set and any number of threads, and
+ * CUDA, in a library of its own. The training loop knows backends by this table alone.
  *
- * A step is: take, then step_forward (below), step_backward, optimise. Each operation works on the whole
- * batch and leaves what later ones need inside the net. */
+ * A step is: take (a batch), forward, backward, optimise. How a backend walks through the blocks of the net
+ * is its own business. */
 #ifndef KERNELS_NET_H
 #define KERNELS_NET_H
 
@@ -11,7 +11,25 @@
 
 typedef struct net net;
 
-/* Which block of numbers is meant by put and get. Vectors are those of words, [count, width]. */
+/* How large a batch is. Its sets may have different sizes: n items, m of them placed. */
+typedef struct batch_size {
+    int sets;
+    size_t items;      /* sum of n */
+    size_t pairs;      /* sum of n*n: cells of an encoder block */
+    size_t steps;      /* sum of m */
+    size_t step_cells; /* sum of m*m: cells of a decoder block */
+    int largest;       /* n of the largest set */
+} batch_size;
+
+void batch_size_add(batch_size *size, int n, int m);
+/* B sets of n items, all of them placed. */
+batch_size batch_of_one_size(int B, int n);
+/* The larger of the two, member by member: memory for it is enough for both. */
+batch_size batch_size_most(batch_size a, batch_size b);
+/* Is memory for `room` enough for `size`? */
+bool batch_size_fits(batch_size size, batch_size room);
+
+/* The arrays that put and get copy. Vectors are those of words, [count, width]. */
 typedef enum net_block {
     NET_THETA,
     NET_GRAD,
@@ -24,71 +42,79 @@ typedef enum net_block {
     NET_VECTORS_AVERAGE
 } net_block;
 
-enum { NET_LOSSES = 16 }; /* the most steps whose losses a net keeps, a power of 2 */
+enum { NET_LOSSES = 16 }; /* the most steps whose losses a backend keeps, a power of 2 */
 
-typedef struct block_ops {
+typedef struct backend {
     const char *name;
+    int is_gpu;
     void (*close)(net *t);
-    /* Memory for batches up to B sets of n items; called before the first step, never inside one. */
-    onet_status (*reserve)(net *t, int B, int n, onet_error *err);
     /* The sets that batches are taken from, and how their features are standardised: (x - mean) * scale. With
-     * train_vectors the words' vectors are parameters too. Sets must live as long as the net. */
+     * train_vectors the vectors of the words are parameters too. The sets must live as long as the net. */
     onet_status (*data)(net *t, const onet_sets *sets, const float *mean, const float *scale,
                         int train_vectors, onet_error *err);
+    /* Memory for batches up to this size. Called between steps; it never shrinks. */
+    onet_status (*reserve)(net *t, batch_size size, onet_error *err);
     onet_status (*put)(net *t, net_block what, const float *from, onet_error *err);
     onet_status (*get)(net *t, net_block what, float *to, onet_error *err);
 
-    /* B sets of n items each, by their index; none (B = 0) where all sets of the batch are with other
-     * processes. index must live until the step ends. */
-    void (*take)(net *t, const uint32_t *index, int B, int n);
+    /* Starts a step with B sets, given by their indices. B is 0 where other ranks have all sets of the batch.
+     * index must live until the step ends. */
+    void (*take)(net *t, const uint32_t *index, int B);
+    void (*forward)(net *t);  /* log-probabilities and loss */
+    void (*backward)(net *t); /* the gradient of the loss, of this rank's sets */
+    /* All-reduces the gradient, clips its norm to `clip` (0: no limit) and moves the parameters; the norm of
+     * the gradient to *norm, if that is not NULL. */
+    void (*optimise)(net *t, const adam_step *step, double clip, double *norm);
+    /* One update of the EMA of parameters and vectors: average = decay * average + (1 - decay) * parameter.
+     * The averages must have been put. */
+    void (*average)(net *t, double decay);
+    /* Losses are means over all steps of all orders of the batch. Reading them synchronises with the GPU; all
+     * ranks must call together. */
+    double (*loss)(net *t); /* of the last batch */
+    /* Of the last `count` batches that `optimise` has ended, oldest first; at most losses_kept. */
+    void (*losses)(net *t, int count, double *to);
+} backend;
+
+struct net {
+    const backend *ops;
+    const shape *sh;
+    int device;       /* number of the GPU */
+    int B;            /* sets of this batch in this rank */
+    batch_size whole; /* the batch over all ranks; the caller sets it before take where ranks share a batch */
+    int losses_kept;  /* batches whose losses can be read afterwards */
+    int tf32;         /* 1: products may round their factors to TF32, where the device can */
+    int update;       /* 1: running statistics move with this batch */
+    /* All-reduce (sum) over the ranks, in place, with the same bits in each rank; NULL in a single rank. All
+     * ranks call in the same order, with the same counts. Set before `reserve`. */
+    void (*sum)(void *context, double *values, size_t count);
+    void (*sum_floats)(void *context, real *values, size_t count);
+    void *sum_context;
+    const uint32_t
+        *row; /* [B]: where the items of each set begin in the whole batch; NULL in a single rank */
+};
+
+/* The parts of a step, one by one: for tests that compare backends layer by layer. A step is begin, encoder
+ * blocks from 0 on, decoder_rows, decoder blocks from 0 on, head; then all but begin and head in reverse. */
+typedef struct net_stages {
     void (*begin)(net *t); /* weights into the form that the kernels want */
     void (*encoder_forward)(net *t, int block);
-    void (*decoder_rows_forward)(net *t); /* x' times the decoder's weights: all that n rows can give */
+    void (*decoder_rows_forward)(net *t); /* x' times the decoder's weights, once per item */
     void (*decoder_forward)(net *t, int block);
     void (*head)(net *t); /* log-probabilities, loss, and the gradient at the last blocks */
     void (*decoder_backward)(net *t, int block);
     void (*decoder_rows_backward)(net *t);
     void (*encoder_backward)(net *t, int block);
-    /* Adds up the gradient over all processes, clips its norm to `clip` (0: no limit) and moves the
-     * parameters; the gradient's norm to *norm. */
-    void (*optimise)(net *t, const adam_step *step, double clip, double *norm);
-    /* Draws the averages of parameters and vectors, which must have been put, towards these:
-     * average = decay * average + (1 - decay) * parameter. */
-    void (*average)(net *t, double decay);
-    /* Losses are means over all places. They wait for the device, and are asked for by all processes. */
-    double (*loss)(net *t); /* of the last step */
-    /* Of the last `count` steps that `optimise` has ended, oldest first; at most loss_every. */
-    void (*losses)(net *t, int count, double *to);
-} block_ops;
+} net_stages;
+extern const net_stages cpu_stages;
 
-struct net {
-    const block_ops *ops;
-    const shape *sh;
-    int device;     /* number of the GPU */
-    int B, n;       /* this batch: sets here, items a set */
-    int all;        /* sets in the batch over all processes */
-    int loss_every; /* steps whose losses are kept: a look at them costs a wait where the device is another */
-    int tf32;       /* 1: products may round their factors to TF32, where the device has that */
-    int update;     /* 1: running statistics move with this batch */
-    /* Sums over all processes, in place, the same bits in each; NULL when there is one. They are called by
-     * all processes in the same order, with the same counts: all must compute on the same kind of device.
-     * Set before `reserve`. */
-    void (*sum)(void *context, double *values, size_t count);
-    void (*sum_floats)(void *context, real *values, size_t count);
-    void *sum_context;
-    const uint32_t *place; /* [B]: where each set stands in the whole batch; NULL when it is all here */
-};
-
-void step_forward(net *t);
-void step_backward(net *t);
-
-/* device and process: as in kernels/device.h; kernel_set and threads: of a CPU. */
-onet_status net_open(net **t, const shape *sh, const char *device, int process, const char *kernel_set,
+/* device: as in kernels/device.h; local_rank: this rank among those of the same machine; kernel_set and
+ * threads: of the CPU. */
+onet_status net_open(net **t, const shape *sh, const char *device, int local_rank, const char *kernel_set,
                      int threads, onet_error *err);
 onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err);
-/* Of the last batch: log-probability of item i at step t, [B, n, n], step by step; placed items get 0. */
+/* Of the last batch: log-probability of item i at step t, [m, m] for set after set; 0 for placed items. */
 const real *cpu_logprob(const net *t);
-/* The kernel set's name, or the device's where it is no CPU. */
+/* The name of the kernel set, or of the backend where that is not the CPU. */
 const char *net_kernels(const net *t);
 
 #endif

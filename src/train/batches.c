@@ -12,28 +12,34 @@ void batches_free(batches *b) {
     if (!b) return;
     free(b->index);
     free(b->group);
-    free(b->size);
     free(b->batch);
     free(b->sorted);
     free(b);
 }
 
-onet_status batches_new(batches **out, const onet_sets *sets, int batch_size, onet_error *err) {
+static size_t group_of(size_t n, onet_batches how) {
+    return how == ONET_BATCHES_ONE_SIZE ? n : 2;
+}
+
+onet_status batches_new(batches **out, const onet_sets *sets, int most, onet_batches how, onet_error *err) {
     if (sets->count > UINT32_MAX - 1)
         return fail(err, ONET_BAD, "more than 4294967294 sets: too many to train on");
     size_t largest = 0;
     for (size_t s = 0; s < sets->count; s++)
         if (sets_size(sets, s) > largest) largest = sets_size(sets, s);
     batches *b = calloc(1, sizeof *b);
-    size_t *count = array_new(largest + 2, sizeof *count);
+    size_t *count =
+        array_new(largest + 2, sizeof *count); /* sets of each group: by size, or all in group 2 */
     if (!b || !count) goto memory;
-    for (size_t s = 0; s < sets->count; s++) count[sets_size(sets, s)]++;
-    count[1] = 0; /* a set of one item teaches nothing */
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t n = sets_size(sets, s);
+        if (n > 1) count[group_of(n, how)]++; /* a set of one item teaches nothing */
+    }
     for (size_t n = 2; n <= largest; n++) {
         if (!count[n]) continue;
         b->groups++;
         b->used += count[n];
-        b->count += (count[n] + (size_t)batch_size - 1) / (size_t)batch_size;
+        b->count += (count[n] + (size_t)most - 1) / (size_t)most;
     }
     if (!b->used) {
         free(count);
@@ -43,26 +49,24 @@ onet_status batches_new(batches **out, const onet_sets *sets, int batch_size, on
     b->index = array_new(b->used, sizeof *b->index);
     b->sorted = array_new(b->used, sizeof *b->sorted);
     b->group = array_new((size_t)b->groups + 1, sizeof *b->group);
-    b->size = array_new((size_t)b->groups, sizeof *b->size);
     b->batch = array_new(b->count, sizeof *b->batch);
-    if (!b->index || !b->sorted || !b->group || !b->size || !b->batch) goto memory;
+    if (!b->index || !b->sorted || !b->group || !b->batch) goto memory;
     int g = 0;
     size_t at = 0;
     for (size_t n = 2; n <= largest; n++) {
         if (!count[n]) continue;
-        b->group[g] = (uint32_t)at;
-        b->size[g++] = (int)n;
+        b->group[g++] = (uint32_t)at;
         at += count[n];
-        count[n] = at - count[n]; /* from now on: where the next set of this size goes */
+        count[n] = at - count[n]; /* from now on: where the next set of this group goes */
     }
     b->group[g] = (uint32_t)at;
     for (size_t s = 0; s < sets->count; s++)
-        if (sets_size(sets, s) > 1) b->sorted[count[sets_size(sets, s)]++] = (uint32_t)s;
+        if (sets_size(sets, s) > 1) b->sorted[count[group_of(sets_size(sets, s), how)]++] = (uint32_t)s;
     free(count);
     for (g = 0; g < b->groups; g++) {
         uint32_t sets_here = b->group[g + 1] - b->group[g];
-        int most = sets_here < (uint32_t)batch_size ? (int)sets_here : batch_size;
-        if (most > b->largest) b->largest = most;
+        int here = sets_here < (uint32_t)most ? (int)sets_here : most;
+        if (here > b->largest) b->largest = here;
     }
     *out = b;
     return ONET_OK;
@@ -97,4 +101,19 @@ void batches_shuffle(batches *b, uint64_t seed, uint64_t epoch) {
         b->batch[j] = swap;
     }
     b->count = at;
+}
+
+batch_size batches_size(const batches *b, const batch *one, const onet_sets *sets) {
+    batch_size size = {0};
+    for (int i = 0; i < one->count; i++) {
+        int n = (int)sets_size(sets, b->index[one->first + (uint32_t)i]);
+        batch_size_add(&size, n, n);
+    }
+    return size;
+}
+
+batch_size batches_most(const batches *b, const onet_sets *sets) {
+    batch_size most = {0};
+    for (size_t i = 0; i < b->count; i++) most = batch_size_most(most, batches_size(b, &b->batch[i], sets));
+    return most;
 }

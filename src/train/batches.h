@@ -1,10 +1,11 @@
-/* Which sets go into which batch. A batch holds sets of one size; an epoch visits every set of two items or
- * more once, in batches of nearly equal size, the sizes shuffled. The plan follows from (seed, epoch) alone,
- * so that a resumed run goes on with the very same batches. */
+/* Which sets go into which batch. An epoch visits every set of two items or more once, in batches of nearly
+ * equal numbers of sets. Sets are dealt within groups: all in one group, so that a batch mixes sizes; or one
+ * group for each size. The plan follows from (seed, epoch) alone, so that a resumed run goes on with the very
+ * same batches. */
 #ifndef TRAIN_BATCHES_H
 #define TRAIN_BATCHES_H
 
-#include "ordernet.h"
+#include "kernels/net.h"
 
 typedef struct batch {
     uint32_t first; /* into index */
@@ -12,10 +13,9 @@ typedef struct batch {
 } batch;
 
 typedef struct batches {
-    uint32_t *index; /* [used]: set numbers, size by size */
+    uint32_t *index; /* [used]: set numbers, group by group */
     size_t used;
-    uint32_t *group; /* [groups + 1]: where each size begins in index */
-    int *size;       /* [groups] */
+    uint32_t *group; /* [groups + 1]: where each group begins in index */
     int groups;
     batch *batch; /* [count] */
     size_t count;
@@ -23,8 +23,12 @@ typedef struct batches {
     uint32_t *sorted; /* [used]: the index before any shuffling */
 } batches;
 
-onet_status batches_new(batches **b, const onet_sets *sets, int batch_size, onet_error *err);
+/* sets: only their sizes matter. most: sets per batch. */
+onet_status batches_new(batches **b, const onet_sets *sets, int most, onet_batches how, onet_error *err);
 void batches_shuffle(batches *b, uint64_t seed, uint64_t epoch);
 void batches_free(batches *b);
+/* How large a batch is; and the most of all batches as they are now. */
+batch_size batches_size(const batches *b, const batch *one, const onet_sets *sets);
+batch_size batches_most(const batches *b, const onet_sets *sets);
 
 #endif

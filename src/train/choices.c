@@ -10,11 +10,22 @@ const onet_choice *onet_schedules(void) {
     return list;
 }
 
+const onet_choice *onet_batch_kinds(void) {
+    static const onet_choice list[] = {
+        {"mixed", "sets of any sizes", ONET_BATCHES_MIXED},
+        {"one-size", "sets of one size, the paper's rule", ONET_BATCHES_ONE_SIZE},
+        {0},
+    };
+    return list;
+}
+
 const onet_choice *onet_norm_statistics(void) {
     static const onet_choice list[] = {
         {"running", "the running averages of training", ONET_STATISTICS_RUNNING},
-        {"sized", "measured at its end for each size of set, and extrapolated to larger sizes",
-         ONET_STATISTICS_SIZED},
+        {"measured",
+         "measured with the final weights; with batches of one size, by size, and extrapolated to larger "
+         "sizes",
+         ONET_STATISTICS_MEASURED},
         {0},
     };
     return list;

@@ -25,7 +25,8 @@ void onet_train_defaults(onet_train_options *options, size_t size) {
     o->epsilon = 1e-8;
     o->seed = 1;
     o->standardise = 1;
-    o->statistics = ONET_STATISTICS_SIZED;
+    o->batches = ONET_BATCHES_ONE_SIZE;
+    o->statistics = ONET_STATISTICS_MEASURED;
     o->checkpoint_seconds = 60;
     o->valid_limit = 2000;
     sized_give(options, size, &own, sizeof own);
@@ -54,9 +55,9 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     if (!(o->jitter >= 0) || !isfinite(o->jitter))
         return fail(err, ONET_USAGE, "jitter must be a number, 0 or more");
     if (!choice_of(onet_schedules(), o->schedule) || !choice_of(onet_norm_statistics(), o->statistics) ||
-        !choice_of(onet_precisions(), o->precision))
+        !choice_of(onet_batch_kinds(), o->batches) || !choice_of(onet_precisions(), o->precision))
         return fail(err, ONET_USAGE,
-                    "schedule, statistics or precision is none of those that ordernet.h names");
+                    "schedule, batches, statistics or precision is none of those that ordernet.h names");
     return ONET_OK;
 }
 

@@ -169,13 +169,14 @@ onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_erro
     return status;
 }
 
-int shard_pick(const world *w, const uint32_t *batch, int count, uint32_t *index, uint32_t *place) {
-    uint32_t size = (uint32_t)w->size, rank = (uint32_t)w->rank;
+int shard_pick(const world *w, const onet_sets *plan, const uint32_t *batch, int count, uint32_t *index,
+               uint32_t *row) {
+    uint32_t size = (uint32_t)w->size, rank = (uint32_t)w->rank, at = 0;
     int found = 0;
-    for (int b = 0; b < count; b++) {
+    for (int b = 0; b < count; at += (uint32_t)sets_size(plan, batch[b]), b++) {
         if (batch[b] % size != rank) continue;
         index[found] = batch[b] / size;
-        place[found++] = (uint32_t)b;
+        row[found++] = at;
     }
     return found;
 }

@@ -2,23 +2,35 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
 bool sizes_new(sizes *s, const shape *sh) {
     size_t count = sh->total - sh->trained;
-    *s = (sizes){.sh = sh, .y = array_new(count, sizeof *s->y), .xy = array_new(count, sizeof *s->xy)};
-    return s->y && s->xy;
+    *s = (sizes){.sh = sh,
+                 .y = array_new(count, sizeof *s->y),
+                 .xy = array_new(count, sizeof *s->xy),
+                 .square = array_new(count, sizeof *s->square)};
+    return s->y && s->xy && s->square;
 }
 
 void sizes_free(sizes *s) {
     free(s->y);
     free(s->xy);
+    free(s->square);
     *s = (sizes){0};
 }
 
-void sizes_add(sizes *s, int sets, int n, const float *statistics) {
-    double w = (double)sets * n * n, x = 1.0 / n;
+/* Is every set of the batch of the largest size? */
+static bool one_size(const batch_size *batch) {
+    return batch->pairs == (size_t)batch->sets * (size_t)batch->largest * (size_t)batch->largest;
+}
+
+void sizes_add(sizes *s, batch_size batch, const float *statistics) {
+    int n = batch.largest;
+    double w = (double)batch.pairs, x = 1.0 / n;
+    if (!one_size(&batch)) s->mixed = true;
     s->weight += w;
     s->x += w * x;
     s->xx += w * x * x;
@@ -32,6 +44,7 @@ void sizes_add(sizes *s, int sets, int n, const float *statistics) {
             double y = variance ? log((double)statistics[i] + NORM_EPSILON) : (double)statistics[i];
             s->y[i] += w * y;
             s->xy[i] += w * y * x;
+            s->square[i] += w * (variance ? (double)statistics[i] : y * y);
         }
     }
 }
@@ -40,8 +53,30 @@ void sizes_add(sizes *s, int sets, int n, const float *statistics) {
  * hang on the few others, however little they tell. */
 #define LEAST_SPREAD 0.05
 
+/* The variance of all cells together is that within the batches and that of their means. */
+static void fit_mixed(const sizes *s, onet_model *model) {
+    const shape *sh = s->sh;
+    model->sized = 0;
+    memset(model->slope, 0, (sh->total - sh->trained) * sizeof *model->slope);
+    for (int k = 0; k < sh->tensors; k++) {
+        const tensor *t = &sh->tensor[k];
+        if (t->trained || tensor_is_variance(t)) continue;
+        for (size_t i = t->offset - sh->trained, end = i + t->size; i < end; i++) {
+            size_t var = i + t->size; /* a norm's variances stand after its means */
+            double mean = s->y[i] / s->weight;
+            model->theta[sh->trained + i] = (float)mean;
+            model->theta[sh->trained + var] =
+                (float)fmax((s->square[var] + s->square[i]) / s->weight - mean * mean, 0);
+        }
+    }
+}
+
 void sizes_fit(const sizes *s, onet_model *model) {
     if (s->weight <= 0) return;
+    if (s->mixed) {
+        fit_mixed(s, model);
+        return;
+    }
     const shape *sh = s->sh;
     double middle = s->x / s->weight, spread = s->xx - s->x * middle;
     double least = LEAST_SPREAD * middle * LEAST_SPREAD * middle * s->weight;

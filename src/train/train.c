@@ -41,7 +41,7 @@ typedef struct run {
     augment *augment;     /* makes the sets of an epoch; NULL when they are the given ones */
     const onet_sets *now; /* all sets as the plan has them: their sizes */
     shard shard;
-    uint32_t *index, *place; /* [batch]: the sets of a batch that are here; NULL when all are */
+    uint32_t *index, *row; /* [batch]: the sets of a batch that this rank has; NULL when it has all */
     onet_train_options o;
     onet_model *model;
     batches *plan;
@@ -88,7 +88,7 @@ static double mean_loss(const run *r) {
 
 /* Copies the parameters and their averages from where they are computed. */
 static onet_status fetch(run *r, onet_error *err) {
-    const block_ops *ops = r->net->ops;
+    const backend *ops = r->net->ops;
     onet_status status = ops->get(r->net, NET_THETA, r->s.theta, err);
     if (!status && r->s.average) status = ops->get(r->net, NET_AVERAGE, r->s.average, err);
     if (!status && r->s.vec) status = ops->get(r->net, NET_VECTORS, r->s.vec, err);
@@ -121,7 +121,7 @@ static onet_status read_losses(run *r, onet_error *err) {
 }
 
 static onet_status save_checkpoint(run *r, onet_error *err) {
-    const block_ops *ops = r->net->ops;
+    const backend *ops = r->net->ops;
     onet_status status = r->unread ? read_losses(r, err) : ONET_OK;
     if (!status) status = fetch(r, err);
     if (!status) status = ops->get(r->net, NET_M, r->s.m, err);
@@ -144,29 +144,23 @@ static onet_status save_checkpoint(run *r, onet_error *err) {
     return status;
 }
 
-/* The sets of a batch, as many of them as are here. */
+/* The sets of a batch that this rank has. */
 static void take_batch(run *r, const batch *b) {
     const uint32_t *index = r->plan->index + b->first;
-    int here = b->count, n = (int)sets_size(r->now, index[0]);
+    int here = b->count;
     if (r->w) {
-        here = shard_pick(r->w, index, b->count, r->index, r->place);
+        here = shard_pick(r->w, r->now, index, b->count, r->index, r->row);
         index = r->index;
-        r->net->all = b->count;
-        r->net->place = r->place;
+        r->net->whole = batches_size(r->plan, b, r->now);
+        r->net->row = r->row;
     }
-    r->net->ops->take(r->net, index, here, n);
+    r->net->ops->take(r->net, index, here);
 }
 
-/* Memory for every batch of the plan. With several processes too: chance may bring all sets of a batch to one
- * of them. */
+/* Memory for every batch of the plan: whole batches, with ranks too, since chance may bring all sets of a
+ * batch to one of them. */
 static onet_status reserve(run *r, onet_error *err) {
-    onet_status status = ONET_OK;
-    for (int g = 0; g < r->plan->groups && !status; g++) {
-        uint32_t here = r->plan->group[g + 1] - r->plan->group[g];
-        int B = here < (uint32_t)r->plan->largest ? (int)here : r->plan->largest;
-        status = r->net->ops->reserve(r->net, B, r->plan->size[g], err);
-    }
-    return status;
+    return r->net->ops->reserve(r->net, batches_most(r->plan, r->now), err);
 }
 
 /* The sets of an epoch, the plan of their batches, and memory for these. `whole`: the sets as they are
@@ -179,19 +173,20 @@ static onet_status plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *er
         r->now = &r->augment->sizes;
         if (r->o.drop > 0) {
             batches *plan;
-            if (!(status = batches_new(&plan, r->now, r->o.batch, err))) {
+            if (!(status = batches_new(&plan, r->now, r->o.batch, r->o.batches, err))) {
                 batches_free(r->plan);
                 r->plan = plan;
-                status = reserve(r, err);
             }
         }
         if (!status)
             status = r->net->ops->data(r->net, &r->augment->sets, r->model->mean, r->model->scale,
                                        r->s.vec != NULL, err);
-        status = world_agree(r->w, status, err);
     }
-    if (!status) batches_shuffle(r->plan, r->o.seed, epoch);
-    return status;
+    if (!status) {
+        batches_shuffle(r->plan, r->o.seed, epoch);
+        status = reserve(r, err);
+    }
+    return world_agree(r->w, status, err);
 }
 
 /* What the norms see of a batch with the model's parameters, beginning with statistics of 0. It goes through
@@ -202,18 +197,18 @@ static onet_status measure_batch(run *r, const batch *b, float *theta, sizes *fo
     memset(theta + sh->trained, 0, count * sizeof *theta);
     onet_status status = r->net->ops->put(r->net, NET_THETA, theta, err);
     take_batch(r, b);
-    step_forward(r->net);
+    r->net->ops->forward(r->net);
     onet_status got = r->net->ops->get(r->net, NET_THETA, theta, err);
     if (status || got) return status ? status : got;
     for (size_t i = 0; i < count; i++) theta[sh->trained + i] /= (float)NORM_MOMENTUM;
-    sizes_add(found, b->count, (int)sets_size(r->now, r->plan->index[b->first]), theta + sh->trained);
+    sizes_add(found, r->net->whole, theta + sh->trained);
     return ONET_OK;
 }
 
 /* Measures the norms' statistics with the model's parameters, on batches of whole sets, and how they go with
  * the size. The net has its own parameters again afterwards. */
 static onet_status measure(run *r, onet_error *err) {
-    const block_ops *ops = r->net->ops;
+    const backend *ops = r->net->ops;
     const shape *sh = &r->model->sh;
     const uint64_t epoch = UINT32_MAX; /* none that is trained on */
     onet_status status = plan_epoch(r, epoch, true, err);
@@ -252,7 +247,7 @@ static onet_status fill_model(run *r, onet_error *err) {
         memcpy(model->words->vectors,
                r->s.vec_average && r->s.step >= AVERAGE_EVERY ? r->s.vec_average : r->s.vec,
                r->s.vectors * sizeof(float));
-    if (r->o.statistics == ONET_STATISTICS_SIZED && (status = measure(r, err))) return status;
+    if (r->o.statistics == ONET_STATISTICS_MEASURED && (status = measure(r, err))) return status;
     r->filled = r->s.step + 1;
     return ONET_OK;
 }
@@ -349,14 +344,15 @@ static void log_step(run *r) {
 static onet_status measure_model(run *r, onet_error *err) {
     size_t count = r->valid->count;
     if (r->o.valid_limit > 0 && count > (size_t)r->o.valid_limit) count = (size_t)r->o.valid_limit;
-    bool cpu = !strcmp(r->net->ops->name, "cpu"); /* a training on CPUs leaves GPUs alone */
+    bool cpu = !r->net->ops->is_gpu; /* a training on the CPU leaves GPUs alone */
     onet_order_options how = {.size = sizeof how,
                               .decode = ONET_GREEDY,
                               .threads = r->o.threads,
                               .kernels = r->o.kernels,
                               .device = cpu ? "cpu" : NULL};
     validation found;
-    onet_status status = validate_sets(&found, r->model, r->valid, count, &how, r->net->device, look, r, err);
+    onet_status status = validate_sets(&found, r->model, r->valid, count, &how,
+                                       (gpu_choice){.number = r->net->device}, look, r, err);
     if (status) return status;
     r->s.valid_exact = found.exact;
     r->s.valid_loglik = found.loglik;
@@ -393,14 +389,14 @@ static bool log_due(const run *r) {
 }
 
 static onet_status one_step(run *r, onet_error *err) {
-    const block_ops *ops = r->net->ops;
+    const backend *ops = r->net->ops;
     uint64_t epoch = epoch_of(r, r->s.step);
     onet_status status = r->planned == epoch + 1 ? ONET_OK : plan_epoch(r, epoch, false, err);
     if (status) return status;
     const batch *b = &r->plan->batch[r->s.step - r->begin[epoch]];
     take_batch(r, b);
-    step_forward(r->net);
-    step_backward(r->net);
+    ops->forward(r->net);
+    ops->backward(r->net);
     double rate = rate_at(r, r->s.step), t = (double)r->s.step + 1;
     ops->optimise(r->net,
                   &(adam_step){.scale = 1,
@@ -417,7 +413,7 @@ static onet_status one_step(run *r, onet_error *err) {
     r->unread++;
     if (r->s.average && r->s.step % AVERAGE_EVERY == 0) move_average(r);
     /* Processes that share a step look together, whenever a checkpoint may be due. */
-    return r->w || r->unread == r->net->loss_every || log_due(r) || ends(r) ? read_losses(r, err) : ONET_OK;
+    return r->w || r->unread == r->net->losses_kept || log_due(r) || ends(r) ? read_losses(r, err) : ONET_OK;
 }
 
 /* What is due between two steps: log, validation, progress, checkpoint. */
@@ -466,24 +462,24 @@ static void name_run(run *r) {
         r->settings, sizeof r->settings,
         "data=%.16s sets=%zu items=%zu width=%d encoder=%d,%d,%d,%s decoder=%d,%d batch=%d steps=%" PRIu64
         " rate=%.9g,%s,%.9g adam=%.9g,%.9g,%.9g decay=%.9g clip=%.9g average=%.9g seed=%" PRIu64
-        " standardise=%d vectors=%d forget=%.9g drop=%.9g jitter=%.9g",
+        " standardise=%d vectors=%d forget=%.9g drop=%.9g jitter=%.9g batches=%s",
         r->train->hash[0] ? r->train->hash : "memory", r->train->count, r->train->start[r->train->count],
         s->width, s->encoder_blocks, s->hidden, s->encoder_out, choice_name(onet_pools(), s->pool),
         s->decoder_blocks, s->decoder_out, o->batch, r->steps, o->learning_rate,
         choice_name(onet_schedules(), o->schedule), o->warmup, o->beta1, o->beta2, o->epsilon,
         o->weight_decay, o->clip, o->average, o->seed, o->standardise, o->train_vectors, o->forget, o->drop,
-        o->jitter);
+        o->jitter, choice_name(onet_batch_kinds(), o->batches));
 }
 
 static onet_status record(run *r, onet_error *err) {
-    char sets[32], seed[32], batch_size[32];
+    char sets[32], seed[32], per_step[32];
     snprintf(sets, sizeof sets, "%zu", r->train->count);
     snprintf(seed, sizeof seed, "%" PRIu64, r->o.seed);
-    snprintf(batch_size, sizeof batch_size, "%d", r->o.batch);
+    snprintf(per_step, sizeof per_step, "%d", r->o.batch);
     const char *pairs[][2] = {{"data.sha256", r->train->hash},
                               {"data.sets", sets},
                               {"seed", seed},
-                              {"batch", batch_size},
+                              {"batch", per_step},
                               {"run", r->settings},
                               {"kernels", net_kernels(r->net)},
                               {"statistics", choice_name(onet_norm_statistics(), r->o.statistics)}};
@@ -504,7 +500,7 @@ static onet_status count_steps(run *r, onet_error *err) {
         if (r->o.drop > 0) {
             batches *plan;
             augment_sizes(r->augment, e);
-            onet_status status = batches_new(&plan, &r->augment->sizes, r->o.batch, err);
+            onet_status status = batches_new(&plan, &r->augment->sizes, r->o.batch, r->o.batches, err);
             if (status) return status;
             count = plan->count;
             batches_free(plan);
@@ -526,7 +522,7 @@ static onet_status make_state(run *r, onet_error *err) {
                     settings.width, r->train->width);
     settings.width = r->train->width;
     if ((status = model_new(&r->model, &settings, err)) ||
-        (status = batches_new(&r->plan, r->train, r->o.batch, err)))
+        (status = batches_new(&r->plan, r->train, r->o.batch, r->o.batches, err)))
         return status;
     const shape *sh = &r->model->sh;
     r->now = r->train;
@@ -545,7 +541,7 @@ static onet_status make_state(run *r, onet_error *err) {
     r->saved_step = UINT64_MAX;
     size_t most = r->plan->used < (size_t)r->o.batch ? r->plan->used : (size_t)r->o.batch;
     if (r->w &&
-        (!(r->index = array_new(most, sizeof *r->index)) || !(r->place = array_new(most, sizeof *r->place))))
+        (!(r->index = array_new(most, sizeof *r->index)) || !(r->row = array_new(most, sizeof *r->row))))
         return fail_memory(err, "the batches");
     return ONET_OK;
 }
@@ -581,7 +577,7 @@ static onet_status open_device(run *r, onet_error *err) {
         net_open(&r->net, sh, r->o.device, r->w ? r->w->local_rank : 0, r->o.kernels, r->o.threads, err);
     status = world_agree(r->w, status, err);
     if (status || !r->w) return status;
-    double gpus = strcmp(r->net->ops->name, "cpu") != 0;
+    double gpus = r->net->ops->is_gpu;
     r->w->sum(r->w, &gpus, 1);
     if (gpus == 0 || gpus == r->w->size) return ONET_OK;
     r->net->ops->close(r->net);
@@ -593,7 +589,7 @@ static onet_status open_net(run *r, onet_error *err) {
     onet_status status = open_device(r, err);
     if (status) return status;
     if (r->o.precision == ONET_TF32) {
-        if (strcmp(r->net->ops->name, "cpu") == 0)
+        if (!r->net->ops->is_gpu)
             return fail(
                 err, ONET_USAGE,
                 "precision tf32 needs a GPU, and this training runs on processors: leave it out, or train "
@@ -605,6 +601,7 @@ static onet_status open_net(run *r, onet_error *err) {
         r->net->sum_floats = sum_floats;
         r->net->sum_context = (void *)(uintptr_t)r->w;
     }
+    batches_shuffle(r->plan, r->o.seed, 0);
     if ((status = reserve(r, err))) return status;
     if ((status = r->net->ops->data(r->net, r->own, r->model->mean, r->model->scale, r->s.vec != NULL, err)))
         return status;
@@ -692,7 +689,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     state_free(&r.s);
     if (w) shard_free(&r.shard, w);
     free(r.index);
-    free(r.place);
+    free(r.row);
     free(r.checkpoint);
     free(r.best);
     free(r.log_path);

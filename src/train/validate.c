@@ -23,7 +23,7 @@ static onet_sets view(const onet_sets *s, size_t first, size_t count, size_t *at
 }
 
 onet_status validate_sets(validation *found, const onet_model *model, const onet_sets *sets, size_t count,
-                          const onet_order_options *how, int device, void (*look)(void *context),
+                          const onet_order_options *how, gpu_choice gpu, void (*look)(void *context),
                           void *context, onet_error *err) {
     size_t right = 0, largest = 0; /* items of a block */
     double sum = 0;
@@ -36,7 +36,7 @@ onet_status validate_sets(validation *found, const onet_model *model, const onet
     onet_answer *answer = array_new(BLOCK, sizeof *answer);
     size_t *at = array_new(BLOCK + 1, sizeof *at);
     double *logprob = array_new(BLOCK, sizeof *logprob);
-    onet_status status = order && answer && at && logprob ? orderer_new(&orderer, model, how, device, err)
+    onet_status status = order && answer && at && logprob ? orderer_new(&orderer, model, how, gpu, err)
                                                           : fail_memory(err, "the validation");
     for (size_t s = 0; s < count && !status; s += BLOCK) {
         size_t here = s + BLOCK < count ? BLOCK : count - s;

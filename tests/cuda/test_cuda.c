@@ -17,7 +17,7 @@
 
 static cuda_open_fn *open_gpu;
 static cuda_peek_fn *peek;
-static cuda_eager_fn *set_eager;
+static cuda_stages_fn *stages_of; /* also makes a net launch kernel by kernel */
 static int passed, failed, threads = 16;
 
 static void die(const char *what) {
@@ -33,11 +33,11 @@ static void *need(void *p) {
 static void load(const char *path) {
     void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!h) die(dlerror());
-    void *a = dlsym(h, CUDA_OPEN), *b = dlsym(h, CUDA_PEEK), *c = dlsym(h, CUDA_EAGER);
+    void *a = dlsym(h, CUDA_OPEN), *b = dlsym(h, CUDA_PEEK), *c = dlsym(h, CUDA_STAGES);
     if (!a || !b || !c) die("the library lacks a function");
     memcpy(&open_gpu, &a, sizeof a);
     memcpy(&peek, &b, sizeof b);
-    memcpy(&set_eager, &c, sizeof c);
+    memcpy(&stages_of, &c, sizeof c);
 }
 
 static void must(onet_status status, const onet_error *err) {
@@ -168,7 +168,7 @@ static void join_team(net *t, member *m) {
 static net *open_shared(const sample *k, int which, int train_vectors, member *m) {
     onet_error err;
     net *t = NULL;
-    must(which == GPU ? open_gpu(&t, &k->sh, 0, &err)
+    must(which == GPU ? open_gpu(&t, &k->sh, (gpu_choice){.number = 0}, &err)
                       : cpu_open(&t, &k->sh, which == PLAIN ? "plain" : "auto", threads, &err),
          &err);
     if (m) join_team(t, m);
@@ -177,7 +177,7 @@ static net *open_shared(const sample *k, int which, int train_vectors, member *m
         mean[c] = 0.05f * (float)(c % 5);
         scale[c] = 1.0f + 0.1f * (float)(c % 3);
     }
-    must(t->ops->reserve(t, k->B, k->n, &err), &err);
+    must(t->ops->reserve(t, batch_of_one_size(k->B, k->n), &err), &err);
     must(t->ops->data(t, &k->sets, mean, scale, train_vectors, &err), &err);
     must(t->ops->put(t, NET_THETA, k->theta, &err), &err);
     return t;
@@ -254,7 +254,7 @@ static int taken(const real *v, int n, size_t ld, real sign, int skip) {
 }
 
 static void encoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
-    int n = g->n;
+    int n = g->whole.largest;
     size_t R = (size_t)g->B * n, H = (size_t)c->w.H, O = (size_t)c->w.O;
     const encoder_state *e = &c->enc[block];
     rows_agree(where, "a and c", block, g, CUDA_AC, e->ac, R, 2 * H, 2 * H, limit);
@@ -266,7 +266,7 @@ static void encoder_agrees(const char *where, int block, net *g, const cpu *c, d
 
 /* A plane of the decoder: the CPU's has two steps of zeros before each set's first, and so have its pools. */
 static void decoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
-    int n = g->n, N = g->sh->s.decoder_blocks;
+    int n = g->whole.largest, N = g->sh->s.decoder_blocks;
     size_t C = (size_t)c->w.C, set = (size_t)n * n * C;
     const decoder_state *d = &c->dec[block];
     /* A norm of a single cell multiplies what the cell differs from its mean by 300 and more. The mean is
@@ -312,9 +312,9 @@ static double yardstick(const sample *k) {
     float *grad[2];
     for (int i = 0; i < 2; i++) {
         net *t = open_net(k, i ? FASTEST : PLAIN, 0);
-        t->ops->take(t, k->index, k->B, k->n);
-        step_forward(t);
-        step_backward(t);
+        t->ops->take(t, k->index, k->B);
+        t->ops->forward(t);
+        t->ops->backward(t);
         grad[i] = fetch(t, NET_GRAD, k->sh.total);
         t->ops->close(t);
     }
@@ -346,42 +346,42 @@ static void operations(const test_case *tc, uint64_t seed) {
      * where some channel hardly varies: there float32, plain or AVX2, is off from double that much too. */
     const double forward = R * (size_t)tc->n == 1 ? 1e-3 : 5e-5,
                  backward = R <= 5 && tc->B == 1 ? 2e-2 : 5e-4;
-    set_eager(g, 1);
-    g->ops->take(g, k.index, tc->B, tc->n);
-    t->ops->take(t, k.index, tc->B, tc->n);
+    const net_stages *gpu = stages_of(g), *plain = &cpu_stages;
+    g->ops->take(g, k.index, tc->B);
+    t->ops->take(t, k.index, tc->B);
     rows_equal(where, "taken items", -1, g, CUDA_X, c->x, R, D, (size_t)tc->s.width, 1e-7);
-    g->ops->begin(g);
-    t->ops->begin(t);
+    gpu->begin(g);
+    plain->begin(t);
     for (int m = 0; m < M; m++) {
-        g->ops->encoder_forward(g, m);
-        t->ops->encoder_forward(t, m);
+        gpu->encoder_forward(g, m);
+        plain->encoder_forward(t, m);
         encoder_agrees(where, m, g, c, forward);
     }
-    g->ops->decoder_rows_forward(g);
-    t->ops->decoder_rows_forward(t);
+    gpu->decoder_rows_forward(g);
+    plain->decoder_rows_forward(t);
     rows_agree(where, "x'", -1, g, CUDA_X, c->x, R, D, (size_t)k.sh.D, forward);
     if (N) rows_agree(where, "q", -1, g, CUDA_Q, c->q, R + 1, Q, Q, forward);
     for (int m = 0; m < N; m++) {
-        g->ops->decoder_forward(g, m);
-        t->ops->decoder_forward(t, m);
+        gpu->decoder_forward(g, m);
+        plain->decoder_forward(t, m);
         decoder_agrees(where, m, g, c, forward);
     }
-    g->ops->head(g);
-    t->ops->head(t);
+    gpu->head(g);
+    plain->head(t);
     rows_equal(where, "log-probabilities", -1, g, CUDA_LOGPROB, c->logit, R, (size_t)tc->n, (size_t)tc->n,
                forward);
     report(where, "loss", -1, fabs(g->ops->loss(g) - t->ops->loss(t)) / (fabs(t->ops->loss(t)) + 1e-6), 1e-5);
     for (int m = N - 1; m >= 0; m--) {
-        g->ops->decoder_backward(g, m);
-        t->ops->decoder_backward(t, m);
+        gpu->decoder_backward(g, m);
+        plain->decoder_backward(t, m);
     }
-    g->ops->decoder_rows_backward(g);
-    t->ops->decoder_rows_backward(t);
+    gpu->decoder_rows_backward(g);
+    plain->decoder_rows_backward(t);
     if (N && tc->n > 1) rows_equal(where, "dq", -1, g, CUDA_DQ, c->dq, R + 1, Q, Q, backward);
     if (tc->n > 1) rows_equal(where, "dx'", -1, g, CUDA_DX, c->dx, R, D, (size_t)k.sh.D, backward);
     for (int m = M - 1; m >= 0; m--) {
-        g->ops->encoder_backward(g, m);
-        t->ops->encoder_backward(t, m);
+        gpu->encoder_backward(g, m);
+        plain->encoder_backward(t, m);
         if (tc->n > 1) rows_equal(where, "dac", m, g, CUDA_DAC, c->dac, R, 2 * H, 2 * H, backward);
         if (tc->n > 1 && m) rows_equal(where, "dx", m, g, CUDA_DX, c->dx, R, D, (size_t)k.sh.D, backward);
     }
@@ -393,9 +393,9 @@ static void operations(const test_case *tc, uint64_t seed) {
     /* The same step as one graph, in a net of its own: the same bits; and once more. */
     for (int again = 0; again < 2; again++) {
         net *h = open_net(&k, GPU, 0);
-        h->ops->take(h, k.index, tc->B, tc->n);
-        step_forward(h);
-        step_backward(h);
+        h->ops->take(h, k.index, tc->B);
+        h->ops->forward(h);
+        h->ops->backward(h);
         float *bits = fetch(h, NET_GRAD, k.sh.total), *moved = fetch(h, NET_THETA, k.sh.total);
         report(where, "the graph's gradient (bits)", -1,
                memcmp(bits, got, k.sh.trained * sizeof(float)) ? INFINITY : 0, 0);
@@ -434,27 +434,27 @@ static void pieces(const test_case *tc, uint64_t seed) {
     const int sizes[] = {tc->B, (tc->B + 1) / 2, 1, tc->B};
     for (int i = 0; i < 4; i++) {
         net *whole = open_net(&k, GPU, 0);
-        whole->ops->take(whole, k.index, sizes[i], tc->n);
-        step_forward(whole);
-        step_backward(whole);
+        whole->ops->take(whole, k.index, sizes[i]);
+        whole->ops->forward(whole);
+        whole->ops->backward(whole);
         float *grad = fetch(whole, NET_GRAD, k.sh.total), *theta = fetch(whole, NET_THETA, k.sh.total), *got;
         double loss = whole->ops->loss(whole);
         whole->ops->close(whole);
         for (int update = 0; update < 2; update++) {
             must(g->ops->put(g, NET_THETA, k.theta, &err), &err);
             g->update = update;
-            g->ops->take(g, k.index, sizes[i], tc->n);
-            step_forward(g);
+            g->ops->take(g, k.index, sizes[i]);
+            g->ops->forward(g);
             got = fetch(g, NET_THETA, k.sh.total);
             bits_equal(where, update ? "statistics" : "parameters that stay", i, got,
                        update ? theta : k.theta, k.sh.total);
             free(got);
         }
         must(g->ops->put(g, NET_THETA, k.theta, &err), &err);
-        g->ops->take(g, k.index, sizes[i], tc->n);
-        step_forward(g);
+        g->ops->take(g, k.index, sizes[i]);
+        g->ops->forward(g);
         report(where, "the loss", i, fabs(g->ops->loss(g) - loss), 0);
-        step_backward(g);
+        g->ops->backward(g);
         got = fetch(g, NET_GRAD, k.sh.total);
         bits_equal(where, "the gradient", i, got, grad, k.sh.trained);
         free(got);
@@ -476,9 +476,9 @@ static void lost(const test_case *tc, uint64_t seed) {
                  tf32 ? " TF32" : "");
         net *g = open_net(&k, GPU, 0);
         g->tf32 = tf32;
-        g->ops->take(g, k.index, tc->B, tc->n);
-        step_forward(g);
-        step_backward(g);
+        g->ops->take(g, k.index, tc->B);
+        g->ops->forward(g);
+        g->ops->backward(g);
         report(where, "the loss", -1, isnan(g->ops->loss(g)) ? 0 : INFINITY, 0);
         float *grad = fetch(g, NET_GRAD, k.sh.total);
         report(where, "the gradient", -1, isnan(grad[k.sh.enc[0].weight1]) ? 0 : INFINITY, 0);
@@ -502,9 +502,9 @@ static void rounded(const test_case *tc, uint64_t seed) {
     for (int i = 0; i < 3; i++) { /* plain, float32, TF32 */
         net *t = open_net(&k, i ? GPU : PLAIN, 0);
         t->tf32 = i == 2;
-        t->ops->take(t, k.index, k.B, k.n);
-        step_forward(t);
-        step_backward(t);
+        t->ops->take(t, k.index, k.B);
+        t->ops->forward(t);
+        t->ops->backward(t);
         grad[i] = fetch(t, NET_GRAD, k.sh.total);
         loss[i] = t->ops->loss(t);
         t->ops->close(t);
@@ -594,9 +594,9 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
         double norm_g, norm_t, looked = 0;
         net *both[] = {g, t};
         for (int i = 0; i < 2; i++) {
-            both[i]->ops->take(both[i], index, tc->B, tc->n);
-            step_forward(both[i]);
-            step_backward(both[i]);
+            both[i]->ops->take(both[i], index, tc->B);
+            both[i]->ops->forward(both[i]);
+            both[i]->ops->backward(both[i]);
             if (step % 2 && !i) looked = both[i]->ops->loss(both[i]);
         }
         g->ops->optimise(g, &a, 0.5, &norm_g);
@@ -643,10 +643,10 @@ static void watched(const test_case *tc, int vocabulary, int tf32, int eager) {
     sample_make(&k, &tc->s, tc->B, tc->n, 600, vocabulary);
     net *g = open_net(&k, GPU, vocabulary > 0);
     g->tf32 = tf32;
-    set_eager(g, eager);
-    g->ops->take(g, k.index, k.B, k.n);
-    step_forward(g);
-    step_backward(g);
+    if (eager) stages_of(g);
+    g->ops->take(g, k.index, k.B);
+    g->ops->forward(g);
+    g->ops->backward(g);
     g->ops->optimise(g, &a, 0.5, &size);
     g->ops->average(g, 0.7);
     report(tc->name, "a finite loss", -1, isfinite(g->ops->loss(g)) ? 0 : INFINITY, 0);
@@ -677,23 +677,23 @@ static void *travel(void *arg) {
     const sample *k = p->k;
     net *t = open_shared(k, GPU, p->vocabulary > 0, p->alone ? NULL : &p->m);
     uint32_t *index = need(calloc((size_t)k->B, sizeof *index)),
-             *place = need(calloc((size_t)k->B, sizeof *place));
-    if (p->eager) set_eager(t, 1);
+             *row = need(calloc((size_t)k->B, sizeof *row));
+    if (p->eager) stages_of(t);
     for (int step = 0; step < STEPS_SHARED; step++) {
         const uint32_t *all = k->index + step * k->B / STEPS_SHARED;
         int here = 0;
         for (int b = 0; b < k->B; b++)
             if (p->alone || owner(p, step, b) == p->m.rank) {
-                place[here] = (uint32_t)b;
+                row[here] = (uint32_t)(b * k->n);
                 index[here++] = all[b];
             }
         if (!p->alone) {
-            t->all = k->B;
-            t->place = place;
+            t->whole = batch_of_one_size(k->B, k->n);
+            t->row = row;
         }
-        t->ops->take(t, index, here, k->n);
-        step_forward(t);
-        step_backward(t);
+        t->ops->take(t, index, here);
+        t->ops->forward(t);
+        t->ops->backward(t);
         if (step % 3 == 1) p->loss[step] = t->ops->loss(t);
         adam_step a = adam_at(step, 1e-4);
         t->ops->optimise(t, &a, 0.5, &p->norm[step]);
@@ -705,7 +705,7 @@ static void *travel(void *arg) {
     if (p->vocabulary) p->vectors = fetch(t, NET_VECTORS, (size_t)p->vocabulary * (size_t)k->sh.s.width);
     t->ops->close(t);
     free(index);
-    free(place);
+    free(row);
     return NULL;
 }
 
@@ -769,8 +769,8 @@ static void limits(const char *name, const onet_settings *s, int refusal_alone) 
     shape sh;
     net *t;
     must(shape_make(&sh, s, &err), &err);
-    must(open_gpu(&t, &sh, 0, &err), &err);
-    onet_status status = t->ops->reserve(t, 1, 30000, &err);
+    must(open_gpu(&t, &sh, (gpu_choice){.number = 0}, &err), &err);
+    onet_status status = t->ops->reserve(t, batch_of_one_size(1, 30000), &err);
     t->ops->close(t);
     const char *at = strstr(err.text, "sets of ");
     int most = at ? atoi(at + 8) : 0;
@@ -784,9 +784,9 @@ static void limits(const char *name, const onet_settings *s, int refusal_alone) 
     sample_make(&k, s, 1, most, 500, 0);
     for (int i = 0; i < 2; i++) {
         t = open_net(&k, i ? FASTEST : GPU, 0);
-        t->ops->take(t, k.index, 1, most);
-        step_forward(t);
-        step_backward(t);
+        t->ops->take(t, k.index, 1);
+        t->ops->forward(t);
+        t->ops->backward(t);
         loss[i] = t->ops->loss(t);
         t->ops->close(t);
     }
@@ -804,13 +804,13 @@ static void golden_case(const char *name) {
     sample_make(&k, &file.settings, file.B, file.n, file.seed, 0);
     onet_error err;
     net *t = NULL;
-    must(open_gpu(&t, &k.sh, 0, &err), &err);
-    must(t->ops->reserve(t, file.B, file.n, &err), &err);
+    must(open_gpu(&t, &k.sh, (gpu_choice){.number = 0}, &err), &err);
+    must(t->ops->reserve(t, batch_of_one_size(file.B, file.n), &err), &err);
     must(t->ops->data(t, &k.sets, NULL, NULL, 0, &err), &err);
     must(t->ops->put(t, NET_THETA, k.theta, &err), &err);
-    t->ops->take(t, k.index, file.B, file.n);
-    step_forward(t);
-    step_backward(t);
+    t->ops->take(t, k.index, file.B);
+    t->ops->forward(t);
+    t->ops->backward(t);
     const double *loss = golden_get(&file, "loss", NULL), *want = golden_get(&file, "gradients", NULL);
     char where[96];
     snprintf(where, sizeof where, "golden %s", name);
@@ -875,10 +875,9 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
     float *theta = need(calloc(sh.total, sizeof *theta));
     generated_theta(&sh, 1, theta);
     net *t;
-    must(open_gpu(&t, &sh, 0, &err), &err);
+    must(open_gpu(&t, &sh, (gpu_choice){.number = 0}, &err), &err);
     if (m) join_team(t, m);
-    t->all = B;
-    must(t->ops->reserve(t, B, last, &err), &err);
+    must(t->ops->reserve(t, batch_of_one_size(B, last), &err), &err);
     must(t->ops->data(t, &sets, NULL, NULL, 0, &err), &err);
     must(t->ops->put(t, NET_THETA, theta, &err), &err);
     double rate[5];
@@ -888,9 +887,9 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
             uint64_t r = generated_u64(2, (uint64_t)run, (uint64_t)step);
             int size = run < 0 ? step % sizes : (int)(r % (uint64_t)sizes), piece = (int)(r >> 32) & 3;
             adam_step a = adam_at(step, 1e-4);
-            t->ops->take(t, index + (size_t)size * each + (size_t)piece * B, B, first + size);
-            step_forward(t);
-            step_backward(t);
+            t->ops->take(t, index + (size_t)size * each + (size_t)piece * B, B);
+            t->ops->forward(t);
+            t->ops->backward(t);
             t->ops->optimise(t, &a, 0, NULL);
         }
         double loss = t->ops->loss(t), seconds = now() - start;
@@ -941,12 +940,12 @@ static void profile(const onet_settings *s, int B, int n, int graphs) {
     sample k;
     sample_make(&k, s, B, n, 1, 0);
     net *g = open_net(&k, GPU, 0);
-    set_eager(g, !graphs);
+    if (!graphs) stages_of(g);
     adam_step a = adam_at(0, 1e-4);
     for (int step = 0; step < 2; step++) {
-        g->ops->take(g, k.index, B, n);
-        step_forward(g);
-        step_backward(g);
+        g->ops->take(g, k.index, B);
+        g->ops->forward(g);
+        g->ops->backward(g);
         g->ops->optimise(g, &a, 0, NULL);
     }
     g->ops->loss(g);

@@ -265,7 +265,7 @@ static void test_orders(const char *name, const sample *k, int beam, int top, co
     freezer z;
     order_device *d;
     if (!freezer_new(&z, &k->model, kernels_pick(NULL))) die("out of memory");
-    must(gpu_open(&d, &z, 0, &err), &err);
+    must(gpu_open(&d, &z, gpu_of_rank(0), &err), &err);
     d->poison = true;
     gpu_work work = {&z, &k->sets, poisoned.a, {0}, beam, top, NULL};
     bool all;

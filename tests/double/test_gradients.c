@@ -56,7 +56,7 @@ static void setup(bench *b, const trial *tr, unsigned seed) {
     assert_int_equal(onet_sets_from(&b->sets, (size_t)tr->B, tr->n, tr->s.width, x, b->y, &err), ONET_OK);
     assert_int_equal(cpu_open(&b->t, &b->sh, "plain", 2, &err), ONET_OK);
     b->c = (cpu *)b->t;
-    assert_int_equal(b->t->ops->reserve(b->t, tr->B, tr->n, &err), ONET_OK);
+    assert_int_equal(b->t->ops->reserve(b->t, batch_of_one_size(tr->B, tr->n), &err), ONET_OK);
     assert_int_equal(b->t->ops->data(b->t, b->sets, NULL, NULL, 0, &err), ONET_OK);
     assert_int_equal(b->t->ops->put(b->t, NET_THETA, theta, &err), ONET_OK);
     for (int i = 0; i < tr->B; i++) b->index[i] = (uint32_t)i;
@@ -73,8 +73,8 @@ static void teardown(bench *b) {
 }
 
 static double forward(bench *b, const trial *tr) {
-    b->t->ops->take(b->t, b->index, tr->B, tr->n);
-    step_forward(b->t);
+    b->t->ops->take(b->t, b->index, tr->B);
+    b->t->ops->forward(b->t);
     return b->t->ops->loss(b->t);
 }
 
@@ -121,7 +121,7 @@ static void gradients_are_differences(void **state) {
         setup(&b, tr, 70 + (unsigned)i);
         b.t->update = 0;
         forward(&b, tr);
-        step_backward(b.t);
+        b.t->ops->backward(b.t);
         double *grad = malloc(b.sh.total * sizeof *grad), *dir = malloc(b.sh.total * sizeof *dir);
         memcpy(grad, b.c->grad, b.sh.total * sizeof *grad);
         rng r;

@@ -128,6 +128,7 @@ struct gpu {
     bool chained;            /* the last thing on the main stream was a kernel of the main line */
     int H, O, C, D, Q, M, N; /* padded widths, blocks */
     bool eager;
+    int n, all; /* items per set of this batch, and its sets over all ranks */
 
     void *fixed, *batch, *dataset, *vector_memory;
     float *theta, *grad, *m, *v, *average;
@@ -284,7 +285,7 @@ void gpu_average(gpu *s, double decay);
 
 /* Is there such a device? Else the sentence says what is missing. A number as in kernels/device.h, which
  * becomes that of the GPU. */
-onet_status gpu_find(int *device, onet_error *err);
+onet_status gpu_find(gpu_choice gpu, int *device, onet_error *err);
 
 /* Places arrays one after the other; with base NULL it only counts. */
 struct arena {

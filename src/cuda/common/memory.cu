@@ -228,10 +228,11 @@ static onet_status too_large(const gpu *s, int B, int n, onet_error *err) {
                 "on a GPU this net trains on sets of %d items at most, not %d: use --device cpu", low, n);
 }
 
-onet_status memory_reserve(net *t, int B, int n, onet_error *err) {
+onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
     gpu *s = (gpu *)t;
+    int n = size.largest, B = size.sets;
     if (B < 1 || n < 1) return fail(err, ONET_USAGE, "a batch needs at least one set of one item");
-    size_t rows = (size_t)B * n, cells = rows * n;
+    size_t rows = size.items, cells = size.pairs;
     if (!fits(s, B, n)) return too_large(s, B, n, err);
     if (rows <= s->rows_max && cells <= s->cells_max && (size_t)B <= s->sets_max) return ONET_OK;
     s->rows_max = std::max(rows, s->rows_max);

@@ -45,14 +45,29 @@ static int32_t *slot_words(const gpu *s, unsigned char *host) {
     return (int32_t *)(host + HEADER) + s->sets_max;
 }
 
-static void take_op(net *t, const uint32_t *index, int B, int n) {
+/* A batch here holds sets of one size. */
+static bool one_size(gpu *s, const uint32_t *index, int B) {
+    const size_t *start = s->sets->start;
+    for (int b = 1; b < B; b++)
+        if (start[index[b] + 1] - start[index[b]] != start[index[0] + 1] - start[index[0]]) return false;
+    return true;
+}
+
+static void take(net *t, const uint32_t *index, int B) {
     gpu *s = (gpu *)t;
     step_launch(s, 0);
     t->B = B;
-    if (!t->sum) t->all = B;
-    t->n = n;
     s->index_host = index;
+    if (!t->sum)
+        t->whole =
+            batch_of_one_size(B, B ? (int)(s->sets->start[index[0] + 1] - s->sets->start[index[0]]) : 0);
+    s->n = t->whole.largest;
+    s->all = t->whole.sets;
     if (s->failed[0]) return;
+    if (!one_size(s, index, B)) {
+        snprintf(s->failed, sizeof s->failed, "a batch has sets of different sizes");
+        return;
+    }
     step_open_slot(s);
     if (s->failed[0]) return;
     unsigned char *host = s->slots[s->slot_now].host;
@@ -67,57 +82,20 @@ static void take_op(net *t, const uint32_t *index, int B, int n) {
     step_take(s);
 }
 
-static void begin(net *t) {
+static void forward(net *t) {
     gpu *s = (gpu *)t;
     if (s->eager)
-        step_begin(s);
+        step_forward(s);
     else
         s->waiting |= FORWARD;
 }
 
-static void encoder_forward(net *t, int block) {
-    gpu *s = (gpu *)t;
-    if (s->eager) step_encoder(s, block);
-}
-
-static void rows_forward(net *t) {
-    gpu *s = (gpu *)t;
-    if (s->eager) step_rows(s);
-}
-
-static void decoder_forward(net *t, int block) {
-    gpu *s = (gpu *)t;
-    if (s->eager) step_decoder(s, block);
-}
-
-static void head_op(net *t) {
-    gpu *s = (gpu *)t;
-    if (s->eager) step_head(s);
-}
-
-static void decoder_backward(net *t, int block) {
+static void backward(net *t) {
     gpu *s = (gpu *)t;
     if (s->eager)
-        step_decoder_backward(s, block);
+        step_backward(s);
     else
         s->waiting |= BACKWARD;
-}
-
-static void rows_backward(net *t) {
-    gpu *s = (gpu *)t;
-    if (!s->eager) {
-        s->waiting |= BACKWARD;
-        return;
-    }
-    step_rows_backward(s);
-    if (!s->M) step_finish(s);
-}
-
-static void encoder_backward(net *t, int block) {
-    gpu *s = (gpu *)t;
-    if (!s->eager) return;
-    step_encoder_backward(s, block);
-    if (!block) step_finish(s);
 }
 
 /* Brings the results over; NaN when the device failed. */
@@ -240,29 +218,24 @@ static onet_status get_block(net *t, net_block what, float *to, onet_error *err)
     return gpu_status(s, err);
 }
 
-static const block_ops ops = {"cuda",
-                              close_gpu,
-                              memory_reserve,
-                              memory_data,
-                              put,
-                              get_block,
-                              take_op,
-                              begin,
-                              encoder_forward,
-                              rows_forward,
-                              decoder_forward,
-                              head_op,
-                              decoder_backward,
-                              rows_backward,
-                              encoder_backward,
-                              optimise,
-                              average,
-                              loss,
-                              losses};
+static const backend cuda_backend = {.name = "cuda",
+                                     .is_gpu = 1,
+                                     .close = close_gpu,
+                                     .data = memory_data,
+                                     .reserve = memory_reserve,
+                                     .put = put,
+                                     .get = get_block,
+                                     .take = take,
+                                     .forward = forward,
+                                     .backward = backward,
+                                     .optimise = optimise,
+                                     .average = average,
+                                     .loss = loss,
+                                     .losses = losses};
 
 /* ---- opening ---- */
 
-onet_status gpu_find(int *device, onet_error *err) {
+onet_status gpu_find(gpu_choice gpu, int *device, onet_error *err) {
     int count = 0;
     cudaError_t e = cudaGetDeviceCount(&count);
     if (e == cudaErrorInsufficientDriver)
@@ -272,15 +245,16 @@ onet_status gpu_find(int *device, onet_error *err) {
     if (e != cudaSuccess || !count)
         return fail(err, ONET_FAILED, "there is no CUDA device (%s): use --device cpu",
                     e == cudaSuccess ? "none found" : cudaGetErrorString(e));
-    if (*device < 0) *device = (-1 - *device) % count;
+    *device = gpu.number < 0 ? gpu.local_rank % count : gpu.number;
     if (*device >= count)
         return fail(err, ONET_USAGE, "there is no device cuda:%d: the last one is cuda:%d", *device,
                     count - 1);
     return ONET_OK;
 }
 
-static onet_status open_device(gpu *s, int device, onet_error *err) {
-    onet_status status = gpu_find(&device, err);
+static onet_status open_device(gpu *s, gpu_choice which, onet_error *err) {
+    int device;
+    onet_status status = gpu_find(which, &device, err);
     if (status) return status;
     s->device = s->base.device = device;
     int value = 0;
@@ -306,7 +280,7 @@ static onet_status open_device(gpu *s, int device, onet_error *err) {
 }
 
 extern "C" __attribute__((visibility("default"))) onet_status
-ordernet_cuda_open_9(net **t, const shape *sh, int device, onet_error *err) {
+ordernet_cuda_open_10(net **t, const shape *sh, gpu_choice gpu_wanted, onet_error *err) {
     if (sh->s.encoder_out > 128 || sh->s.decoder_out > 64)
         return fail(err, ONET_USAGE,
                     "on a GPU the encoder's blocks may put out 128 channels and the decoder's 64 at most, "
@@ -315,11 +289,11 @@ ordernet_cuda_open_9(net **t, const shape *sh, int device, onet_error *err) {
                     sh->s.encoder_out, sh->s.decoder_out);
     gpu *s = (gpu *)calloc(1, sizeof *s);
     if (!s) return fail_memory(err, "the net");
-    s->base.ops = &ops;
+    s->base.ops = &cuda_backend;
     s->base.sh = sh;
     s->base.update = 1;
-    s->base.loss_every = NET_LOSSES;
-    onet_status status = open_device(s, device, err);
+    s->base.losses_kept = NET_LOSSES;
+    onet_status status = open_device(s, gpu_wanted, err);
     s->H = pad(sh->s.hidden);
     s->O = pad(sh->s.encoder_out);
     s->C = pad(sh->s.decoder_out);
@@ -338,14 +312,51 @@ ordernet_cuda_open_9(net **t, const shape *sh, int device, onet_error *err) {
 
 /* ---- for the tests ---- */
 
-extern "C" __attribute__((visibility("default"))) void ordernet_cuda_eager(net *t, int eager) {
-    ((gpu *)t)->eager = eager != 0;
+static void begin_stage(net *t) {
+    step_begin((gpu *)t);
+}
+static void encoder_stage(net *t, int block) {
+    step_encoder((gpu *)t, block);
+}
+static void rows_stage(net *t) {
+    step_rows((gpu *)t);
+}
+static void decoder_stage(net *t, int block) {
+    step_decoder((gpu *)t, block);
+}
+static void head_stage(net *t) {
+    step_head((gpu *)t);
+}
+static void decoder_back_stage(net *t, int block) {
+    step_decoder_backward((gpu *)t, block);
+}
+static void rows_back_stage(net *t) {
+    step_rows_backward((gpu *)t);
+    if (!((gpu *)t)->M) step_finish((gpu *)t);
+}
+static void encoder_back_stage(net *t, int block) {
+    step_encoder_backward((gpu *)t, block);
+    if (!block) step_finish((gpu *)t);
+}
+
+static const net_stages cuda_stages = {.begin = begin_stage,
+                                       .encoder_forward = encoder_stage,
+                                       .decoder_rows_forward = rows_stage,
+                                       .decoder_forward = decoder_stage,
+                                       .head = head_stage,
+                                       .decoder_backward = decoder_back_stage,
+                                       .decoder_rows_backward = rows_back_stage,
+                                       .encoder_backward = encoder_back_stage};
+
+extern "C" __attribute__((visibility("default"))) const net_stages *ordernet_cuda_stages(net *t) {
+    ((gpu *)t)->eager = true;
+    return &cuda_stages;
 }
 
 extern "C" __attribute__((visibility("default"))) size_t
 ordernet_cuda_peek(net *t, cuda_array what, int block, float *to, size_t room) {
     gpu *s = (gpu *)t;
-    size_t R = (size_t)t->B * t->n, cells = R * t->n, count = 0;
+    size_t R = (size_t)t->B * s->n, cells = R * s->n, count = 0;
     const float *from = nullptr;
     switch (what) {
     case CUDA_X:

@@ -10,7 +10,7 @@
 #include "cuda/common/norms.cuh"
 
 static norm_forward forward_of(const gpu *s, norms b, norm_at at, int width) {
-    double cells = (double)s->base.all * s->base.n * s->base.n;
+    double cells = (double)s->all * s->n * s->n;
     return {b,
             s->theta,
             at,
@@ -22,7 +22,7 @@ static norm_forward forward_of(const gpu *s, norms b, norm_at at, int width) {
 }
 
 static norm_backward backward_of(const gpu *s, norms b, norm_at at, int width, float *k0, float *k1) {
-    double cells = (double)s->base.all * s->base.n * s->base.n;
+    double cells = (double)s->all * s->n * s->n;
     return {b, s->grad, at, width, 1 / cells, k0, k1, 0, 0, s->base.sum ? s->share : nullptr};
 }
 

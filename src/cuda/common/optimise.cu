@@ -249,7 +249,7 @@ void gpu_adam(gpu *s) {
                    s->scale,
                    s->base.sh->s.width,
                    s->base.sum ? s->base.sh->s.width : s->D}; /* dx as words.cu leaves it */
-    int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? s->base.all * s->base.n : 0);
+    int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? s->all * s->n : 0);
     CHAIN(s, blocks, 256, 0, move, p);
 }
 

@@ -84,6 +84,21 @@ void step_finish(gpu *s) {
     if (s->base.B) gpu_finish(s);
 }
 
+void step_forward(gpu *s) {
+    step_begin(s);
+    for (int k = 0; k < s->M; k++) step_encoder(s, k);
+    step_rows(s);
+    for (int m = 0; m < s->N; m++) step_decoder(s, m);
+    step_head(s);
+}
+
+void step_backward(gpu *s) {
+    for (int m = s->N - 1; m >= 0; m--) step_decoder_backward(s, m);
+    step_rows_backward(s);
+    for (int k = s->M - 1; k >= 0; k--) step_encoder_backward(s, k);
+    step_finish(s);
+}
+
 /* ---- graphs ---- */
 
 void step_drop_graphs(gpu *s) {
@@ -93,25 +108,15 @@ void step_drop_graphs(gpu *s) {
 
 static void enqueue(gpu *s, int parts) {
     s->chained = false;
-    int M = s->M, N = s->N;
     if (gpu_narrow(s, parts & (FORWARD | BACKWARD))) {
         if (parts & BACKWARD) gpu_finish(s);
         parts &= OPTIMISE;
     }
     if (parts & FORWARD) {
         step_take(s);
-        step_begin(s);
-        for (int k = 0; k < M; k++) step_encoder(s, k);
-        step_rows(s);
-        for (int m = 0; m < N; m++) step_decoder(s, m);
-        step_head(s);
+        step_forward(s);
     }
-    if (parts & BACKWARD) {
-        for (int m = N - 1; m >= 0; m--) step_decoder_backward(s, m);
-        step_rows_backward(s);
-        for (int k = M - 1; k >= 0; k--) step_encoder_backward(s, k);
-        step_finish(s);
-    }
+    if (parts & BACKWARD) step_backward(s);
     if (parts & OPTIMISE) gpu_adam(s);
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
 }
@@ -120,7 +125,7 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
     const net *t = &s->base;
     for (int i = 0; i < s->graph_count; i++) {
         const graph *g = &s->graphs[i];
-        if (g->B == t->B && g->n == t->n && g->all == t->all && g->update == t->update &&
+        if (g->B == t->B && g->n == s->n && g->all == s->all && g->update == t->update &&
             g->tf32 == t->tf32 && g->parts == parts)
             return g->exec;
     }
@@ -143,7 +148,7 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
         snprintf(s->failed, sizeof s->failed, "not enough memory");
         return nullptr;
     }
-    s->graphs[s->graph_count++] = {t->B, t->n, t->all, t->update, t->tf32, parts, exec};
+    s->graphs[s->graph_count++] = {t->B, s->n, s->all, t->update, t->tf32, parts, exec};
     return exec;
 }
 

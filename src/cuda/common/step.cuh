@@ -7,7 +7,7 @@
 /* The net's own memory; a batch's and the sets', as in kernels/net.h. memory_close frees all of it, graphs
  * too. */
 onet_status memory_open(gpu *s, onet_error *err);
-onet_status memory_reserve(net *t, int B, int n, onet_error *err);
+onet_status memory_reserve(net *t, batch_size size, onet_error *err);
 onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const float *scale,
                         int train_vectors, onet_error *err);
 void memory_close(gpu *s);
@@ -23,6 +23,9 @@ void step_decoder_backward(gpu *s, int block);
 void step_rows_backward(gpu *s);
 void step_encoder_backward(gpu *s, int block);
 void step_finish(gpu *s);
+/* All of them, after step_take, in their order. */
+void step_forward(gpu *s);
+void step_backward(gpu *s);
 
 /* The next piece of pinned memory for what a step sends; and sends it. */
 void step_open_slot(gpu *s);

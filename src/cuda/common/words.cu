@@ -38,7 +38,7 @@ static int32_t word_at(const gpu *s, int set, int item) {
 }
 
 int words_list(gpu *s, int32_t *first) {
-    int n = s->base.n, rows = s->base.B * n;
+    int n = s->n, rows = s->base.B * n;
     uint64_t *key = keys_new(s, rows);
     if (!key) return 0;
     for (int r = 0; r < rows; r++) key[r] = (uint64_t)word_at(s, r / n, r % n) << 32 | (uint64_t)r;
@@ -49,7 +49,7 @@ int words_list(gpu *s, int32_t *first) {
 
 int words_share(gpu *s, int32_t *first) {
     const net *t = &s->base;
-    int n = t->n, rows = t->all * n, here = t->B * n;
+    int n = s->n, rows = s->all * n, here = t->B * n;
     size_t d = (size_t)t->sh->s.width, row = d * sizeof(float);
     double *word = s->out.word;
     float *all = s->out.word_d;
@@ -62,7 +62,7 @@ int words_share(gpu *s, int32_t *first) {
     memset(word, 0, (size_t)rows * sizeof *word);
     memset(all, 0, (size_t)rows * row);
     for (int r = 0; r < here; r++) {
-        size_t to = (size_t)(t->place ? (int)t->place[r / n] : r / n) * n + (size_t)(r % n);
+        size_t to = (t->row ? t->row[r / n] : (size_t)(r / n) * n) + (size_t)(r % n);
         word[to] = word_at(s, r / n, r % n);
         for (size_t c = 0; c < d; c++) all[to * d + c] = there ? s->out.here[(size_t)r * d + c] : NAN;
     }

@@ -475,7 +475,7 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
 conv_args gpu_conv_args(gpu *s, int m, bool back) {
     const shape *sh = s->base.sh;
     conv_args p = {};
-    int n = s->base.n, B = s->base.B;
+    int n = s->n, B = s->base.B;
     conv_plan_make(s, B, n, &p.plan);
     p.n = n;
     p.by_n = divider_of(n);

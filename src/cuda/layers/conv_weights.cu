@@ -122,9 +122,9 @@ int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     a.v = pools ? s->dec_pool : s->dec_v;
     a.d = pools ? s->dstep : s->dpre;
     a.C = s->C;
-    a.n = s->base.n;
-    a.R = s->base.B * s->base.n;
-    a.items = pools ? 1 : s->base.n;
+    a.n = s->n;
+    a.R = s->base.B * s->n;
+    a.items = pools ? 1 : s->n;
     a.ic = a.items < WEIGHT_ITEMS ? a.items : WEIGHT_ITEMS;
     a.steps = a.ic < a.items ? 1 : WEIGHT_CELLS / a.ic;
     a.by_n = divider_of(a.n);

@@ -109,7 +109,7 @@ template <bool TF32> static void decoder_rows_launch(gpu *s, const q_args &p, in
 
 void gpu_decoder_rows_forward(gpu *s) {
     features f = gpu_features(s, s->M);
-    int R = s->base.B * s->base.n + 1;
+    int R = s->base.B * s->n + 1;
     gpu_join(s, 1); /* the packed weights */
     if (!s->N) {
         CHAIN(s, f.rows, 64, 0, features_only, f);

@@ -100,7 +100,7 @@ void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
 
 void gpu_decoder_rows_backward(gpu *s) {
     const shape *sh = s->base.sh;
-    int n = s->base.n, B = s->base.B, R = B * n;
+    int n = s->n, B = s->base.B, R = B * n;
     if (s->N > 1) {
         gpu_fork(s, 1);
         s->conv_splits = gpu_conv_weights(s, s->side[1], false, s->conv_part);

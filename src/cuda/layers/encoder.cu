@@ -113,9 +113,9 @@ __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
 
 features gpu_features(const gpu *s, int block) {
     const shape *sh = s->base.sh;
-    features f = {s->x, s->D, s->base.B * s->base.n};
+    features f = {s->x, s->D, s->base.B * s->n};
     f.columns = columns_of(sh, block);
-    f.n = s->base.n;
+    f.n = s->n;
     f.mean = sh->s.pool == ONET_POOL_MEAN;
     if (!block) return f;
     f.best = s->enc[block - 1].best;
@@ -128,7 +128,7 @@ void gpu_encoder_rows(gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
-    int n = s->base.n, B = s->base.B, R = B * n;
+    int n = s->n, B = s->base.B, R = B * n;
     norm_forward norm1 = norms_first(s, block);
     rows_args rows = {gpu_features(s, block),
                       block > 0, /* else the kernel before packs the weights */

@@ -38,8 +38,8 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
-    int R = s->base.B * s->base.n;
-    int n = s->base.n;
+    int R = s->base.B * s->n;
+    int n = s->n;
     correct_args correct = {n, s->H, e->ac, e->sum, e->c0, e->c1, e->dac};
     CHAIN(s, dim3(s->base.B, up(2 * n * (s->H / 4), 256)), 256, 0, encoder_correct, correct);
     gpu_fork(s, 2);

@@ -160,8 +160,8 @@ __global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
 
 void gpu_head(gpu *s) {
     const shape *sh = s->base.sh;
-    int n = s->base.n, B = s->base.B;
-    double places = (double)s->base.all * n;
+    int n = s->n, B = s->base.B;
+    double places = (double)s->all * n;
     head_args p = {n,
                    B * n,
                    s->C,
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p,
 }
 
 void gpu_take(gpu *s) {
-    take_args p = {s->base.n,
+    take_args p = {s->n,
                    s->base.sh->s.width,
                    s->D,
                    s->index,

@@ -118,7 +118,7 @@ template <bool TF32> static void inputs_launch(gpu *s, const inputs_args &p) {
 
 void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
     const shape *sh = s->base.sh;
-    inputs_args p = {d, w, columns_of(sh, block), K, s->base.B * s->base.n, s->dx, s->D};
+    inputs_args p = {d, w, columns_of(sh, block), K, s->base.B * s->n, s->dx, s->D};
     if (block == s->M) {
         p.item_d = s->item_d;
         p.head = s->theta + sh->head_weight;
@@ -127,7 +127,7 @@ void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
         const encoder_block *before = &s->enc[block - 1];
         p.width = sh->s.encoder_out;
         p.O = s->O;
-        p.n = s->base.n;
+        p.n = s->n;
         p.mean = sh->s.pool == ONET_POOL_MEAN;
         p.x = s->x;
         p.best = before->best;

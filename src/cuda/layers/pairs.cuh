@@ -15,7 +15,7 @@ struct pairs_of_block {
 static inline pairs_of_block pairs_of(const gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
-    return {s->base.n,
+    return {s->n,
             s->base.B,
             s->H,
             s->O,

@@ -126,7 +126,7 @@ static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout 
 /* Everything that does not depend on the phases; false where the net or the size is none for this kernel. */
 static bool narrow_fill(const gpu *s, narrow_args *p) {
     const shape *sh = s->base.sh;
-    int n = s->base.n, B = s->base.B, R = B * n;
+    int n = s->n, B = s->base.B, R = B * n;
     if (!gpu_narrow_net(s) || n * n > NT || B < 1 || B > s->narrow.blocks || s->base.sum) return false;
     *p = {};
     p->n = n;
@@ -489,7 +489,7 @@ static void add_sum(rest_jobs *jobs, int *first, const float *part, float *out, 
 
 /* What all sets give to the start vector's row of dq. */
 static void add_start(const gpu *s, rest_jobs *jobs, int *first) {
-    float *last = s->dq + (size_t)s->base.B * s->base.n * s->Q;
+    float *last = s->dq + (size_t)s->base.B * s->n * s->Q;
     for (int m = 0; m < s->N; m++)
         add_sum(jobs, first, s->start_part + m * 3 * WIDE, last + (m * 6 + 3) * WIDE, s->base.B,
                 s->N * 3 * WIDE, 3 * WIDE);

@@ -191,11 +191,12 @@ static onet_status send_weights(order_device *d, const float *numbers, onet_erro
 }
 
 extern "C" __attribute__((visibility("default"))) onet_status
-ordernet_cuda_order_9(order_device **d, const order_net *net, int device, onet_error *err) {
+ordernet_cuda_order_10(order_device **d, const order_net *net, gpu_choice gpu, onet_error *err) {
     if (net->C > 128)
         return fail(err, ONET_USAGE,
                     "on a GPU the decoder's blocks may put out 128 channels at most: use --device cpu");
-    onet_status status = gpu_find(&device, err);
+    int device;
+    onet_status status = gpu_find(gpu, &device, err);
     if (status) return status;
     orders *s = (orders *)calloc(1, sizeof *s);
     if (!s) return fail_memory(err, "ordering on the GPU");
