@@ -89,8 +89,8 @@ static void measure(const shape *sh, int n, double *small, double *large, traffi
     generated_theta(sh, 1, theta);
     for (uint32_t i = 0; i < LARGEST; i++) index[i] = i;
     if (onet_sets_from(&sets, LARGEST, n, d, x, y, &err) || cpu_open(&t, sh, "auto", threads, &err) ||
-        t->ops->reserve(t, batch_of_one_size(LARGEST, n), &err) || t->ops->data(t, sets, NULL, NULL, 0, &err) ||
-        t->ops->put(t, NET_THETA, theta, &err))
+        t->ops->reserve(t, batch_of_one_size(LARGEST, n), &err) ||
+        t->ops->data(t, sets, NULL, NULL, 0, &err) || t->ops->put(t, NET_THETA, theta, &err))
         die(err.text);
     t->sum = count_sum;
     t->sum_floats = count_floats;

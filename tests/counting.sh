@@ -38,4 +38,20 @@ closes "10 passed, 2 failed, 3 skipped" 1 silent script cmocka skips fails
 # A bare skip() prints no reason, so it would not be counted.
 no_bare_skip() { ! grep -nE '(^|[^_a-z])skip\(\)' tests/*.c tests/*/*.c; }
 check "these tests must call skip_because() of tests/unit.h instead of skip()" no_bare_skip
+
+# check-format skips without clang-format, and finds a badly formatted file with it.
+says() { # TEXT COMMAND...: the command's output has that text
+    text=$1
+    shift
+    "$@" >"$folder/printed" 2>&1
+    cat "$folder/printed"
+    grep -q "$text" "$folder/printed"
+}
+printf 'int  x;\n' >"$folder/bad.c"
+check "check-format without clang-format" says '^skipped: ' make check-format CLANG_FORMAT=
+if clang-format-14 --version >/dev/null 2>&1; then
+    check "check-format of a bad file" says 'bad.c:1:4: error' make check-format CLANG_FORMAT=clang-format-14 FORMATTED="$folder/bad.c"
+else
+    skip "clang-format 14 is not installed, check-format was not tested"
+fi
 finish

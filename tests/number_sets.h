@@ -1,6 +1,9 @@
-/* Training sets: numbers and their ascending order. As words, each number is a row of a vocabulary of 40. */
+/* For tests of training by several ranks: sets of numbers and their ascending order. As words, each number is
+ * a row of a vocabulary of 40. */
 #ifndef TESTS_NUMBER_SETS_H
 #define TESTS_NUMBER_SETS_H
+
+#include <math.h>
 
 #include "base/rng.h"
 #include "data/sets.h"
@@ -49,6 +52,16 @@ static inline onet_sets *number_sets(int count, int as_words, uint64_t seed) {
             return NULL;
     }
     return sets;
+}
+
+/* The mean difference of two models' numbers, relative to the mean of a. */
+static inline double relative_difference(const float *a, const float *b, size_t count) {
+    double apart = 0, size = 0;
+    for (size_t i = 0; i < count; i++) {
+        apart += fabs((double)a[i] - (double)b[i]);
+        size += fabs((double)a[i]);
+    }
+    return apart / size;
 }
 
 #endif

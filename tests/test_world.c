@@ -149,15 +149,6 @@ static training training_of(const onet_sets *sets) {
     return t;
 }
 
-static double difference(const float *a, const float *b, size_t count) {
-    double apart = 0, size = 0;
-    for (size_t i = 0; i < count; i++) {
-        apart += fabs((double)a[i] - (double)b[i]);
-        size += fabs((double)a[i]);
-    }
-    return apart / size;
-}
-
 static void trains_the_same(void **state) {
     (void)state;
     for (int kind = 0; kind < 4; kind++) {
@@ -177,15 +168,17 @@ static void trains_the_same(void **state) {
             for (int k = 0; k < size; k++) {
                 assert_int_equal(t.status[k], ONET_OK);
                 size_t total = alone->sh.total;
-                assert_true(difference(alone->theta, t.model[k]->theta, total) < 1e-4);
+                assert_true(relative_difference(alone->theta, t.model[k]->theta, total) < 1e-4);
                 assert_memory_equal(t.model[0]->theta, t.model[k]->theta, total * sizeof(float));
                 size_t statistics = total - alone->sh.trained;
                 assert_true(alone->sized && t.model[k]->sized);
-                assert_true(difference(alone->slope, t.model[k]->slope, statistics) < 1e-3);
+                assert_true(relative_difference(alone->slope, t.model[k]->slope, statistics) < 1e-3);
                 assert_memory_equal(t.model[0]->slope, t.model[k]->slope, statistics * sizeof(float));
                 if (as_words) {
-                    assert_true(difference(alone->words->vectors, t.model[k]->words->vectors, 40) < 1e-4);
-                    assert_true(difference(sets->words->vectors, t.model[k]->words->vectors, 40) > 1e-3);
+                    assert_true(relative_difference(alone->words->vectors, t.model[k]->words->vectors, 40) <
+                                1e-4);
+                    assert_true(relative_difference(sets->words->vectors, t.model[k]->words->vectors, 40) >
+                                1e-3);
                     assert_memory_equal(t.model[0]->words->vectors, t.model[k]->words->vectors,
                                         40 * sizeof(float));
                 }

@@ -561,9 +561,7 @@ onet_status tsp_exact(const tsp_instance *t, double seconds, int32_t *tour, tsp_
                                        : solve_merged(t, first, count, seconds, tour, &found, err);
     free(first);
     if (status) return status;
-    tsp_canonical(t, tour);
-    found.length = tsp_length(t, tour);
-    if (found.proven) found.bound = found.length;
+    tsp_finish(t, tour, &found);
     if (proof) *proof = found;
     return ONET_OK;
 }

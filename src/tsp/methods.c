@@ -72,9 +72,7 @@ onet_status tsp_solve(const tsp_instance *t, tsp_method method, const tsp_effort
     tsp_proof found = {0};
     onet_status status = solvers[method](t, effort, tour, &found, err);
     if (status) return status;
-    tsp_canonical(t, tour);
-    found.length = tsp_length(t, tour);
-    if (found.proven) found.bound = found.length;
+    tsp_finish(t, tour, &found);
     if (proof) *proof = found;
     return ONET_OK;
 }

@@ -14,6 +14,13 @@ typedef struct tsp_proof {
     long nodes;    /* of the search tree */
 } tsp_proof;
 
+/* Makes the tour canonical and fills in the proof's length and, if the tour is optimal, the bound. */
+static inline void tsp_finish(const tsp_instance *t, int32_t *tour, tsp_proof *proof) {
+    tsp_canonical(t, tour);
+    proof->length = tsp_length(t, tour);
+    if (proof->proven) proof->bound = proof->length;
+}
+
 /* Branch and bound on 1-trees with a Lagrangian bound. seconds: time limit, 0 for none; when it
  * expires the best tour and bound so far are returned with proven = false. The tour is canonical. */
 onet_status tsp_exact(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,

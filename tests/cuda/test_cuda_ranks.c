@@ -198,15 +198,6 @@ static int run(const job *j) {
     return ok;
 }
 
-static double difference(const float *a, const float *b, size_t count) {
-    double apart = 0, size = 0;
-    for (size_t i = 0; i < count; i++) {
-        apart += fabs((double)a[i] - (double)b[i]);
-        size += fabs((double)a[i]);
-    }
-    return apart / size;
-}
-
 static void same_model(const char *what, const char *one, const char *other) {
     onet_model *a, *b;
     onet_error err;
@@ -215,8 +206,8 @@ static void same_model(const char *what, const char *one, const char *other) {
         report(what, 0);
         return;
     }
-    double apart = difference(a->theta, b->theta, a->sh.total);
-    if (a->words) apart += difference(a->words->vectors, b->words->vectors, (size_t)a->words->count);
+    double apart = relative_difference(a->theta, b->theta, a->sh.total);
+    if (a->words) apart += relative_difference(a->words->vectors, b->words->vectors, (size_t)a->words->count);
     if (!(apart < 1e-3)) printf("the models differ by %.3g\n", apart);
     report(what, apart < 1e-3);
     onet_model_free(a);
