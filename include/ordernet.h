@@ -103,6 +103,11 @@ typedef struct onet_sets {
     void *reserved[4]; /* zero */
 } onet_sets;
 
+/* n: items of set s. */
+static inline size_t onet_sets_size(const onet_sets *sets, size_t s) {
+    return sets->start[s + 1] - sets->start[s];
+}
+
 typedef enum onet_format {
     ONET_FORMAT_AUTO = 0, /* by the file's name and first bytes */
     ONET_FORMAT_JSONL,
@@ -121,12 +126,30 @@ typedef struct onet_read_options {
     const char *features;    /* CSV: comma-separated names; NULL: every numeric column */
     int width;               /* Pointer Network text: features an item; 0: 2 */
     const onet_words *words; /* the vocabulary that turns words into items; NULL: items must be numbers */
+    /* Where the bytes come from, if not from the file at path, which then is their name: gives at most `size`
+     * of them, 0 at the end, -1 when it fails. */
+    ptrdiff_t (*bytes)(void *context, void *buffer, size_t size);
+    void *context;
 } onet_read_options;
 
 /* All zero but `size`; nothing is needed for most files. */
 ONET_API void onet_read_defaults(onet_read_options *options, size_t size);
 
 ONET_API const onet_choice *onet_formats(void); /* onet_format */
+
+typedef struct onet_write_options {
+    size_t size;             /* sizeof(onet_write_options) */
+    onet_format format;      /* AUTO: that of the path's name, else of each input */
+    const char *set_column;  /* CSV; NULL: "set" */
+    const char *rank_column; /* CSV; NULL: "rank" */
+    const onet_words *words; /* safetensors: the vocabulary of items that are words; NULL: the input's own */
+    /* What an answer adds to a set. */
+    int logprob; /* CSV: a column for it; JSON Lines always has it */
+    int steps;   /* the probability of each step */
+    int top;     /* more than 1: that many orders */
+} onet_write_options;
+
+ONET_API void onet_write_defaults(onet_write_options *options, size_t size);
 
 /* Reads a whole file ("-": standard input; .gz as such). options may be NULL. */
 ONET_API onet_status onet_sets_read(onet_sets **sets, const char *path, const onet_read_options *options,
@@ -144,6 +167,93 @@ ONET_API onet_status onet_sets_set_context(onet_sets *sets, const uint8_t *conte
 ONET_API onet_status onet_sets_set_constraints(onet_sets *sets, const onet_constraint *constraints,
                                                size_t count, onet_error *err);
 ONET_API void onet_sets_free(onet_sets *sets);
+/* The format that a name in .jsonl, .csv, ... tells; ONET_USAGE where it tells none. */
+ONET_API onet_status onet_format_of_path(const char *path, onet_format *format, onet_error *err);
+/* Copies set after set from one file to another; "-" is standard input or output. Both options may be NULL.
+ * What the format can hold of the user's own text (other keys, columns, digits) stays as it was. */
+ONET_API onet_status onet_sets_convert(const char *from, const char *to, const onet_read_options *reading,
+                                       const onet_write_options *writing, onet_error *err);
+
+/* ---- Answers ----------------------------------------------------------------------------------------- */
+
+/* The answer for one set; the memory is the caller's. Fewer than `top` orders are found when the beam is
+ * narrower or the set has fewer orders. */
+typedef struct onet_answer {
+    int found;         /* orders found, at most top */
+    int32_t *order;    /* [top, n]: the placed items, then the context items, smallest index first */
+    double *logprob;   /* [top] */
+    float *step;       /* [top, n]: probability of each step's choice, 0 for context; NULL when not wanted */
+    void *reserved[4]; /* zero */
+} onet_answer;
+
+/* ---- Sets, one by one -------------------------------------------------------------------------------- */
+
+/* A record is one set as it was read, with what it takes to write it back in its own format: the user's other
+ * keys, spacing and digits. What its functions give stays valid until the record is read into again or freed,
+ * or its reader is closed. */
+typedef struct onet_record onet_record;
+ONET_API onet_status onet_record_new(onet_record **record, onet_error *err);
+ONET_API void onet_record_free(onet_record *record);
+ONET_API int onet_record_size(const onet_record *record);           /* n: items */
+ONET_API int onet_record_width(const onet_record *record);          /* features per item; 0: words */
+ONET_API const float *onet_record_items(const onet_record *record); /* [n, width]; NULL: words */
+ONET_API const char *onet_record_word(const onet_record *record,
+                                      int item);                      /* as the user wrote it; or NULL */
+ONET_API const int32_t *onet_record_order(const onet_record *record); /* [n]; NULL: not known */
+/* Where it stood: its line in the file, from 1, or its number in a file without lines. */
+ONET_API long onet_record_line(const onet_record *record);
+ONET_API onet_format onet_record_format(const onet_record *record);
+
+/* A reader gives the sets of a file one by one. JSON Lines, Pointer Network text and lines of words are read
+ * as they come through a pipe; the other formats whole, at the first onet_reader_next. */
+typedef struct onet_reader onet_reader;
+/* path "-" is standard input. Where neither the options nor the name tell the format, waits for the first
+ * bytes. The strings and words that the options point to must live as long as the reader. */
+ONET_API onet_status onet_reader_open(onet_reader **reader, const char *path,
+                                      const onet_read_options *options, onet_error *err);
+/* The next set into record; *end is 1, and record as it was, after the last. ONET_BAD, with file and line,
+ * for a broken set, for sets of two widths, of words and of numbers, and for a file without sets. */
+ONET_API onet_status onet_reader_next(onet_reader *reader, onet_record *record, int *end, onet_error *err);
+/* The path, or "standard input"; valid until the reader is closed. */
+ONET_API const char *onet_reader_name(const onet_reader *reader);
+/* Whether onet_reader_next would wait for a pipe or terminal, or read a file whole: time to flush answers. */
+ONET_API int onet_reader_waits(onet_reader *reader);
+/* SHA-256 of the decompressed file in hex, once onet_reader_next came to its end. */
+ONET_API void onet_reader_hash(onet_reader *reader, char hex[65]);
+ONET_API void onet_reader_close(onet_reader *reader);
+
+/* A writer takes sets, or answers to them, one by one. For each input: begin, put for each set, end. */
+typedef struct onet_writer onet_writer;
+/* path "-" is standard output. The file is there whole after onet_writer_commit, or not at all. */
+ONET_API onet_status onet_writer_open(onet_writer **writer, const char *path,
+                                      const onet_write_options *options, onet_error *err);
+/* The records to come are of this reader, which must stay open until onet_writer_end; NULL for records made
+ * by onet_sets_record. ONET_USAGE where the format cannot hold what the options ask for. */
+ONET_API onet_status onet_writer_begin(onet_writer *writer, const onet_reader *reader, onet_error *err);
+/* A set with its answer, or with the order that it has where answer is NULL. Sets that came from CSV and go
+ * to CSV are written by onet_writer_end, in the order of the rows. */
+ONET_API onet_status onet_writer_put(onet_writer *writer, const onet_record *record,
+                                     const onet_answer *answer, onet_error *err);
+ONET_API onet_status onet_writer_end(onet_writer *writer, onet_error *err);
+/* Hands over what was put so far: a reader of the pipe sees it now. */
+ONET_API onet_status onet_writer_flush(onet_writer *writer, onet_error *err);
+/* Puts the file in its place. Frees the writer, whatever is returned. */
+ONET_API onet_status onet_writer_commit(onet_writer *writer, onet_error *err);
+/* Drops what was written and frees the writer. NULL is allowed, as for every free and close. */
+ONET_API void onet_writer_abort(onet_writer *writer);
+
+/* Sets that grow. No sets yet, items of `width` features (0: as the first set has). */
+ONET_API onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err);
+/* Appends a set to sets made by onet_sets_new: items [n, width], order [n] or NULL, both copied. All sets
+ * have an order, or none has. ONET_BAD, and the sets as they were, for a set that does not fit. */
+ONET_API onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *items,
+                                      const int32_t *order, onet_error *err);
+/* Appends the set of a record. Words become rows of `words`, which the caller puts into sets->words. Without
+ * with_order its order is left out. */
+ONET_API onet_status onet_sets_append_record(onet_sets *sets, const onet_record *record,
+                                             const onet_words *words, int with_order, onet_error *err);
+/* Set s as a record, for a writer. Valid as long as the sets. */
+ONET_API onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *record, onet_error *err);
 
 /* ---- Model: simple ----------------------------------------------------------------------------------- */
 
@@ -211,16 +321,6 @@ typedef struct onet_order_options {
 
 /* Beam search of width 5 that gives the best order, on all CPU threads or a GPU. */
 ONET_API void onet_order_defaults(onet_order_options *options, size_t size);
-
-/* The answer for one set; the memory is the caller's. Fewer than `top` orders are found when the beam is
- * narrower or the set has fewer orders. */
-typedef struct onet_answer {
-    int found;         /* orders found, at most top */
-    int32_t *order;    /* [top, n]: the placed items, then the context items, smallest index first */
-    double *logprob;   /* [top] */
-    float *step;       /* [top, n]: probability of each step's choice, 0 for context; NULL when not wanted */
-    void *reserved[4]; /* zero */
-} onet_answer;
 
 /* An orderer holds threads and memory for reuse; one may serve one caller at a time, a model any number of
  * orderers at once. */

@@ -95,7 +95,7 @@ static inline onet_sets *help_read(const char *name, const char *text, const one
 static inline void help_converts(const char *from, const char *text, const char *to, const char *expected) {
     onet_error err = {""};
     const char *out = help_path(to);
-    onet_status status = sets_convert(help_file(from, text), out, NULL, NULL, &err);
+    onet_status status = onet_sets_convert(help_file(from, text), out, NULL, NULL, &err);
     if (status) print_error("%s\n", err.text);
     assert_int_equal(status, ONET_OK);
     char *got = help_content(out);

@@ -171,8 +171,8 @@ static void round_trip(void **state) {
     const char *there = help_path("c.safetensors"), *back = help_path("c.jsonl");
     const char *text = "{\"items\": [[1], [2], [3], [4]], \"context\": [3], \"last\": 1, \"first\": 2}\n"
                        "{\"items\": [[1], [2], [3], [4]], \"before\": [[1, 0], [3, 2]]}\n";
-    assert_int_equal(sets_convert(help_file("b.jsonl", text), there, NULL, NULL, &err), ONET_OK);
-    assert_int_equal(sets_convert(there, back, NULL, NULL, &err), ONET_OK);
+    assert_int_equal(onet_sets_convert(help_file("b.jsonl", text), there, NULL, NULL, &err), ONET_OK);
+    assert_int_equal(onet_sets_convert(there, back, NULL, NULL, &err), ONET_OK);
     char *got = help_content(back);
     assert_string_equal(got,
                         "{\"items\": [[1], [2], [3], [4]], \"context\": [3], \"prefix\": [2], \"last\": 1}\n"

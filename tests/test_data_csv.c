@@ -78,9 +78,9 @@ static void cannot_hold(void **state) {
         const char *text, *to, *sentence;
     } cases[] = {
         {"{\"items\": [[1, 2], [3, 4]], \"context\": [1]}", "pointer",
-         "Pointer Network text cannot hold context items; use jsonl, csv, npz or safetensors"},
+         "pointer cannot hold context items; use jsonl, csv, npz or safetensors"},
         {"{\"items\": [\"a\", \"b\"], \"context\": [1]}", "text",
-         "a line of words cannot hold context items; use jsonl or safetensors"},
+         "text cannot hold context items; use jsonl or safetensors"},
         {"{\"items\": [[1, 2], [3, 4]], \"last\": 1}", "pointer",
          "pointer cannot hold constraints; use jsonl or safetensors"},
         {"{\"items\": [[1, 2], [3, 4]], \"last\": 1}", "csv",
@@ -91,11 +91,12 @@ static void cannot_hold(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         onet_error err = {""};
-        writer_options options = {.format = !strcmp(cases[i].to, "pointer") ? ONET_FORMAT_POINTER
-                                            : !strcmp(cases[i].to, "csv")   ? ONET_FORMAT_CSV
-                                                                            : ONET_FORMAT_TEXT};
+        onet_write_options options = {.size = sizeof options,
+                                      .format = !strcmp(cases[i].to, "pointer") ? ONET_FORMAT_POINTER
+                                                : !strcmp(cases[i].to, "csv")   ? ONET_FORMAT_CSV
+                                                                                : ONET_FORMAT_TEXT};
         const char *from = help_file("from.jsonl", cases[i].text), *to = help_path("to");
-        assert_int_equal(sets_convert(from, to, NULL, &options, &err), ONET_BAD);
+        assert_int_equal(onet_sets_convert(from, to, NULL, &options, &err), ONET_BAD);
         assert_non_null(strstr(err.text, cases[i].sentence));
         assert_int_equal(access(to, F_OK), -1);
     }
@@ -128,7 +129,7 @@ static void refuses(void **state) {
     REFUSED("set,x\n", ": a header and no rows; give at least one set");
     REFUSED("group,x\n1,2\n",
             ":1: there is no column `set` to tell the sets apart; name the column that does "
-            "(--set-column)");
+            "(onet_read_options.set_column)");
     REFUSED("set,x,x\n1,2,3\n", ":1: column `x` stands in the header twice; rename one of them");
     REFUSED("set,name\n1,a\n", ": no column of numbers; give every item at least one feature");
     REFUSED("set,x,y\n1,2,3\n1,2\n", ":3: 2 fields where the header has 3; give every row as many");
@@ -136,12 +137,12 @@ static void refuses(void **state) {
             ":3: column `x`: \"nan\" is not a finite number; give a number or leave the set out");
     REFUSED("set,x\n1,-inf\n",
             ":2: column `x`: \"-inf\" is not a finite number; give a number or leave the set out");
-    REFUSED("set,x\n1,2\n1,two\n",
-            ":3: column `x`: \"two\" is not a number; correct it, or name the features (--features)");
+    REFUSED("set,x\n1,2\n1,two\n", ":3: column `x`: \"two\" is not a number; correct it, or name the "
+                                   "features (onet_read_options.features)");
     REFUSED("set,x\n1,2\n1,\n", ":3: column `x`: \"\" is empty where a number is meant; fill it in");
     REFUSED("set,x,y\n1,2,\n1,2,3\n",
             ":3: column `y`: a number here and nothing in line 2; fill it in everywhere, or name the "
-            "features (--features)");
+            "features (onet_read_options.features)");
     REFUSED("set,x\n1,1e39\n",
             ":2: column `x`: \"1e39\" is out of range; features are 32-bit, at most 3.4e38 in size");
     REFUSED("set,x\n,1\n", ":2: column `set`: \"\" is empty; every row names its set");
@@ -171,8 +172,9 @@ static void refuses(void **state) {
                       twice = {.size = sizeof twice, .features = "x,x"},
                       own = {.size = sizeof own, .features = "x,set"};
     const char *text = "set,x\n1,2\n";
-    help_refused_with("bad.csv", text, strlen(text), &missing,
-                      "FILE:1: there is no column `z`, which is named as a feature; check --features");
+    help_refused_with(
+        "bad.csv", text, strlen(text), &missing,
+        "FILE:1: there is no column `z`, which is named as a feature; check onet_read_options.features");
     help_refused_with("bad.csv", text, strlen(text), &twice,
                       "FILE:1: column `x` is named as a feature twice, or is the set's or the rank's");
     help_refused_with("bad.csv", text, strlen(text), &own,
@@ -184,24 +186,24 @@ static void answers(const char *text, bool logprob, const char *expected) {
     reader *in;
     writer *w;
     record r = {0};
-    bool end;
+    int end;
     onet_error err = {""};
-    writer_options options = {.format = ONET_FORMAT_CSV, .parts.logprob = logprob};
+    onet_write_options options = {.size = sizeof options, .format = ONET_FORMAT_CSV, .logprob = logprob};
     const char *path = help_path("answer.csv");
-    assert_int_equal(reader_open(&in, help_file("a.csv", text), NULL, &err), ONET_OK);
-    assert_int_equal(writer_open(&w, path, &options, &err), ONET_OK);
-    assert_int_equal(writer_begin(w, in, &err), ONET_OK);
-    while (!reader_next(in, &r, &end, &err) && !end) {
+    assert_int_equal(onet_reader_open(&in, help_file("a.csv", text), NULL, &err), ONET_OK);
+    assert_int_equal(onet_writer_open(&w, path, &options, &err), ONET_OK);
+    assert_int_equal(onet_writer_begin(w, in, &err), ONET_OK);
+    while (!onet_reader_next(in, &r, &end, &err) && !end) {
         int32_t order[10];
         double value = -r.n;
         for (int t = 0; t < r.n; t++) order[t] = r.n - 1 - t;
         onet_answer answer = {.found = 1, .order = order, .logprob = &value};
-        assert_int_equal(writer_put(w, &r, &answer, &err), ONET_OK);
+        assert_int_equal(onet_writer_put(w, &r, &answer, &err), ONET_OK);
     }
     assert_true(end);
-    assert_int_equal(writer_end(w, &err), ONET_OK);
-    assert_int_equal(writer_commit(w, &err), ONET_OK);
-    reader_close(in);
+    assert_int_equal(onet_writer_end(w, &err), ONET_OK);
+    assert_int_equal(onet_writer_commit(w, &err), ONET_OK);
+    onet_reader_close(in);
     record_free(&r);
     char *got = help_content(path);
     assert_string_equal(got, expected);
@@ -218,16 +220,17 @@ static void writes_answers(void **state) {
     answers("set,x\n1,1\n1,2\n", true, "set,x,rank,logprob\n1,1,1,-2\n1,2,0,-2\n");
 }
 
-/* Puts a file into w with its own order; the status of writer_end. */
+/* Puts a file into w with its own order; the status of onet_writer_end. */
 static onet_status append(writer *w, const char *path, onet_error *err) {
     reader *in;
     record r = {0};
-    bool end;
-    assert_int_equal(reader_open(&in, path, NULL, err), ONET_OK);
-    assert_int_equal(writer_begin(w, in, err), ONET_OK);
-    while (!reader_next(in, &r, &end, err) && !end) assert_int_equal(writer_put(w, &r, NULL, err), ONET_OK);
-    onet_status status = writer_end(w, err);
-    reader_close(in);
+    int end;
+    assert_int_equal(onet_reader_open(&in, path, NULL, err), ONET_OK);
+    assert_int_equal(onet_writer_begin(w, in, err), ONET_OK);
+    while (!onet_reader_next(in, &r, &end, err) && !end)
+        assert_int_equal(onet_writer_put(w, &r, NULL, err), ONET_OK);
+    onet_status status = onet_writer_end(w, err);
+    onet_reader_close(in);
     record_free(&r);
     return status;
 }
@@ -237,12 +240,12 @@ static void joins_files(void **state) {
     writer *w;
     onet_error err = {""};
     const char *path = help_path("joined.csv");
-    assert_int_equal(writer_open(&w, path, NULL, &err), ONET_OK);
+    assert_int_equal(onet_writer_open(&w, path, NULL, &err), ONET_OK);
     assert_int_equal(append(w, help_file("a.csv", "set,x,rank\n1,2,5\n1,3,4\n"), &err), ONET_OK);
     assert_int_equal(append(w, help_file("b.csv", "set,x,rank\n1,7,1\n"), &err), ONET_OK);
     assert_int_equal(append(w, help_file("c.csv", "set,y\n1,7\n"), &err), ONET_BAD);
     assert_non_null(strstr(err.text, "c.csv: its columns are not those of the file before it"));
-    assert_int_equal(writer_commit(w, &err), ONET_OK);
+    assert_int_equal(onet_writer_commit(w, &err), ONET_OK);
     char *got = help_content(path);
     assert_string_equal(got, "set,x,rank\n1,2,1\n1,3,0\n1,7,0\n");
     free(got);

@@ -38,9 +38,9 @@ static void goes_round(void **state) {
             for (int to = 0; to < KINDS; to++) {
                 char out[40];
                 snprintf(out, sizeof out, "to-%s", name[to]);
-                writer_options options = {.format = format[to]};
+                onet_write_options options = {.size = sizeof options, .format = format[to]};
                 onet_status status =
-                    sets_convert(help_path(name[from]), help_path(out), NULL, &options, &err);
+                    onet_sets_convert(help_path(name[from]), help_path(out), NULL, &options, &err);
                 if (status) print_error("%s to %s: %s\n", name[from], name[to], err.text);
                 assert_int_equal(status, ONET_OK);
                 assert_int_equal(onet_sets_read(&again, help_path(out), NULL, &err), ONET_OK);
@@ -76,18 +76,19 @@ static void refuses_to_convert(void **state) {
     (void)state;
     onet_error err;
     const char *twice = help_file("a.jsonl", "{\"set\": 1, \"items\": [1]}\n{\"set\": 1, \"items\": [2]}\n");
-    assert_int_equal(sets_convert(twice, help_path("b.csv"), NULL, NULL, &err), ONET_BAD);
+    assert_int_equal(onet_sets_convert(twice, help_path("b.csv"), NULL, NULL, &err), ONET_BAD);
     assert_non_null(strstr(err.text, "a.jsonl:2: the set's name `1` is empty or that of an earlier set"));
     assert_int_equal(access(help_path("b2.csv"), F_OK), -1);
     const char *words = help_file("a.jsonl", "{\"items\": [\"a\", \"b\"]}\n");
-    assert_int_equal(sets_convert(words, help_path("c.csv"), NULL, NULL, &err), ONET_BAD);
-    assert_non_null(strstr(err.text, "a.jsonl:1: CSV cannot hold words; use jsonl, text or safetensors"));
+    assert_int_equal(onet_sets_convert(words, help_path("c.csv"), NULL, NULL, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "a.jsonl:1: csv cannot hold words; use jsonl, safetensors or text"));
     assert_int_equal(access(help_path("c.csv"), F_OK), -1); /* no partial file */
-    assert_int_equal(sets_convert(words, help_path("c.out"), NULL, NULL, &err), ONET_USAGE);
+    assert_int_equal(onet_sets_convert(words, help_path("c.out"), NULL, NULL, &err), ONET_USAGE);
     assert_non_null(strstr(err.text, "which format to write; end it in .jsonl"));
-    assert_int_equal(sets_convert(help_path("none.jsonl"), help_path("c.csv"), NULL, NULL, &err), ONET_IO);
+    assert_int_equal(onet_sets_convert(help_path("none.jsonl"), help_path("c.csv"), NULL, NULL, &err),
+                     ONET_IO);
     const char *mixed = help_file("m.jsonl", "{\"items\": [1]}\n{\"items\": [1, 2]}\n");
-    assert_int_equal(sets_convert(mixed, help_path("c.npz"), NULL, NULL, &err), ONET_BAD);
+    assert_int_equal(onet_sets_convert(mixed, help_path("c.npz"), NULL, NULL, &err), ONET_BAD);
     assert_int_equal(access(help_path("c.npz"), F_OK), -1);
 }
 
@@ -102,14 +103,15 @@ static void refuses_long_lines(void **state) {
         text[LENGTH] = 0;
         reader *in;
         record r = {0};
-        bool end;
-        assert_int_equal(reader_open(&in, help_file(kind ? "l.csv" : "l.jsonl", text), NULL, &err), ONET_OK);
+        int end;
+        assert_int_equal(onet_reader_open(&in, help_file(kind ? "l.csv" : "l.jsonl", text), NULL, &err),
+                         ONET_OK);
         reader_limit(in, 1 << 20);
-        assert_int_equal(reader_next(in, &r, &end, &err), ONET_BAD);
+        assert_int_equal(onet_reader_next(in, &r, &end, &err), ONET_BAD);
         assert_non_null(strstr(
             err.text, kind ? "l.csv:2: the row is longer than 1048576 bytes; look for an unclosed quote"
                            : "l.jsonl:1: the line is longer than 1048576 bytes; one set a line is meant"));
-        reader_close(in);
+        onet_reader_close(in);
         record_free(&r);
     }
     free(text);
@@ -126,8 +128,8 @@ typedef struct stream {
 
 static void *convert(void *arg) {
     stream *s = arg;
-    writer_options options = {.format = ONET_FORMAT_JSONL};
-    s->status = sets_convert(s->from, s->to, NULL, &options, &s->err);
+    onet_write_options options = {.size = sizeof options, .format = ONET_FORMAT_JSONL};
+    s->status = onet_sets_convert(s->from, s->to, NULL, &options, &s->err);
     return NULL;
 }
 
@@ -186,7 +188,7 @@ static void reads_words(void **state) {
     onet_sets_free(again);
     onet_sets_free(sets);
     const char *lines = help_path("w.lines.jsonl");
-    assert_int_equal(sets_convert(help_path("w.safetensors"), lines, NULL, NULL, &err), ONET_OK);
+    assert_int_equal(onet_sets_convert(help_path("w.safetensors"), lines, NULL, NULL, &err), ONET_OK);
     char *got = help_content(lines);
     assert_string_equal(got, "{\"items\": [\"cat\", \"the\"], \"order\": [1, 0]}\n");
     free(got);

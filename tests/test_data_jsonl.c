@@ -107,7 +107,7 @@ static void refuses(void **state) {
     REFUSED("{\"items\": [1, [2]]}", "field `items`[1]: not a number, as the items before it are");
     REFUSED("{\"items\": [\"a\", \"\"]}", "field `items`[1]: an empty word; leave it out");
     REFUSED("{\"items\": [\"a\"]}",
-            "the items are words, and there are no vectors for words, which train takes with --vectors");
+            "the items are words, and there are no vectors for words (onet_read_options.words)");
     REFUSED("{\"items\": [[1], [2]], \"order\": [0]}",
             "field `order`: 1 index for 2 items; give the index of each item once, or list those that are "
             "not placed under `context`");
@@ -249,7 +249,7 @@ static void agrees_with_jansson(void **state) {
 
 /* ---- Answers ----------------------------------------------------------------------------------------- */
 
-static void answers(const char *line, const answer_parts *parts, const char *expected) {
+static void answers(const char *line, const onet_write_options *parts, const char *expected) {
     record r = {0};
     onet_error err = {""};
     int32_t order[] = {1, 0, 0, 1};
@@ -271,7 +271,7 @@ static void answers(const char *line, const answer_parts *parts, const char *exp
 
 static void writes_answers(void **state) {
     (void)state;
-    answer_parts plain = {.logprob = true}, all = {.logprob = true, .steps = true, .top = 2};
+    onet_write_options plain = {.logprob = true}, all = {.logprob = true, .steps = true, .top = 2};
     answers("{\"items\": [[0.10, 1e0], [3, 4]]}", &plain,
             "{\"items\": [[0.10, 1e0], [3, 4]], \"order\": [1, 0], \"logprob\": -0.25}\n");
     answers("{ \"order\":[0,1] ,\"id\":12345678901234567890, \"items\":[1,2] , \"top\": 5 }", &plain,

@@ -30,8 +30,8 @@ static void refuses_pointer_text(void **state) {
 #define REFUSED(text, sentence)                                                                              \
     help_refused_with("bad.txt", text, strlen(text), &options, "FILE:1: " sentence)
     onet_read_options options = {.size = sizeof options, .format = ONET_FORMAT_POINTER};
-    REFUSED("1 2 3 output 1",
-            "3 numbers before `output` do not make items of 2 features; --width says how many an item has");
+    REFUSED("1 2 3 output 1", "3 numbers before `output` do not make items of 2 features; "
+                              "onet_read_options.width says how many an item has");
     REFUSED("output 1", "an empty set; give it an item or leave the line out");
     REFUSED("1 2 x 4",
             "field `items`[2]: \"x\" is not a number; the format is x1 y1 x2 y2 ... output 1 2 ...");
@@ -57,8 +57,8 @@ static void writes_pointer_text(void **state) {
     const char *text = "0.50 1e0  2 3 output 2 1 2\n1 2 3 4 output 1 2\n5 6\n";
     onet_error err;
     const char *out = help_path("b.txt");
-    writer_options options = {.format = ONET_FORMAT_POINTER};
-    assert_int_equal(sets_convert(help_file("a.txt", text), out, NULL, &options, &err), ONET_OK);
+    onet_write_options options = {.size = sizeof options, .format = ONET_FORMAT_POINTER};
+    assert_int_equal(onet_sets_convert(help_file("a.txt", text), out, NULL, &options, &err), ONET_OK);
     char *got = help_content(out);
     assert_string_equal(got, text);
     free(got);
@@ -78,12 +78,16 @@ static void reads_words(void **state) {
     assert_int_equal(r.order[4], 4);
     record_free(&r);
     help_refused("bad.txt", "the cat\n",
-                 "FILE:1: the items are words of plain text, and there are no vectors for words, which "
-                 "train takes with --vectors; if these are other data, name their --format");
+                 "FILE:1: the items are words of plain text, and there are no vectors for words "
+                 "(onet_read_options.words); if these are other data, name their onet_read_options.format");
     help_refused("bad.txt", "the c\xE9t\n",
                  "FILE:1: byte 6 of the line (0xe9) is not UTF-8; convert the file to UTF-8");
     onet_read_options text = {.size = sizeof text, .format = ONET_FORMAT_TEXT};
     help_refused_with("bad.txt", "a\0b\n", 4, &text, "FILE:1: a NUL byte in the line; this is not text");
+}
+
+static onet_format number_of(const data_format *format) {
+    return format ? format->format : ONET_FORMAT_AUTO;
 }
 
 static void tells_formats(void **state) {
@@ -95,7 +99,7 @@ static void tells_formats(void **state) {
                  {"b.npz", ONET_FORMAT_NPZ},       {"b.safetensors.xz", ONET_FORMAT_SAFETENSORS},
                  {"b.txt", ONET_FORMAT_AUTO},      {"csv", ONET_FORMAT_AUTO}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_int_equal(format_of_name(names[i].name), names[i].format);
+        assert_int_equal(number_of(format_of_name(names[i].name)), names[i].format);
 #define BYTES(text) text, sizeof text - 1
     static const struct {
         const char *data;
@@ -111,8 +115,9 @@ static void tells_formats(void **state) {
                  {BYTES("\x7f\x45\x4c\x46\0\0"), ONET_FORMAT_AUTO}};
 #undef BYTES
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
-        assert_int_equal(format_of_bytes(bytes[i].data, bytes[i].size), bytes[i].format);
-    assert_string_equal(format_name(ONET_FORMAT_POINTER), "pointer");
+        assert_int_equal(number_of(format_of_bytes(bytes[i].data, bytes[i].size)), bytes[i].format);
+    assert_string_equal(format_find(ONET_FORMAT_POINTER)->name, "pointer");
+    assert_null(format_find(ONET_FORMAT_AUTO));
 }
 
 int main(void) {

@@ -55,8 +55,8 @@ static onet_status read_whole(const char *path, const char *out, onet_error *err
 static onet_format target;
 
 static onet_status convert(const char *path, const char *out, onet_error *err) {
-    writer_options options = {.format = target};
-    return sets_convert(path, out, NULL, &options, err);
+    onet_write_options options = {.size = sizeof options, .format = target};
+    return onet_sets_convert(path, out, NULL, &options, err);
 }
 
 static void reading(void **state) {

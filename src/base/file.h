@@ -16,6 +16,10 @@ typedef struct input input;
 
 /* "-" is standard input. gzip and xz are recognised by their first bytes, whatever the name. */
 onet_status input_open(input **in, const char *path, onet_error *err);
+/* The same of bytes that the caller gives: at most `size` of them into buffer; 0 at the end, -1 when it
+ * fails. */
+typedef ptrdiff_t input_bytes(void *context, void *buffer, size_t size);
+onet_status input_from(input **in, const char *name, input_bytes *bytes, void *context, onet_error *err);
 /* *got == 0 only at the end. Does not wait to fill the buffer when a pipe has some bytes. */
 onet_status input_read(input *in, void *buffer, size_t size, size_t *got, onet_error *err);
 /* The next line without its newline (and carriage return), NUL-terminated, valid until the next call;

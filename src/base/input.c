@@ -23,7 +23,9 @@ enum { CHUNK = 1 << 17 };
 typedef enum kind { UNKNOWN, PLAIN, GZIP, XZ } kind;
 
 struct input {
-    int fd;
+    int fd; /* -1: the caller gives the bytes */
+    input_bytes *bytes;
+    void *context;
     char *name;
     kind kind;
     bool on_disk; /* a regular file, read from disk_from on */
@@ -81,6 +83,26 @@ onet_status input_open(input **in, const char *path, onet_error *err) {
     return ONET_OK;
 }
 
+onet_status input_from(input **in, const char *name, input_bytes *bytes, void *context, onet_error *err) {
+    input *new = calloc(1, sizeof *new);
+    *in = NULL;
+    if (new) {
+        new->fd = -1;
+        new->bytes = bytes;
+        new->context = context;
+        new->name = strdup(name);
+        new->raw = malloc(CHUNK);
+        new->line_limit = MAX_LINE;
+        sha256_start(&new->sum);
+    }
+    if (!new || !new->name || !new->raw) {
+        input_close(new);
+        return fail_memory(err, "reading a file");
+    }
+    *in = new;
+    return ONET_OK;
+}
+
 void input_close(input *in) {
     if (!in) return;
     if (in->kind == GZIP) inflateEnd(&in->gzip);
@@ -106,12 +128,13 @@ static onet_status stop(input *in, onet_status status) {
 /* Some bytes of the file itself, as soon as there are any. */
 static onet_status raw_read(input *in, void *buffer, size_t size, size_t *got) {
     for (;;) {
-        ssize_t n = read(in->fd, buffer, size);
+        ssize_t n = in->bytes ? in->bytes(in->context, buffer, size) : read(in->fd, buffer, size);
         if (n >= 0) {
             *got = (size_t)n;
             if (!n) in->raw_ended = true;
             return ONET_OK;
         }
+        if (in->bytes) return stop(in, fail(&in->error, ONET_IO, "cannot read %s", in->name));
         if (errno == EAGAIN) {
             struct pollfd wait = {.fd = in->fd, .events = POLLIN};
             poll(&wait, 1, -1);

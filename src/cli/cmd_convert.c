@@ -1,6 +1,5 @@
 /* ordernet convert: sets from one format to another. */
 #include "cli/commands.h"
-#include "data/sets_io.h"
 
 typedef struct convert_values {
     onet_read_options read;
@@ -15,9 +14,11 @@ static void defaults(void *values) {
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     (void)count;
     const convert_values *v = values;
-    writer_options writing = {
-        .format = v->to, .set_column = v->read.set_column, .rank_column = v->read.rank_column};
-    return sets_convert(operands[0], operands[1], &v->read, &writing, err);
+    onet_write_options writing = {.size = sizeof writing,
+                                  .format = v->to,
+                                  .set_column = v->read.set_column,
+                                  .rank_column = v->read.rank_column};
+    return onet_sets_convert(operands[0], operands[1], &v->read, &writing, err);
 }
 
 #define AT(field) offsetof(convert_values, field)

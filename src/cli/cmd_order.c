@@ -8,8 +8,6 @@
 #include "cli/commands.h"
 #include "cli/ordering.h"
 #include "cli/processes.h"
-#include "data/sets.h"
-#include "data/sets_io.h"
 
 typedef struct order_values {
     const char *model, *out;
@@ -35,42 +33,41 @@ typedef struct ordering {
     const order_values *v;
     const onet_model *model;
     onet_orderer *orderer;
-    writer *out;
-    record records[BATCH_SETS];
+    onet_writer *out;
+    onet_record *records[BATCH_SETS];
     int count; /* records at hand */
     size_t items;
     answer_room room;
 } ordering;
 
-static onet_status fits_model(const ordering *o, const record *r, const char *name, onet_error *err) {
+static onet_status fits_model(const ordering *o, const onet_record *r, const char *name, onet_error *err) {
     const onet_words *words = onet_model_words(o->model);
-    int width = onet_model_settings(o->model)->width;
-    if (!words && !r->items)
+    int width = onet_model_settings(o->model)->width, own = onet_record_width(r);
+    long line = onet_record_line(r);
+    bool text = onet_record_format(r) == ONET_FORMAT_TEXT;
+    if (!words && !own)
         return fail(err, ONET_BAD,
                     "%s:%ld: the items are words%s, but %s orders items of %d number%s; name another model%s",
-                    name, r->line, r->format == ONET_FORMAT_TEXT ? " of plain text" : "", o->v->model, width,
-                    width == 1 ? "" : "s",
-                    r->format == ONET_FORMAT_TEXT ? ", or the --format of these data" : "");
-    if (words && !r->word)
+                    name, line, text ? " of plain text" : "", o->v->model, width, width == 1 ? "" : "s",
+                    text ? ", or the --format of these data" : "");
+    if (words && own)
         return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words; name another model",
-                    name, r->line, o->v->model);
-    if (!words && r->width != width)
+                    name, line, o->v->model);
+    if (!words && own != width)
         return fail(err, ONET_BAD,
                     "%s:%ld: an item has %d feature%s, but %s orders items of %d; give it such items, or "
                     "another model",
-                    name, r->line, r->width, r->width == 1 ? "" : "s", o->v->model, width);
+                    name, line, own, own == 1 ? "" : "s", o->v->model, width);
     return ONET_OK;
 }
 
 /* The records as sets; an order that they came with is not looked at. */
 static onet_status gather(const ordering *o, onet_sets **sets, const char *name, onet_error *err) {
     const onet_words *words = onet_model_words(o->model);
-    onet_status status = sets_new(sets, onet_model_settings(o->model)->width, err);
+    onet_status status = onet_sets_new(sets, onet_model_settings(o->model)->width, err);
     for (int i = 0; i < o->count && !status; i++) {
-        record unordered = o->records[i];
-        unordered.order = NULL;
-        status = sets_append_record(*sets, &unordered, words, err);
-        if (status == ONET_BAD) error_prefix(err, "%s:%ld", name, unordered.line);
+        status = onet_sets_append_record(*sets, o->records[i], words, 0, err);
+        if (status == ONET_BAD) error_prefix(err, "%s:%ld", name, onet_record_line(o->records[i]));
     }
     return status;
 }
@@ -92,13 +89,13 @@ static onet_status answer(ordering *o, const char *name, onet_error *err) {
     }
     onet_sets_free(sets);
     if (status == ONET_BAD && good < o->count)
-        fail(err, status, "%s:%ld: " TOO_LARGE, name, o->records[good].line);
+        fail(err, status, "%s:%ld: " TOO_LARGE, name, onet_record_line(o->records[good]));
     else if (status)
         good = 0;
     /* The sets before a bad one get their answers. */
     for (int i = 0; i < good; i++) {
         onet_error late;
-        onet_status put = writer_put(o->out, &o->records[i], &o->room.answers[i], status ? &late : err);
+        onet_status put = onet_writer_put(o->out, o->records[i], &o->room.answers[i], status ? &late : err);
         if (!put) continue;
         if (!status) status = put;
         break;
@@ -108,28 +105,29 @@ static onet_status answer(ordering *o, const char *name, onet_error *err) {
     return status;
 }
 
-static onet_status order_sets(ordering *o, reader *in, onet_error *err) {
+static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
     for (;;) {
         /* Nothing that could be answered now is kept back while the input is silent. */
-        if (o->count == BATCH_SETS || o->items >= BATCH_ITEMS || reader_waits(in)) {
-            onet_status status = answer(o, reader_name(in), err);
-            if (!status) status = writer_flush(o->out, err);
+        if (o->count == BATCH_SETS || o->items >= BATCH_ITEMS || onet_reader_waits(in)) {
+            onet_status status = answer(o, onet_reader_name(in), err);
+            if (!status) status = onet_writer_flush(o->out, err);
             if (status) return status;
         }
-        record *r = &o->records[o->count];
-        bool end;
+        onet_record **r = &o->records[o->count];
+        int end = 0;
         onet_error bad;
-        onet_status status = reader_next(in, r, &end, &bad);
-        if (!status && !end) status = fits_model(o, r, reader_name(in), &bad);
+        onet_status status = *r ? ONET_OK : onet_record_new(r, &bad);
+        if (!status) status = onet_reader_next(in, *r, &end, &bad);
+        if (!status && !end) status = fits_model(o, *r, onet_reader_name(in), &bad);
         if (status || end) {
             /* The sets before a bad one get their answers. */
-            onet_status answered = answer(o, reader_name(in), err);
+            onet_status answered = answer(o, onet_reader_name(in), err);
             if (answered || !status) return answered;
             *err = bad;
             return status;
         }
         o->count++;
-        o->items += (size_t)r->n;
+        o->items += (size_t)onet_record_size(*r);
     }
 }
 
@@ -137,30 +135,33 @@ static onet_status order_file(ordering *o, const char *path, onet_error *err) {
     onet_read_options read = o->v->read;
     if (o->v->text) read.format = ONET_FORMAT_TEXT;
     read.words = onet_model_words(o->model);
-    reader *in = NULL;
-    onet_status status = reader_open(&in, path, &read, err);
-    if (!status) status = writer_begin(o->out, in, err);
+    onet_reader *in = NULL;
+    onet_status status = onet_reader_open(&in, path, &read, err);
+    if (!status) status = onet_writer_begin(o->out, in, err);
     if (!status) status = order_sets(o, in, err);
-    if (!status) status = writer_end(o->out, err);
-    reader_close(in);
+    if (!status) status = onet_writer_end(o->out, err);
+    onet_reader_close(in);
     return status;
 }
 
 static onet_status order_all(ordering *o, int count, char **paths, onet_error *err) {
     const order_values *v = o->v;
-    writer_options writing = {.format = v->to,
-                              .set_column = v->read.set_column,
-                              .rank_column = v->read.rank_column,
-                              .parts = {.logprob = true, .steps = v->steps, .top = v->order.top}};
-    onet_status status = writer_open(&o->out, v->out, &writing, err);
+    onet_write_options writing = {.size = sizeof writing,
+                                  .format = v->to,
+                                  .set_column = v->read.set_column,
+                                  .rank_column = v->read.rank_column,
+                                  .logprob = 1,
+                                  .steps = v->steps,
+                                  .top = v->order.top};
+    onet_status status = onet_writer_open(&o->out, v->out, &writing, err);
     if (!status && !count) status = order_file(o, "-", err);
     for (int i = 0; i < count && !status; i++) status = order_file(o, paths[i], err);
     if (status && strcmp(v->out, "-"))
-        writer_abort(o->out);
+        onet_writer_abort(o->out);
     else if (o->out) {
         /* On standard output after a bad set too: the answers before it are good. */
         onet_error late;
-        onet_status closed = writer_commit(o->out, status ? &late : err);
+        onet_status closed = onet_writer_commit(o->out, status ? &late : err);
         if (!status) status = closed;
     }
     return status;
@@ -201,7 +202,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         o->model = model;
         status = order_all(o, count, operands, err);
     }
-    for (int i = 0; i < BATCH_SETS; i++) record_free(&o->records[i]);
+    for (int i = 0; i < BATCH_SETS; i++) onet_record_free(o->records[i]);
     onet_orderer_free(o->orderer);
     answer_room_free(&o->room);
     free(o);

@@ -10,7 +10,6 @@
 #include "cli/ordering.h"
 #include "cli/progress.h"
 #include "cli/touring.h"
-#include "data/sets.h"
 #include "show/chart.h"
 #include "tsp/gaps.h"
 
@@ -182,7 +181,7 @@ static int tick(void *context, int n, size_t done, size_t total) {
 /* The sizes in the sets, each once, smallest first. */
 static onet_status list_sizes(const onet_sets *sets, table *t, onet_error *err) {
     for (size_t i = 0; i < sets->count; i++) {
-        int n = (int)sets_size(sets, i), at = 0;
+        int n = (int)onet_sets_size(sets, i), at = 0;
         if (n > TSP_MAX_CITIES) return fail(err, ONET_BAD, "set %zu has %d cities, too many", i + 1, n);
         while (at < t->rows && t->row[at].n < n) at++;
         if (at < t->rows && t->row[at].n == n) continue;

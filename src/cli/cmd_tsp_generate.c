@@ -6,9 +6,6 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "data/jsonl.h"
-#include "data/sets.h"
-#include "data/sets_io.h"
 #include "tsp/generate.h"
 #include "tsp/stop.h"
 
@@ -35,21 +32,19 @@ static void defaults(void *values) {
     v->out = "-";
 }
 
-static onet_status write_lines(output *out, const onet_sets *sets, onet_error *err) {
-    static const answer_parts parts = {0};
-    record r = {0};
-    onet_status status = ONET_OK;
+static onet_status write_sets(onet_writer *out, const onet_sets *sets, onet_error *err) {
+    onet_record *r;
+    onet_status status = onet_record_new(&r, err);
     for (size_t s = 0; s < sets->count && !status; s++) {
-        status = sets_record(sets, s, ONET_FORMAT_SAFETENSORS, &r, err);
-        if (!status) status = jsonl_write(out, &r, NULL, &parts, err);
+        status = onet_sets_record(sets, s, r, err);
+        if (!status) status = onet_writer_put(out, r, NULL, err);
     }
-    record_free(&r);
+    onet_record_free(r);
     return status;
 }
 
-/* Lines are written chunk by chunk; the other formats need all sets at once. */
-static onet_status generate(const generate_values *v, pool *threads, output *lines, onet_sets **sets,
-                            onet_error *err) {
+/* Instances are written chunk by chunk: formats of lines need not hold all of them. */
+static onet_status generate(const generate_values *v, pool *threads, onet_writer *out, onet_error *err) {
     tsp_plan plan = {.size = v->n.value, .sizes = v->n.count, .seed = v->seed, .label = v->label};
     size_t total = (size_t)v->per_size * (size_t)v->n.count;
     size_t piece = chunk(&v->n);
@@ -57,46 +52,41 @@ static onet_status generate(const generate_values *v, pool *threads, output *lin
     progress_start(&p, v->quiet);
     interrupt_catch();
     tsp_stop_when(interrupted);
-    onet_status status = sets_new(sets, 2, err);
+    onet_status status = onet_writer_begin(out, NULL, err);
     for (size_t first = 0; first < total && !status; first += piece) {
         size_t count = total - first < piece ? total - first : piece;
-        status = tsp_generate(*sets, &plan, first, count, threads, err);
+        onet_sets *sets;
+        status = onet_sets_new(&sets, 2, err);
+        if (!status) status = tsp_generate(sets, &plan, first, count, threads, err);
         if (status == ONET_INTERRUPTED) fail(err, status, "stopped after %zu of %zu instances", first, total);
-        if (!status && lines) {
-            status = write_lines(lines, *sets, err);
-            onet_sets_free(*sets);
-            *sets = NULL;
-            if (!status) status = sets_new(sets, 2, err);
-        }
+        if (!status) status = write_sets(out, sets, err);
+        onet_sets_free(sets);
         progress_count(&p, "solving", "instances", (double)(first + count), (double)total);
     }
     progress_end(&p);
-    return status;
+    return status ? status : onet_writer_end(out, err);
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     (void)count;
     (void)operands;
     const generate_values *v = values;
-    onet_format format = strcmp(v->out, "-") ? ONET_FORMAT_AUTO : ONET_FORMAT_JSONL;
-    onet_status status = format_to_write(v->out, &format, err);
+    onet_format format = ONET_FORMAT_JSONL;
+    onet_status status = strcmp(v->out, "-") ? onet_format_of_path(v->out, &format, err) : ONET_OK;
     if (!status && format == ONET_FORMAT_NPZ && v->n.count > 1)
         status = fail(err, ONET_USAGE, "NumPy's format holds sets of one size; write .jsonl or .safetensors");
     if (status) return status;
     pool *threads = pool_new(v->threads);
     if (!threads) return fail_memory(err, "threads");
-    output *lines = NULL;
-    onet_sets *sets = NULL;
-    status = format == ONET_FORMAT_JSONL ? output_open(&lines, v->out, err) : output_possible(v->out, err);
-    if (!status) status = generate(v, threads, lines, &sets, err);
-    if (!status && lines) {
-        status = output_commit(lines, err);
-        lines = NULL;
-    } else if (!status) {
-        status = onet_sets_write(sets, v->out, format, err);
-    }
-    output_abort(lines);
-    onet_sets_free(sets);
+    onet_writer *out = NULL;
+    onet_write_options writing = {.size = sizeof writing, .format = format};
+    status = output_possible(v->out, err);
+    if (!status) status = onet_writer_open(&out, v->out, &writing, err);
+    if (!status) status = generate(v, threads, out, err);
+    if (status)
+        onet_writer_abort(out);
+    else
+        status = onet_writer_commit(out, err);
     pool_free(threads);
     return status;
 }

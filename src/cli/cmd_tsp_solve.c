@@ -10,8 +10,6 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/touring.h"
-#include "data/format.h"
-#include "data/sets.h"
 #include "show/canvas.h"
 #include "show/tours.h"
 #include "tsp/load.h"
@@ -86,8 +84,7 @@ static onet_status keep(const solve_values *v, const tsp_file *file, size_t i, t
                         const int32_t *tour, const tsp_proof *proof, kept *k, onet_error *err) {
     onet_status status = ONET_OK;
     if (v->out && file->sets)
-        status =
-            sets_append(k->tours, (size_t)t->n, 2, sets_item(file->sets, file->sets->start[i]), tour, err);
+        status = onet_sets_append(k->tours, t->n, 2, file->sets->items + 2 * file->sets->start[i], tour, err);
     else if (v->out)
         status = tsplib_write_tour(t, tour, v->out, err);
     if (status || !v->draw || !t->xy || k->panels == MOST_PANELS) return status;
@@ -134,7 +131,7 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
     progress_start(&p, v->quiet || file->count == 1);
     interrupt_catch();
     tsp_stop_when(interrupted);
-    onet_status status = v->out && file->sets ? sets_new(&k.tours, 2, err) : ONET_OK;
+    onet_status status = v->out && file->sets ? onet_sets_new(&k.tours, 2, err) : ONET_OK;
     for (size_t i = 0; i < file->count && !status; i++) {
         status = solve_one(v, file, i, effort, &k, &length, err);
         if (status == ONET_INTERRUPTED)
@@ -161,8 +158,8 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
 
 /* What could never be written is found out before the work. */
 static onet_status check_places(const solve_values *v, const tsp_file *file, onet_error *err) {
-    onet_format format = ONET_FORMAT_AUTO;
-    onet_status status = v->out && file->sets ? format_to_write(v->out, &format, err) : ONET_OK;
+    onet_format format;
+    onet_status status = v->out && file->sets ? onet_format_of_path(v->out, &format, err) : ONET_OK;
     if (!status && v->out) status = output_possible(v->out, err);
     if (!status && v->draw) status = canvas_possible(v->draw, err);
     return status;

@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
-#include "data/format.h"
 #include "words/prepare.h"
 
 typedef struct prepare_values {
@@ -49,7 +48,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         return fail(err, ONET_USAGE, "nothing to write: give --out FILE for sets, or --lines FILE for text");
     if (v->out && !v->o.vectors && !v->vocabulary)
         return fail(err, ONET_USAGE, "--out needs --vectors FILE, or --vocabulary FILE of data made before");
-    if (v->out && format_of_name(v->out) && format_of_name(v->out) != ONET_FORMAT_SAFETENSORS)
+    onet_format format;
+    if (v->out && !onet_format_of_path(v->out, &format, NULL) && format != ONET_FORMAT_SAFETENSORS)
         return fail(
             err, ONET_USAGE,
             "--out %s: sets with a vocabulary are written as safetensors; end the name in .safetensors",

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/fields.h"
 #include "cli/help.h"
 #include "cli/processes.h"
 
@@ -92,6 +93,7 @@ int main(int argc, char **argv) {
     bool alone = ran && !ran->shared; /* whatever mpirun does, it knows of no other process */
     bool apart = status && !alone && !processes();
     if (apart) processes_await_first(&err);
+    fields_to_options(&err);
     if (status && err.text[0] && (alone || apart || processes_first()) && !(status == ONET_IO && gone)) {
         fprintf(stderr, "ordernet%s%s: %s\n", ran ? " " : "", ran ? ran->name : "", err.text);
         if (status == ONET_USAGE && ran)

@@ -21,7 +21,8 @@ static onet_status name_features(csv_table *t, const char *list, onet_error *err
             k++;
         if (k == t->columns)
             return fail(err, ONET_BAD,
-                        "%s:1: there is no column `%.*s`, which is named as a feature; check --features",
+                        "%s:1: there is no column `%.*s`, which is named as a feature; check "
+                        "onet_read_options.features",
                         t->file, length > 100 ? 100 : (int)length, p);
         if (t->column[k].kind != CSV_TEXT && t->column[k].kind != CSV_LOGPROB &&
             t->column[k].kind != CSV_CONTEXT)
@@ -66,10 +67,10 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
         return fail(err, ONET_BAD, "%s:1: the header has one column, `%s`; separate columns by commas",
                     t->file, t->column[0].name);
     if (!found)
-        return fail(
-            err, ONET_BAD,
-            "%s:1: there is no column `%s` to tell the sets apart; name the column that does (--set-column)",
-            t->file, set);
+        return fail(err, ONET_BAD,
+                    "%s:1: there is no column `%s` to tell the sets apart; name the column that does "
+                    "(onet_read_options.set_column)",
+                    t->file, set);
     return features ? name_features(t, features, err) : ONET_OK;
 }
 
@@ -96,7 +97,7 @@ static onet_status find_kind(csv_table *t, const csv_rows *rows, size_t k, const
         return fail(
             err, ONET_BAD,
             "%s:%ld: column `%.100s`: a number here and nothing in line %ld; fill it in everywhere, or name "
-            "the features (--features)",
+            "the features (onet_read_options.features)",
             t->file, rows->line, c->name, c->line);
     c->kind = number ? CSV_FEATURE : CSV_TEXT;
     if (number) c->feature = t->width++;
@@ -108,13 +109,14 @@ static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, co
     if (!length)
         return bad_value(t, rows, k, text, length, "is empty where a number is meant; fill it in", err);
     if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length)
-        return bad_value(t, rows, k, text, length,
-                         number_not_finite(text, text + length) == length
-                             ? "is not a finite number; give a number or leave the set out"
-                         : t->column[k].kind == CSV_FEATURE
-                             ? "is not a number; correct it, or name the features (--features)"
-                             : "is not a number; correct it",
-                         err);
+        return bad_value(
+            t, rows, k, text, length,
+            number_not_finite(text, text + length) == length
+                ? "is not a finite number; give a number or leave the set out"
+            : t->column[k].kind == CSV_FEATURE
+                ? "is not a number; correct it, or name the features (onet_read_options.features)"
+                : "is not a number; correct it",
+            err);
     float nearest;
     if (t->column[k].kind == CSV_FEATURE ? !number_to_float(*value, &nearest) : isinf(*value))
         return bad_value(t, rows, k, text, length,

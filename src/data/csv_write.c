@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "data/csv.h"
+#include "data/format.h"
 #include "data/jsonl.h"
 
 /* ---- A table that was read --------------------------------------------------------------------------- */
@@ -242,7 +243,6 @@ static onet_status make_row(output *out, const csv_maker *m, const record *r, si
 
 onet_status csv_make(output *out, csv_maker *m, const record *r, const int32_t *order, const double *logprob,
                      onet_error *err) {
-    if (!r->items) return fail(err, ONET_BAD, "CSV cannot hold words; use jsonl, text or safetensors");
     size_t name;
     onet_status status = ONET_OK;
     if (!m->started) status = start(out, m, r, order != NULL, err);
@@ -267,3 +267,114 @@ void csv_maker_free(csv_maker *m) {
     names_free(&m->extra);
     names_free(&m->sets);
 }
+
+/* ---- The format -------------------------------------------------------------------------------------- */
+
+/* A header: a comma, and no blank behind it, where a sentence would have one. */
+static bool recognise(const char *data, size_t size) {
+    const char *line, *end;
+    bool whole;
+    if (!format_first_line(data, size, &line, &end, &whole)) return false;
+    const char *comma = memchr(line, ',', (size_t)(end - line));
+    return *line != '{' && comma && (comma + 1 == end || comma[1] != ' ');
+}
+
+static onet_status read_sets(onet_sets **sets, input *in, const onet_read_options *options, size_t limit,
+                             onet_error *err) {
+    csv_table *table;
+    onet_status status = csv_read(&table, in, options, false, limit, err);
+    if (!status) status = csv_take(sets, table, err);
+    csv_free(table);
+    return status;
+}
+
+static onet_status read_table(csv_table **table, input *in, const onet_read_options *options, size_t limit,
+                              onet_error *err) {
+    return csv_read(table, in, options, true, limit, err);
+}
+
+/* What is being written. */
+typedef struct csv_writing {
+    /* From CSV: the answers of this input, until all are there. */
+    const csv_table *table;
+    int32_t *order;  /* [rows] */
+    double *logprob; /* [sets] or NULL */
+    char *header;    /* that was written */
+    csv_maker maker; /* from other formats */
+} csv_writing;
+
+static onet_status keep_answer(csv_writing *w, const record *r, const int32_t *order, const double *logprob,
+                               bool want_logprob, onet_error *err) {
+    const csv_table *t = r->table;
+    if (!w->table) {
+        w->table = t;
+        w->order = malloc(t->rows * sizeof *w->order);
+        if (want_logprob) w->logprob = calloc(t->sets, sizeof *w->logprob);
+        if (!w->order || (want_logprob && !w->logprob)) return fail_memory(err, "the answers");
+        for (size_t k = 0; k < t->rows; k++) w->order[k] = -1;
+    }
+    if (order) memcpy(w->order + t->start[r->set], order, (size_t)r->n * sizeof *order);
+    if (logprob && w->logprob) w->logprob[r->set] = *logprob;
+    return ONET_OK;
+}
+
+static onet_status put(output *out, void **state, const record *r, const onet_answer *answer,
+                       const onet_write_options *options, onet_error *err) {
+    if (!*state && !(*state = calloc(1, sizeof(csv_writing)))) return fail_memory(err, "the answers");
+    csv_writing *w = *state;
+    const int32_t *order = answer ? answer->order : r->order;
+    const double *logprob = answer ? answer->logprob : NULL;
+    if (r->table && r->table->kept) return keep_answer(w, r, order, logprob, options->logprob, err);
+    w->maker.set_column = options->set_column;
+    w->maker.rank_column = options->rank_column;
+    w->maker.logprob = options->logprob;
+    return csv_make(out, &w->maker, r, order, logprob, err);
+}
+
+/* A second file with the same header is rows of the same table. */
+static onet_status write_kept(csv_writing *w, output *out, const char *rank_column, onet_error *err) {
+    const csv_table *t = w->table;
+    size_t length = t->text_at[1];
+    bool same = w->header && strlen(w->header) == length && !memcmp(w->header, t->text, length);
+    if (w->header && !same)
+        return fail(err, ONET_BAD,
+                    "%s: its columns are not those of the file before it; order them one by one", t->file);
+    if (!w->header && !(w->header = strndup(t->text, length))) return fail_memory(err, "a header");
+    return csv_write_table(out, t, rank_column, w->order, w->logprob, !same, err);
+}
+
+static onet_status end(output *out, void *state, const onet_write_options *options, onet_error *err) {
+    csv_writing *w = state;
+    onet_status status = w && w->table ? write_kept(w, out, options->rank_column, err) : ONET_OK;
+    if (!w) return status;
+    free(w->order);
+    free(w->logprob);
+    w->order = NULL;
+    w->logprob = NULL;
+    w->table = NULL;
+    return status;
+}
+
+static void stop(void *state) {
+    csv_writing *w = state;
+    if (!w) return;
+    csv_maker_free(&w->maker);
+    free(w->order);
+    free(w->logprob);
+    free(w->header);
+    free(w);
+}
+
+const data_format csv_format = {
+    .format = ONET_FORMAT_CSV,
+    .name = "csv",
+    .help = "a row per item",
+    .endings = {".csv"},
+    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES,
+    .recognise = recognise,
+    .read = read_sets,
+    .read_table = read_table,
+    .put = put,
+    .end = end,
+    .stop = stop,
+};

@@ -1,28 +1,53 @@
 #include "data/format.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/choice.h"
 #include "base/error.h"
-#include "base/number.h"
 
-const onet_choice *onet_formats(void) {
-    static const onet_choice list[] = {
-        {"auto", "by the file's name and first bytes", ONET_FORMAT_AUTO},
-        {"jsonl", "JSON Lines", ONET_FORMAT_JSONL},
-        {"csv", "a row per item", ONET_FORMAT_CSV},
-        {"pointer", "Pointer Network text", ONET_FORMAT_POINTER},
-        {"npz", "NumPy arrays", ONET_FORMAT_NPZ},
-        {"safetensors", "this project's binary form", ONET_FORMAT_SAFETENSORS},
-        {"text", "a line of words per set", ONET_FORMAT_TEXT},
-        {0},
-    };
-    return list;
+/* A line per format. */
+/* clang-format off */
+extern const data_format
+    csv_format,
+    jsonl_format,
+    npz_format,
+    pointer_format,
+    safetensors_format,
+    text_format;
+
+const data_format *const data_formats[] = {
+    &jsonl_format,
+    &csv_format,
+    &pointer_format,
+    &npz_format,
+    &safetensors_format,
+    &text_format,
+    NULL,
+};
+/* clang-format on */
+enum { FORMATS = sizeof data_formats / sizeof *data_formats - 1 };
+
+static onet_choice choices[1 + FORMATS + 1] = {
+    {"auto", "by the file's name and first bytes", ONET_FORMAT_AUTO}};
+
+static void fill_choices(void) {
+    for (int i = 0; i < FORMATS; i++)
+        choices[1 + i] =
+            (onet_choice){data_formats[i]->name, data_formats[i]->help, (int)data_formats[i]->format};
 }
 
-const char *format_name(onet_format format) {
-    return choice_name(onet_formats(), format);
+const onet_choice *onet_formats(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill_choices);
+    return choices;
+}
+
+const data_format *format_find(onet_format format) {
+    for (int i = 0; i < FORMATS; i++)
+        if (data_formats[i]->format == format) return data_formats[i];
+    return NULL;
 }
 
 static bool ends_in(const char *path, size_t length, const char *ending) {
@@ -30,60 +55,89 @@ static bool ends_in(const char *path, size_t length, const char *ending) {
     return length > n && !strncasecmp(path + length - n, ending, n);
 }
 
-/* .txt tells nothing: Pointer Network text and lines of words both have it. */
-onet_format format_of_name(const char *path) {
+const data_format *format_of_name(const char *path) {
     size_t length = strlen(path);
     if (ends_in(path, length, ".gz") || ends_in(path, length, ".xz")) length -= 3;
-    if (ends_in(path, length, ".jsonl") || ends_in(path, length, ".ndjson") || ends_in(path, length, ".json"))
-        return ONET_FORMAT_JSONL;
-    if (ends_in(path, length, ".csv")) return ONET_FORMAT_CSV;
-    if (ends_in(path, length, ".npz")) return ONET_FORMAT_NPZ;
-    if (ends_in(path, length, ".safetensors")) return ONET_FORMAT_SAFETENSORS;
-    return ONET_FORMAT_AUTO;
+    for (int i = 0; i < FORMATS; i++)
+        for (const char *const *ending = data_formats[i]->endings; *ending; ending++)
+            if (ends_in(path, length, *ending)) return data_formats[i];
+    return NULL;
 }
 
-onet_status format_to_write(const char *path, onet_format *format, onet_error *err) {
-    if (!*format) *format = format_of_name(path);
-    if ((unsigned)*format > ONET_FORMAT_TEXT)
-        return fail(err, ONET_USAGE, "there is no format %d", (int)*format);
-    if (*format) return ONET_OK;
-    return fail(err, ONET_USAGE,
-                "cannot tell from the name %s which format to write; end it in .jsonl, .csv, .npz or "
-                ".safetensors, or use 'ordernet convert --to FORMAT'",
-                path);
+const data_format *format_of_bytes(const char *data, size_t size) {
+    for (int i = 0; i < FORMATS; i++)
+        if (data_formats[i]->recognise(data, size)) return data_formats[i];
+    return NULL;
 }
 
-/* Only numbers, and perhaps `output`, in what is there of the first line. */
-static bool is_pointer(const char *p, const char *end, bool whole) {
-    int numbers = 0;
-    for (;;) {
-        while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
-        const char *token = p;
-        while (p < end && *p != ' ' && *p != '\t' && *p != '\r') p++;
-        if (token == p || (p == end && !whole)) return numbers > 0;
-        if (p - token == 6 && !memcmp(token, "output", 6)) return numbers > 0;
-        double value;
-        if (number_scan(token, p, NUMBER_LOOSE, &value) != p &&
-            number_not_finite(token, p) != (size_t)(p - token))
-            return false;
-        numbers++;
-    }
-}
-
-onet_format format_of_bytes(const char *data, size_t size) {
-    const char *p = data, *end = data + size;
-    if (size >= 4 && !memcmp(data, "PK\3\4", 4)) return ONET_FORMAT_NPZ;
-    /* A header of less than 16 MiB, whose length comes first. */
-    if (size >= 9 && data[8] == '{' && !data[3] && !data[4] && !data[5] && !data[6] && !data[7])
-        return ONET_FORMAT_SAFETENSORS;
+bool format_first_line(const char *data, size_t size, const char **line, const char **end, bool *whole) {
+    const char *p = data, *after = data + size;
+    if (memchr(data, 0, size)) return false;
     if (size >= 3 && !memcmp(data, "\xEF\xBB\xBF", 3)) p += 3;
-    while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n')) p++;
-    if (p == end) return ONET_FORMAT_AUTO;
-    if (*p == '{') return ONET_FORMAT_JSONL;
-    const char *newline = memchr(p, '\n', (size_t)(end - p));
-    if (is_pointer(p, newline ? newline : end, newline != NULL)) return ONET_FORMAT_POINTER;
-    /* A header: a comma, and no space behind it, where a sentence would have one. */
-    const char *comma = memchr(p, ',', (size_t)((newline ? newline : end) - p));
-    if (comma && (comma + 1 == end || comma[1] != ' ')) return ONET_FORMAT_CSV;
-    return memchr(p, 0, (size_t)(end - p)) ? ONET_FORMAT_AUTO : ONET_FORMAT_TEXT;
+    while (p < after && strchr(" \t\r\n", *p)) p++;
+    if (p == after) return false;
+    const char *newline = memchr(p, '\n', (size_t)(after - p));
+    *line = p;
+    *end = newline ? newline : after;
+    *whole = newline != NULL;
+    return true;
+}
+
+/* "a, b or c" of the formats for which `says` gives a text. */
+static const char *list_formats(const char *(*says)(const data_format *f, unsigned needs), unsigned needs,
+                                char *text, size_t size) {
+    const char *word[FORMATS];
+    int count = 0;
+    size_t used = 0;
+    for (int i = 0; i < FORMATS; i++)
+        if (says(data_formats[i], needs)) word[count++] = says(data_formats[i], needs);
+    text[0] = '\0';
+    for (int i = 0; i < count && used < size; i++) {
+        const char *between = i + 1 < count ? ", " : " or ";
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? between : "", word[i]);
+    }
+    return text;
+}
+
+static const char *usual_ending(const data_format *f, unsigned needs) {
+    (void)needs;
+    return f->endings[0];
+}
+
+static const char *name_that_holds(const data_format *f, unsigned needs) {
+    return (f->holds & needs) == needs ? f->name : NULL;
+}
+
+onet_status format_to_write(const char *path, onet_format format, const data_format **found,
+                            onet_error *err) {
+    *found = format ? format_find(format) : format_of_name(path);
+    if (*found) return ONET_OK;
+    if (format) return fail(err, ONET_USAGE, "there is no format %d", (int)format);
+    char endings[128];
+    return fail(err, ONET_USAGE, "cannot tell from the name %s which format to write; end it in %s", path,
+                list_formats(usual_ending, 0, endings, sizeof endings));
+}
+
+onet_status format_must_hold(const data_format *f, unsigned needs, onet_status otherwise, onet_error *err) {
+    static const struct {
+        format_part part;
+        const char *name;
+    } parts[] = {
+        {HOLDS_NUMBERS, "numbers"},
+        {HOLDS_WORDS, "words"},
+        {HOLDS_CONTEXT, "context items"},
+        {HOLDS_CONSTRAINTS, "constraints"},
+        {HOLDS_SIZES, "sets of two sizes"},
+        {HOLDS_STEPS, "the probabilities of the steps"},
+        {HOLDS_SEVERAL, "several orders per set"},
+    };
+    unsigned missing = needs & ~f->holds;
+    if (!missing) return ONET_OK;
+    const char *name = "this";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].part & missing) name = parts[i].name;
+    char formats[128];
+    return fail(err, otherwise, "%s cannot hold %s; use %s%s", f->name, name,
+                list_formats(name_that_holds, needs, formats, sizeof formats),
+                otherwise == ONET_USAGE ? " (onet_write_options.format)" : "");
 }

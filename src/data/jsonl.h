@@ -26,15 +26,9 @@ const char *jsonl_value_end(const char *text, const char *end);
 
 /* ---- Writing (jsonl_write.c) ------------------------------------------------------------------------- */
 
-/* What an answer adds to a set. */
-typedef struct answer_parts {
-    bool logprob, steps;
-    int top; /* more than 1: a list of that many orders too */
-} answer_parts;
-
 /* Writes the set as a line: its own text where it came from JSON Lines, with `order` set to the answer's, or
  * to its own where answer is NULL. */
-onet_status jsonl_write(output *out, const record *r, const onet_answer *answer, const answer_parts *parts,
-                        onet_error *err);
+onet_status jsonl_write(output *out, const record *r, const onet_answer *answer,
+                        const onet_write_options *parts, onet_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "data/constraints.h"
 #include "data/csv.h"
+#include "data/format.h"
 #include "data/jsonl.h"
 
 static onet_status put(output *out, const char *text, onet_error *err) {
@@ -49,8 +50,8 @@ static onet_status write_steps(output *out, const float *step, int length, onet_
     return status ? status : put(out, "]", err);
 }
 
-static onet_status write_top(output *out, const onet_answer *a, const answer_parts *parts, const record *r,
-                             onet_error *err) {
+static onet_status write_top(output *out, const onet_answer *a, const onet_write_options *parts,
+                             const record *r, onet_error *err) {
     int placed = record_placed(r);
     onet_status status = put(out, "[", err);
     for (int k = 0; k < a->found && k < parts->top && !status; k++) {
@@ -73,7 +74,7 @@ static onet_status write_top(output *out, const onet_answer *a, const answer_par
 enum { ORDER, LOGPROB, STEPS, TOP, PARTS };
 static const char *const part_name[PARTS] = {"order", "logprob", "steps", "top"};
 
-static bool has_part(int part, const record *r, const onet_answer *a, const answer_parts *parts) {
+static bool has_part(int part, const record *r, const onet_answer *a, const onet_write_options *parts) {
     switch (part) {
     case ORDER:
         return a || r->order;
@@ -87,7 +88,7 @@ static bool has_part(int part, const record *r, const onet_answer *a, const answ
 }
 
 static onet_status write_part(output *out, int part, const record *r, const onet_answer *a,
-                              const answer_parts *parts, onet_error *err) {
+                              const onet_write_options *parts, onet_error *err) {
     switch (part) {
     case ORDER:
         return write_order(out, a ? a->order : r->order, record_placed(r), err);
@@ -102,7 +103,7 @@ static onet_status write_part(output *out, int part, const record *r, const onet
 
 /* The members of `want` behind those that were written. */
 static onet_status append_parts(output *out, const bool *want, const record *r, const onet_answer *a,
-                                const answer_parts *parts, onet_error *err) {
+                                const onet_write_options *parts, onet_error *err) {
     onet_status status = ONET_OK;
     for (int part = 0; part < PARTS && !status; part++) {
         if (!want[part]) continue;
@@ -113,8 +114,8 @@ static onet_status append_parts(output *out, const bool *want, const record *r, 
 }
 
 /* The line as it stood, with the values of the answer's members put in their places or behind the last. */
-static onet_status write_own(output *out, const record *r, const onet_answer *a, const answer_parts *parts,
-                             bool *want, onet_error *err) {
+static onet_status write_own(output *out, const record *r, const onet_answer *a,
+                             const onet_write_options *parts, bool *want, onet_error *err) {
     size_t from = 0;
     onet_status status = ONET_OK;
     for (int k = 0; k < r->members && !status; k++) {
@@ -222,8 +223,8 @@ static onet_status write_columns(output *out, const record *r, onet_error *err) 
     return status;
 }
 
-static onet_status write_made(output *out, const record *r, const onet_answer *a, const answer_parts *parts,
-                              const bool *want, onet_error *err) {
+static onet_status write_made(output *out, const record *r, const onet_answer *a,
+                              const onet_write_options *parts, const bool *want, onet_error *err) {
     onet_status status = put(out, "{", err);
     if (r->table) {
         const names *sets = &r->table->names;
@@ -241,7 +242,7 @@ static onet_status write_made(output *out, const record *r, const onet_answer *a
     return status ? status : put(out, "}", err);
 }
 
-onet_status jsonl_write(output *out, const record *r, const onet_answer *a, const answer_parts *parts,
+onet_status jsonl_write(output *out, const record *r, const onet_answer *a, const onet_write_options *parts,
                         onet_error *err) {
     bool want[PARTS];
     for (int part = 0; part < PARTS; part++) want[part] = has_part(part, r, a, parts);
@@ -249,3 +250,36 @@ onet_status jsonl_write(output *out, const record *r, const onet_answer *a, cons
                                                         : write_made(out, r, a, parts, want, err);
     return status ? status : put(out, "\n", err);
 }
+
+/* ---- The format -------------------------------------------------------------------------------------- */
+
+static bool recognise(const char *data, size_t size) {
+    const char *line, *end;
+    bool whole;
+    return format_first_line(data, size, &line, &end, &whole) && *line == '{';
+}
+
+static onet_status parse(record *r, const onet_read_options *options, const char *name, onet_error *err) {
+    (void)options;
+    return jsonl_parse(r, name, err);
+}
+
+static onet_status put_set(output *out, void **state, const record *r, const onet_answer *answer,
+                           const onet_write_options *options, onet_error *err) {
+    (void)state;
+    onet_write_options parts = *options;
+    parts.logprob = 1;
+    return jsonl_write(out, r, answer, &parts, err);
+}
+
+const data_format jsonl_format = {
+    .format = ONET_FORMAT_JSONL,
+    .name = "jsonl",
+    .help = "JSON Lines",
+    .endings = {".jsonl", ".ndjson", ".json"},
+    .holds = HOLDS_NUMBERS | HOLDS_WORDS | HOLDS_CONTEXT | HOLDS_CONSTRAINTS | HOLDS_SIZES | HOLDS_STEPS |
+             HOLDS_SEVERAL,
+    .recognise = recognise,
+    .parse = parse,
+    .put = put_set,
+};

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/format.h"
 #include "data/sets.h"
 #include "data/zip.h"
 
@@ -285,13 +286,12 @@ static size_t make_header(char head[128], const char *type, const char *shape) {
 onet_status npz_write(const onet_sets *s, const char *path, onet_error *err) {
     onet_status status = sets_check(s, err);
     if (status) return status;
-    if (s->word)
-        return fail(err, ONET_BAD,
-                    "cannot write %s: NumPy's format holds no words; write .jsonl or .safetensors", path);
-    if (s->constraint_count)
-        return fail(err, ONET_BAD,
-                    "cannot write %s: NumPy's format holds no constraints; write .jsonl or .safetensors",
-                    path);
+    unsigned needs = s->word ? HOLDS_WORDS : HOLDS_NUMBERS;
+    if (s->constraint_count) needs |= HOLDS_CONSTRAINTS;
+    if ((status = format_must_hold(format_find(ONET_FORMAT_NPZ), needs, ONET_BAD, err))) {
+        error_prefix(err, "cannot write %s", path);
+        return status;
+    }
     size_t n = sets_size(s, 0), total = s->start[s->count];
     for (size_t k = 1; k < s->count; k++)
         if (sets_size(s, k) != n)
@@ -322,3 +322,26 @@ onet_status npz_write(const onet_sets *s, const char *path, onet_error *err) {
                                    .data_size = total};
     return zip_write(path, part, parts, err);
 }
+
+/* ---- The format -------------------------------------------------------------------------------------- */
+
+static bool recognise(const char *data, size_t size) {
+    return size >= 4 && !memcmp(data, "PK\3\4", 4);
+}
+
+static onet_status read_file(onet_sets **sets, input *in, const onet_read_options *options, size_t limit,
+                             onet_error *err) {
+    (void)options, (void)limit;
+    return npz_read(sets, in, err);
+}
+
+const data_format npz_format = {
+    .format = ONET_FORMAT_NPZ,
+    .name = "npz",
+    .help = "NumPy arrays",
+    .endings = {".npz"},
+    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT,
+    .recognise = recognise,
+    .read = read_file,
+    .write = npz_write,
+};

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "data/format.h"
 
 static const char *skip_space(const char *p, const char *end) {
     while (p < end && (*p == ' ' || *p == '\t')) p++;
@@ -75,11 +76,10 @@ onet_status pointer_parse(record *r, int width, const char *name, onet_error *er
         return fail(err, ONET_BAD, "%s:%ld: an empty set; give it an item or leave the line out", name,
                     r->line);
     if (count % (size_t)width || count / (size_t)width > INT_MAX)
-        return fail(
-            err, ONET_BAD,
-            "%s:%ld: %zu numbers before `output` do not make items of %d features; --width says how many "
-            "an item has",
-            name, r->line, count, width);
+        return fail(err, ONET_BAD,
+                    "%s:%ld: %zu numbers before `output` do not make items of %d features; "
+                    "onet_read_options.width says how many an item has",
+                    name, r->line, count, width);
     r->n = (int)(count / (size_t)width);
     r->width = width;
     r->items = r->item_store;
@@ -96,12 +96,6 @@ onet_status pointer_parse(record *r, int width, const char *name, onet_error *er
 onet_status pointer_write(output *out, const record *r, const int32_t *order, onet_error *err) {
     onet_status status = ONET_OK;
     char text[NUMBER_TEXT];
-    if (!r->items)
-        return fail(err, ONET_BAD, "Pointer Network text cannot hold words; use jsonl, text or safetensors");
-    if (r->context)
-        return fail(err, ONET_BAD,
-                    "Pointer Network text cannot hold context items; use jsonl, csv, npz or "
-                    "safetensors");
     if (r->format == ONET_FORMAT_POINTER) {
         status = output_write(out, r->text, r->items_end, err);
     } else {
@@ -120,3 +114,49 @@ onet_status pointer_write(output *out, const record *r, const int32_t *order, on
     }
     return status ? status : output_write(out, "\n", 1, err);
 }
+
+/* ---- The format -------------------------------------------------------------------------------------- */
+
+/* Only numbers, and perhaps `output`, in what is there of the first line. */
+static bool is_pointer(const char *p, const char *end, bool whole) {
+    int numbers = 0;
+    for (;;) {
+        while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
+        const char *token = p;
+        while (p < end && *p != ' ' && *p != '\t' && *p != '\r') p++;
+        if (token == p || (p == end && !whole)) return numbers > 0;
+        if (p - token == 6 && !memcmp(token, "output", 6)) return numbers > 0;
+        double value;
+        if (number_scan(token, p, NUMBER_LOOSE, &value) != p &&
+            number_not_finite(token, p) != (size_t)(p - token))
+            return false;
+        numbers++;
+    }
+}
+
+static bool recognise(const char *data, size_t size) {
+    const char *line, *end;
+    bool whole;
+    return format_first_line(data, size, &line, &end, &whole) && is_pointer(line, end, whole);
+}
+
+static onet_status parse(record *r, const onet_read_options *options, const char *name, onet_error *err) {
+    return pointer_parse(r, options->width, name, err);
+}
+
+static onet_status put(output *out, void **state, const record *r, const onet_answer *answer,
+                       const onet_write_options *options, onet_error *err) {
+    (void)state, (void)options;
+    return pointer_write(out, r, answer ? answer->order : r->order, err);
+}
+
+/* A name that ends in .txt tells nothing: lines of words have it too. */
+const data_format pointer_format = {
+    .format = ONET_FORMAT_POINTER,
+    .name = "pointer",
+    .help = "Pointer Network text",
+    .holds = HOLDS_NUMBERS | HOLDS_SIZES,
+    .recognise = recognise,
+    .parse = parse,
+    .put = put,
+};

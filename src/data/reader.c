@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/sized.h"
 #include "data/csv.h"
-#include "data/jsonl.h"
-#include "data/npz.h"
-#include "data/pointer.h"
 #include "data/sets.h"
-#include "data/sets_binary.h"
 #include "data/sets_io.h"
-#include "data/text.h"
 
 /* A set of a million items fits; a file without line ends is found out before it fills the memory. */
 #define LINE_LIMIT ((size_t)256 << 20)
@@ -20,10 +17,10 @@
 /* Enough of a first line to tell what it is. */
 enum { LOOK = 4096 };
 
-struct reader {
+struct onet_reader {
     input *in;
     onet_read_options options;
-    onet_format format;
+    const data_format *format;
     size_t limit;
     size_t given; /* sets so far */
     int width;    /* of the first set, 0 for words */
@@ -33,15 +30,10 @@ struct reader {
     onet_sets *sets;
 };
 
-/* Read to the end before the first set is known. */
-static bool is_whole(onet_format format) {
-    return format == ONET_FORMAT_CSV || format == ONET_FORMAT_NPZ || format == ONET_FORMAT_SAFETENSORS;
-}
-
 static onet_status find_format(reader *in, onet_error *err) {
     const char *data;
     size_t size;
-    in->format = in->options.format ? in->options.format : format_of_name(input_name(in->in));
+    in->format = in->options.format ? format_find(in->options.format) : format_of_name(input_name(in->in));
     if (in->format) return ONET_OK;
     onet_status status = input_peek(in->in, LOOK, &data, &size, err);
     if (status) return status;
@@ -49,16 +41,27 @@ static onet_status find_format(reader *in, onet_error *err) {
         return fail(err, ONET_BAD, "%s: the file is empty; at least one set is meant", input_name(in->in));
     in->format = format_of_bytes(data, size);
     if (in->format) return ONET_OK;
-    return fail(err, ONET_BAD, "%s: cannot tell the format; name it (--format jsonl, csv, pointer, npz, ...)",
-                input_name(in->in));
+    char list[128];
+    return fail(err, ONET_BAD, "%s: cannot tell the format; name it in onet_read_options.format: %s",
+                input_name(in->in), choice_names(onet_formats() + 1, " or ", list, sizeof list));
 }
 
-onet_status reader_open(reader **result, const char *path, const onet_read_options *options,
-                        onet_error *err) {
+onet_status reader_input(input **in, const char *path, const onet_read_options *options,
+                         onet_read_options *own, onet_error *err) {
+    *in = NULL;
+    *own = (onet_read_options){.size = sizeof *own};
+    onet_status status = sized_take(own, sizeof *own, options, "onet_read_options", err);
+    if (status) return status;
+    return own->bytes ? input_from(in, path, own->bytes, own->context, err) : input_open(in, path, err);
+}
+
+onet_status onet_reader_open(onet_reader **result, const char *path, const onet_read_options *options,
+                             onet_error *err) {
     input *in;
+    onet_read_options own;
     *result = NULL;
-    onet_status status = input_open(&in, path, err);
-    return status ? status : reader_start(result, in, options, err);
+    onet_status status = reader_input(&in, path, options, &own, err);
+    return status ? status : reader_start(result, in, &own, err);
 }
 
 onet_status reader_start(reader **result, input *from, const onet_read_options *options, onet_error *err) {
@@ -76,17 +79,17 @@ onet_status reader_start(reader **result, input *from, const onet_read_options *
     if (in->options.width < 1 || in->options.width > MAX_WIDTH)
         status = fail(err, ONET_USAGE, "items of %d features; from 1 to %d are possible", in->options.width,
                       MAX_WIDTH);
-    if (!status && (unsigned)in->options.format > ONET_FORMAT_TEXT)
+    if (!status && in->options.format && !format_find(in->options.format))
         status = fail(err, ONET_USAGE, "there is no format %d", (int)in->options.format);
     if (!status) status = find_format(in, err);
     if (status)
-        reader_close(in);
+        onet_reader_close(in);
     else
         *result = in;
     return status;
 }
 
-void reader_close(reader *in) {
+void onet_reader_close(onet_reader *in) {
     if (!in) return;
     input_close(in->in);
     csv_free(in->table);
@@ -94,11 +97,11 @@ void reader_close(reader *in) {
     free(in);
 }
 
-onet_format reader_format(const reader *in) {
+const data_format *reader_format(const reader *in) {
     return in->format;
 }
 
-const char *reader_name(const reader *in) {
+const char *onet_reader_name(const onet_reader *in) {
     return input_name(in->in);
 }
 
@@ -110,12 +113,12 @@ const onet_words *reader_words(const reader *in) {
     return in->sets ? in->sets->words : NULL;
 }
 
-bool reader_waits(reader *in) {
-    if (is_whole(in->format)) return !in->table && !in->sets;
+int onet_reader_waits(onet_reader *in) {
+    if (in->format->read) return !in->table && !in->sets;
     return input_waits(in->in);
 }
 
-void reader_sha256(reader *in, char hex[65]) {
+void onet_reader_hash(onet_reader *in, char hex[65]) {
     input_sha256(in->in, hex);
 }
 
@@ -127,7 +130,7 @@ static bool is_blank(const char *line, size_t length) {
     return true;
 }
 
-static onet_status next_line(reader *in, record *r, bool *end, onet_error *err) {
+static onet_status next_line(reader *in, record *r, int *end, onet_error *err) {
     char *line;
     size_t length;
     long number;
@@ -136,7 +139,7 @@ static onet_status next_line(reader *in, record *r, bool *end, onet_error *err) 
     do {
         if ((status = input_line(in->in, &line, &length, &number, err))) return status;
         if (!line) {
-            *end = true;
+            *end = 1;
             return ONET_OK;
         }
         if (number == 1 && length >= 3 && !memcmp(line, "\xEF\xBB\xBF", 3)) {
@@ -144,54 +147,36 @@ static onet_status next_line(reader *in, record *r, bool *end, onet_error *err) 
             length -= 3;
         }
     } while (is_blank(line, length));
-    if ((status = record_line(r, in->format, line, length, number, err))) return status;
-    const char *name = input_name(in->in);
-    switch (in->format) {
-    case ONET_FORMAT_POINTER:
-        return pointer_parse(r, in->options.width, name, err);
-    case ONET_FORMAT_TEXT:
-        return text_parse(r, name, err);
-    default:
-        return jsonl_parse(r, name, err);
-    }
+    if ((status = record_line(r, in->format->format, line, length, number, err))) return status;
+    return in->format->parse(r, &in->options, input_name(in->in), err);
 }
 
 /* ---- Whole files ------------------------------------------------------------------------------------- */
 
-static onet_status next_row_set(reader *in, record *r, bool *end, onet_error *err) {
+static onet_status next_of_table(reader *in, record *r, int *end, onet_error *err) {
     if (!in->table) {
-        onet_status status = csv_read(&in->table, in->in, &in->options, true, in->limit, err);
+        onet_status status = in->format->read_table(&in->table, in->in, &in->options, in->limit, err);
         if (status) return status;
     }
     if (in->given == in->table->sets)
-        *end = true;
+        *end = 1;
     else
         csv_record(in->table, in->given, r);
     return ONET_OK;
 }
 
-static onet_status read_binary(reader *in, onet_sets **sets, onet_error *err) {
-    return in->format == ONET_FORMAT_NPZ ? npz_read(sets, in->in, err) : sets_binary_read(sets, in->in, err);
-}
-
-static onet_status next_binary(reader *in, record *r, bool *end, onet_error *err) {
-    onet_status status = in->sets ? ONET_OK : read_binary(in, &in->sets, err);
+static onet_status next_of_sets(reader *in, record *r, int *end, onet_error *err) {
+    onet_status status = in->sets ? ONET_OK : reader_take(in, &in->sets, err);
     if (status) return status;
-    if (in->given < in->sets->count) return sets_record(in->sets, in->given, in->format, r, err);
-    *end = true;
+    if (in->given < in->sets->count) return sets_record(in->sets, in->given, in->format->format, r, err);
+    *end = 1;
     return ONET_OK;
 }
 
 onet_status reader_take(reader *in, onet_sets **sets, onet_error *err) {
     *sets = NULL;
-    if (in->format == ONET_FORMAT_NPZ || in->format == ONET_FORMAT_SAFETENSORS)
-        return read_binary(in, sets, err);
-    if (in->format != ONET_FORMAT_CSV) return ONET_OK;
-    csv_table *table;
-    onet_status status = csv_read(&table, in->in, &in->options, false, in->limit, err);
-    if (!status) status = csv_take(sets, table, err);
-    csv_free(table);
-    return status;
+    if (!in->format->read) return ONET_OK;
+    return in->format->read(sets, in->in, &in->options, in->limit, err);
 }
 
 /* ---- Either ------------------------------------------------------------------------------------------ */
@@ -215,20 +200,15 @@ static onet_status check_alike(reader *in, const record *r, onet_error *err) {
                 input_name(in->in), r->line, r->width, r->width == 1 ? "" : "s", in->width, in->line);
 }
 
-onet_status reader_next(reader *in, record *r, bool *end, onet_error *err) {
-    onet_status status;
-    *end = false;
-    switch (in->format) {
-    case ONET_FORMAT_CSV:
-        status = next_row_set(in, r, end, err);
-        break;
-    case ONET_FORMAT_NPZ:
-    case ONET_FORMAT_SAFETENSORS:
-        status = next_binary(in, r, end, err);
-        break;
-    default:
-        status = next_line(in, r, end, err);
-    }
+static onet_status next_set(reader *in, record *r, int *end, onet_error *err) {
+    if (in->format->parse) return next_line(in, r, end, err);
+    if (in->format->read_table) return next_of_table(in, r, end, err);
+    return next_of_sets(in, r, end, err);
+}
+
+onet_status onet_reader_next(onet_reader *in, onet_record *r, int *end, onet_error *err) {
+    *end = 0;
+    onet_status status = next_set(in, r, end, err);
     if (status) return status;
     if (*end && !in->given)
         return fail(err, ONET_BAD, "%s: the file has no sets; at least one is meant", input_name(in->in));

@@ -117,3 +117,44 @@ onet_status record_check_text(const char *text, size_t length, const char *name,
                 "%s:%ld: byte %zu of the line (0x%02x) is not UTF-8; convert the file to UTF-8", name, line,
                 valid + 1, (unsigned char)text[valid]);
 }
+
+/* ---- For callers ------------------------------------------------------------------------------------- */
+
+onet_status onet_record_new(onet_record **r, onet_error *err) {
+    *r = calloc(1, sizeof **r);
+    return *r ? ONET_OK : fail_memory(err, "a set");
+}
+
+void onet_record_free(onet_record *r) {
+    if (!r) return;
+    record_free(r);
+    free(r);
+}
+
+int onet_record_size(const onet_record *r) {
+    return r->n;
+}
+
+int onet_record_width(const onet_record *r) {
+    return r->width;
+}
+
+const float *onet_record_items(const onet_record *r) {
+    return r->items;
+}
+
+const char *onet_record_word(const onet_record *r, int item) {
+    return r->word && item >= 0 && item < r->n ? r->word[item] : NULL;
+}
+
+const int32_t *onet_record_order(const onet_record *r) {
+    return r->order;
+}
+
+long onet_record_line(const onet_record *r) {
+    return r->line;
+}
+
+onet_format onet_record_format(const onet_record *r) {
+    return r->format;
+}

@@ -14,7 +14,7 @@ typedef struct member {
     size_t value, value_end; /* text[value] .. text[value_end - 1] */
 } member;
 
-typedef struct record {
+struct onet_record {
     int n, width;                 /* items; features per item, 0 for words */
     float *items;                 /* [n, width]; NULL: the items are words */
     char **word;                  /* [n], UTF-8, as the user wrote them; NULL: the items are features */
@@ -46,7 +46,8 @@ typedef struct record {
     char *letters; /* the words, each with its end mark */
     size_t text_room, item_room, order_room, word_room, letter_room, member_room, key_room, index_room,
         prefix_room, context_room, constraint_room;
-} record;
+};
+typedef struct onet_record record;
 
 /* All zero is an empty record. */
 void record_free(record *r);

@@ -329,3 +329,13 @@ onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, con
     *sets = new;
     return ONET_OK;
 }
+
+onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err) {
+    return sets_new(sets, width, err);
+}
+
+onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *items, const int32_t *order,
+                             onet_error *err) {
+    if (n < 1) return fail(err, ONET_BAD, "a set of %d items; at least 1 is needed", n);
+    return sets_append(sets, (size_t)n, width, items, order, err);
+}

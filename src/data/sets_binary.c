@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/format.h"
 #include "data/safetensors.h"
 #include "data/sets.h"
 #include "data/words_file.h"
@@ -201,3 +202,27 @@ onet_status sets_binary_write(const onet_sets *s, const char *path, onet_error *
     free(size);
     return status;
 }
+
+/* ---- The format -------------------------------------------------------------------------------------- */
+
+/* A header of less than 16 MiB, whose length comes first. */
+static bool recognise(const char *data, size_t size) {
+    return size >= 9 && data[8] == '{' && !data[3] && !data[4] && !data[5] && !data[6] && !data[7];
+}
+
+static onet_status read_file(onet_sets **sets, input *in, const onet_read_options *options, size_t limit,
+                             onet_error *err) {
+    (void)options, (void)limit;
+    return sets_binary_read(sets, in, err);
+}
+
+const data_format safetensors_format = {
+    .format = ONET_FORMAT_SAFETENSORS,
+    .name = "safetensors",
+    .help = "this project's binary form",
+    .endings = {".safetensors"},
+    .holds = HOLDS_NUMBERS | HOLDS_WORDS | HOLDS_CONTEXT | HOLDS_CONSTRAINTS | HOLDS_SIZES,
+    .recognise = recognise,
+    .read = read_file,
+    .write = sets_binary_write,
+};

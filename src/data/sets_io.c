@@ -7,9 +7,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "data/constraints.h"
-#include "data/npz.h"
 #include "data/sets.h"
-#include "data/sets_binary.h"
 #include "words/words.h"
 
 /* ---- Records and sets -------------------------------------------------------------------------------- */
@@ -19,10 +17,11 @@ static onet_status append_items(onet_sets *sets, const record *r, const onet_wor
     if (r->items) return sets_append(sets, n, r->width, r->items, r->order, err);
     if (!words)
         return fail(err, ONET_BAD,
-                    "the items are words%s, and there are no vectors for words, which train takes with "
-                    "--vectors%s",
+                    "the items are words%s, and there are no vectors for words (onet_read_options.words)%s",
                     r->format == ONET_FORMAT_TEXT ? " of plain text" : "",
-                    r->format == ONET_FORMAT_TEXT ? "; if these are other data, name their --format" : "");
+                    r->format == ONET_FORMAT_TEXT
+                        ? "; if these are other data, name their onet_read_options.format"
+                        : "");
     int32_t *row = malloc(n * sizeof *row); /* [n] */
     if (!row) return fail_memory(err, "a set's words");
     for (size_t i = 0; i < n; i++) row[i] = words_find(words, r->word[i], strlen(r->word[i]));
@@ -38,6 +37,13 @@ onet_status sets_append_record(onet_sets *sets, const record *r, const onet_word
     if (!status && r->constraint_count)
         status = sets_append_constraints(sets, r->constraints, r->constraint_count, err);
     return status;
+}
+
+onet_status onet_sets_append_record(onet_sets *sets, const onet_record *r, const onet_words *words,
+                                    int with_order, onet_error *err) {
+    record given = *r;
+    if (!with_order) given.order = NULL;
+    return sets_append_record(sets, &given, words, err);
 }
 
 /* Words as text, from the vocabulary. */
@@ -90,15 +96,20 @@ onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, rec
     return ONET_OK;
 }
 
+onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *r, onet_error *err) {
+    if (s >= sets->count) return fail(err, ONET_USAGE, "there is no set %zu; there are %zu", s, sets->count);
+    return sets_record(sets, s, ONET_FORMAT_SAFETENSORS, r, err);
+}
+
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 
 static onet_status read_records(onet_sets *sets, reader *in, const onet_words *words, onet_error *err) {
     record r = {0};
-    bool end;
+    int end;
     onet_status status;
-    while (!(status = reader_next(in, &r, &end, err)) && !end) {
+    while (!(status = onet_reader_next(in, &r, &end, err)) && !end) {
         status = sets_append_record(sets, &r, words, err);
-        if (status == ONET_BAD) error_prefix(err, "%s:%ld", reader_name(in), r.line);
+        if (status == ONET_BAD) error_prefix(err, "%s:%ld", onet_reader_name(in), r.line);
         if (status) break;
     }
     record_free(&r);
@@ -143,8 +154,8 @@ onet_status sets_read(onet_sets **result, input *from, const onet_read_options *
         if (!status) status = read_records(sets, in, options ? options->words : NULL, err);
     } else if (!status && options && options->words && sets->word)
         status = use_words(sets, options->words, err);
-    if (!status) reader_sha256(in, sets->hash);
-    reader_close(in);
+    if (!status) onet_reader_hash(in, sets->hash);
+    onet_reader_close(in);
     if (status)
         onet_sets_free(sets);
     else
@@ -155,10 +166,9 @@ onet_status sets_read(onet_sets **result, input *from, const onet_read_options *
 onet_status onet_sets_read(onet_sets **result, const char *path, const onet_read_options *options,
                            onet_error *err) {
     input *in;
-    onet_read_options own = {.size = sizeof own};
+    onet_read_options own;
     *result = NULL;
-    onet_status status = sized_take(&own, sizeof own, options, "onet_read_options", err);
-    if (!status) status = input_open(&in, path, err);
+    onet_status status = reader_input(&in, path, options, &own, err);
     return status ? status : sets_read(result, in, &own, err);
 }
 
@@ -173,72 +183,77 @@ static onet_status write_records(const onet_sets *sets, const char *path, onet_f
                                  onet_error *err) {
     writer *w;
     record r = {0};
-    writer_options options = {.format = format};
-    onet_status status = writer_open(&w, path, &options, err);
+    onet_write_options options = {.size = sizeof options, .format = format};
+    onet_status status = onet_writer_open(&w, path, &options, err);
     if (status) return status;
-    status = writer_begin(w, NULL, err);
+    status = onet_writer_begin(w, NULL, err);
     for (size_t s = 0; s < sets->count && !status; s++) {
         status = sets_record(sets, s, ONET_FORMAT_SAFETENSORS, &r, err);
-        if (!status) status = writer_put(w, &r, NULL, err);
+        if (!status) status = onet_writer_put(w, &r, NULL, err);
         if (status == ONET_BAD) error_prefix(err, "set %zu", s + 1);
     }
     record_free(&r);
-    if (!status) status = writer_end(w, err);
-    if (!status) return writer_commit(w, err);
-    writer_abort(w);
+    if (!status) status = onet_writer_end(w, err);
+    if (!status) return onet_writer_commit(w, err);
+    onet_writer_abort(w);
     return status;
 }
 
 onet_status onet_sets_write(const onet_sets *sets, const char *path, onet_format format, onet_error *err) {
-    onet_status status = format_to_write(path, &format, err);
+    const data_format *found;
+    onet_status status = format_to_write(path, format, &found, err);
     if (!status) status = sets_check(sets, err);
     if (status) return status;
-    switch (format) {
-    case ONET_FORMAT_NPZ:
-        return npz_write(sets, path, err);
-    case ONET_FORMAT_SAFETENSORS:
-        return sets_binary_write(sets, path, err);
-    default:
-        return write_records(sets, path, format, err);
-    }
+    return found->write ? found->write(sets, path, err) : write_records(sets, path, found->format, err);
+}
+
+onet_status onet_format_of_path(const char *path, onet_format *format, onet_error *err) {
+    const data_format *found;
+    onet_status status = format_to_write(path, ONET_FORMAT_AUTO, &found, err);
+    *format = status ? ONET_FORMAT_AUTO : found->format;
+    return status;
 }
 
 /* ---- From one format to another ---------------------------------------------------------------------- */
 
 static onet_status convert_records(reader *in, writer *w, onet_error *err) {
     record r = {0};
-    bool end;
-    onet_status status = writer_begin(w, in, err);
-    while (!status && !(status = reader_next(in, &r, &end, err)) && !end) {
-        status = writer_put(w, &r, NULL, err);
-        if (!status && reader_waits(in)) status = writer_flush(w, err);
+    int end;
+    onet_status status = onet_writer_begin(w, in, err);
+    while (!status && !(status = onet_reader_next(in, &r, &end, err)) && !end) {
+        status = onet_writer_put(w, &r, NULL, err);
+        if (!status && onet_reader_waits(in)) status = onet_writer_flush(w, err);
     }
     record_free(&r);
-    return status ? status : writer_end(w, err);
+    return status ? status : onet_writer_end(w, err);
 }
 
-onet_status sets_convert(const char *from, const char *to, const onet_read_options *reading,
-                         const writer_options *writing, onet_error *err) {
-    writer_options options = writing ? *writing : (writer_options){0};
-    onet_status status = strcmp(to, "-") ? format_to_write(to, &options.format, err) : ONET_OK;
+onet_status onet_sets_convert(const char *from, const char *to, const onet_read_options *reading,
+                              const onet_write_options *writing, onet_error *err) {
+    onet_write_options options = {.size = sizeof options};
+    onet_status status = sized_take(&options, sizeof options, writing, "onet_write_options", err);
     if (status) return status;
-    if (options.format == ONET_FORMAT_NPZ || options.format == ONET_FORMAT_SAFETENSORS) {
+    const data_format *found = format_find(options.format);
+    /* Standard output has no name to tell a format: it gets that of the input. */
+    if (strcmp(to, "-") && (status = format_to_write(to, options.format, &found, err))) return status;
+    if (found) options.format = found->format;
+    if (found && found->write) {
         onet_sets *sets;
         status = onet_sets_read(&sets, from, reading, err);
-        if (!status) status = onet_sets_write(sets, to, options.format, err);
+        if (!status) status = onet_sets_write(sets, to, found->format, err);
         onet_sets_free(sets);
         return status;
     }
     reader *in;
     writer *w;
-    if ((status = reader_open(&in, from, reading, err))) return status;
-    if (!(status = writer_open(&w, to, &options, err))) {
+    if ((status = onet_reader_open(&in, from, reading, err))) return status;
+    if (!(status = onet_writer_open(&w, to, &options, err))) {
         status = convert_records(in, w, err);
         if (!status)
-            status = writer_commit(w, err);
+            status = onet_writer_commit(w, err);
         else
-            writer_abort(w);
+            onet_writer_abort(w);
     }
-    reader_close(in);
+    onet_reader_close(in);
     return status;
 }

@@ -15,8 +15,4 @@ onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, rec
 /* onet_sets_read from an input of which nothing was taken yet; it is closed. */
 onet_status sets_read(onet_sets **result, input *in, const onet_read_options *options, onet_error *err);
 
-/* Copies set after set from one file to another; "-" is standard input or output. */
-onet_status sets_convert(const char *from, const char *to, const onet_read_options *reading,
-                         const writer_options *writing, onet_error *err);
-
 #endif

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/number.h"
+#include "data/format.h"
 
 onet_status text_parse(record *r, const char *name, onet_error *err) {
     onet_status status = record_check_text(r->text, r->length, name, r->line, err);
@@ -36,10 +38,6 @@ onet_status text_parse(record *r, const char *name, onet_error *err) {
 }
 
 onet_status text_write(output *out, const record *r, const int32_t *order, onet_error *err) {
-    if (!r->word)
-        return fail(err, ONET_BAD, "a line of words cannot hold numbers; use jsonl, csv or pointer");
-    if (r->context)
-        return fail(err, ONET_BAD, "a line of words cannot hold context items; use jsonl or safetensors");
     for (int t = 0; t < r->n; t++) {
         const char *word = r->word[order ? order[t] : t];
         onet_status status = output_write(out, word, strlen(word), err);
@@ -48,3 +46,42 @@ onet_status text_write(output *out, const record *r, const int32_t *order, onet_
     }
     return ONET_OK;
 }
+
+/* ---- The format -------------------------------------------------------------------------------------- */
+
+/* Any text that is no other format's. */
+static bool recognise(const char *data, size_t size) {
+    const char *line, *end;
+    bool whole;
+    return format_first_line(data, size, &line, &end, &whole);
+}
+
+static onet_status parse(record *r, const onet_read_options *options, const char *name, onet_error *err) {
+    (void)options;
+    return text_parse(r, name, err);
+}
+
+/* One line, or with several orders a line for each with its log-probability in front. */
+static onet_status put(output *out, void **state, const record *r, const onet_answer *answer,
+                       const onet_write_options *options, onet_error *err) {
+    (void)state;
+    if (!answer || options->top < 2) return text_write(out, r, answer ? answer->order : r->order, err);
+    onet_status status = ONET_OK;
+    for (int k = 0; k < answer->found && k < options->top && !status; k++) {
+        char number[NUMBER_TEXT];
+        number_text_double(number, answer->logprob[k]);
+        status = output_printf(out, err, "%s\t", number);
+        if (!status) status = text_write(out, r, answer->order + (size_t)k * (size_t)r->n, err);
+    }
+    return status;
+}
+
+const data_format text_format = {
+    .format = ONET_FORMAT_TEXT,
+    .name = "text",
+    .help = "a line of words per set",
+    .holds = HOLDS_WORDS | HOLDS_SIZES | HOLDS_SEVERAL,
+    .recognise = recognise,
+    .parse = parse,
+    .put = put,
+};

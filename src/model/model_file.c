@@ -219,14 +219,15 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
                *version = safetensors_metadata(file, "format_version"),
                *pool = safetensors_metadata(file, "settings.pool");
     if (format && !strcmp(format, "ordernet-checkpoint"))
-        return fail(err, ONET_BAD,
-                    "%s is the checkpoint of a training, not a model; `ordernet train --resume` goes on from "
-                    "it to the model",
-                    name);
+        return fail(
+            err, ONET_BAD,
+            "%s is the checkpoint of a training, not a model; training with onet_train_options.resume "
+            "goes on from it to the model",
+            name);
     if (!format || strcmp(format, "ordernet"))
         return fail(err, ONET_BAD,
                     "%s is not an OrderNet model (its metadata has no \"format\": \"ordernet\"); "
-                    "name a file that `ordernet train` made",
+                    "name a file that training made",
                     name);
     if (!version || strcmp(version, "1"))
         return fail(err, ONET_BAD, "%s: its format_version is %.20s where 1 is meant; use a newer OrderNet",

@@ -147,18 +147,20 @@ onet_status checkpoint_read(train_state *s, const char *settings, const char *pa
     if (access(path, F_OK) != 0) return ONET_OK;
     onet_status status = safetensors_open(&file, path, err);
     if (status == ONET_BAD)
-        error_prefix(err, "cannot resume: remove the checkpoint, or train without --resume");
+        error_prefix(err, "cannot resume: remove the checkpoint, or train without onet_train_options.resume");
     if (status) return status;
     const char *format = safetensors_metadata(file, "format"),
                *theirs = safetensors_metadata(file, "settings");
     if (!format || strcmp(format, "ordernet-checkpoint") || !theirs)
-        status = fail(err, ONET_BAD,
-                      "%s is not a checkpoint of ordernet: remove it, or train without --resume", path);
+        status =
+            fail(err, ONET_BAD,
+                 "%s is not a checkpoint of ordernet: remove it, or train without onet_train_options.resume",
+                 path);
     else if (strcmp(theirs, settings))
         status =
             fail(err, ONET_BAD,
                  "%s belongs to a run with other data or settings (%s; now: %s): resume with those, or train "
-                 "without --resume",
+                 "without onet_train_options.resume",
                  path, theirs, settings);
     train_state read = *s; /* the state's own numbers stay until all is read */
     if (!status) status = read_numbers(file, &read, err);
@@ -176,7 +178,7 @@ onet_status checkpoint_read(train_state *s, const char *settings, const char *pa
         status =
             fail(err, ONET_BAD,
                  "%s is corrupt: its numbers do not have the checksum that it was saved with; remove it, "
-                 "or train without --resume",
+                 "or train without onet_train_options.resume",
                  path);
     safetensors_close(file);
     if (status) return status;

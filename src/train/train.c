@@ -111,7 +111,7 @@ static onet_status read_losses(run *r, onet_error *err) {
                 snprintf(saved, sizeof saved, "the last good checkpoint is of step %" PRIu64, r->saved_step);
             return fail(err, ONET_FAILED,
                         "the loss is no longer a number at step %" PRIu64
-                        "; %s. Try a lower learning rate or --clip 1",
+                        "; %s. Try a lower learning rate or onet_train_options.clip 1",
                         r->s.step - (uint64_t)(count - 1 - i), saved);
         }
         r->s.loss = 0.99 * r->s.loss + 0.01 * loss[i];
@@ -133,7 +133,7 @@ static onet_status save_checkpoint(run *r, onet_error *err) {
         if (!isfinite(r->s.theta[i]))
             return fail(err, ONET_FAILED,
                         "a parameter is no longer a number at step %" PRIu64
-                        ": try a lower learning rate or --clip 1",
+                        ": try a lower learning rate or onet_train_options.clip 1",
                         r->s.step);
     if (!r->checkpoint) return ONET_OK;
     if ((status = log_flush(&r->log, &r->s.log_bytes, err))) return status;
@@ -593,7 +593,7 @@ static onet_status open_net(run *r, onet_error *err) {
             return fail(
                 err, ONET_USAGE,
                 "precision tf32 needs a GPU, and this training runs on processors: leave it out, or train "
-                "with --device cuda");
+                "with onet_train_options.device cuda");
         r->net->tf32 = 1;
     }
     if (r->w) {

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/sets.h"
 #include "tsp/generate.h"
 #include <math.h>
 #include <stdlib.h>
@@ -101,10 +100,10 @@ static onet_status solve_piece(piece *p, const gap_setting *s, onet_error *err) 
 static onet_status fill_piece(piece *p, const onet_sets *sets, size_t *at, onet_error *err) {
     p->count = 0;
     for (; *at < sets->count && p->count < p->room; ++*at) {
-        if (sets_size(sets, *at) != (size_t)p->n) continue;
+        if (onet_sets_size(sets, *at) != (size_t)p->n) continue;
         size_t from = sets->start[*at];
         tsp_free(&p->t[p->count]);
-        onet_status status = tsp_floats(&p->t[p->count], p->n, sets_item(sets, from), err);
+        onet_status status = tsp_floats(&p->t[p->count], p->n, sets->items + 2 * from, err);
         if (status) return status;
         memcpy(p->tour[GAP_REFERENCE][p->count], sets->order + from, (size_t)p->n * sizeof *sets->order);
         p->count++;
@@ -116,7 +115,7 @@ onet_status gap_measure(gap_row *row, int n, const gap_setting *s, onet_error *e
     *row = (gap_row){.n = n};
     if (!s->sets->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
     size_t total = 0, at = 0, cells = (size_t)n * (size_t)n;
-    for (size_t i = 0; i < s->sets->count; i++) total += sets_size(s->sets, i) == (size_t)n;
+    for (size_t i = 0; i < s->sets->count; i++) total += onet_sets_size(s->sets, i) == (size_t)n;
     if (!total) return fail(err, ONET_USAGE, "there are no sets of %d cities", n);
     sums length[GAP_METHODS] = {{0}}, gap[GAP_METHODS] = {{0}};
     piece p;

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "data/sets.h"
 #include "tsp/stop.h"
 #include <stdlib.h>
 
@@ -100,7 +99,7 @@ onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, si
         else if (j.status[i])
             status = fail_memory(err, "solving an instance");
         else
-            status = sets_append(sets, (size_t)j.n[i], 2, j.xy + 2 * at, j.tour + at, err);
+            status = onet_sets_append(sets, j.n[i], 2, j.xy + 2 * at, j.tour + at, err);
     }
     free(j.n);
     free(j.xy);

@@ -27,8 +27,8 @@ typedef struct tsp_plan {
 /* Draws the cities xy [n, 2] of instance number `index`; returns n. */
 int tsp_draw(const tsp_plan *plan, size_t index, float *xy);
 
-/* Appends instances first .. first+count-1 with their canonical tours to sets. The result does not
- * depend on the number of threads. */
+/* Appends instances first .. first+count-1 with their canonical tours to sets made by onet_sets_new. The
+ * result does not depend on the number of threads. */
 onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, size_t count, pool *threads,
                          onet_error *err);
 

@@ -2,12 +2,27 @@
 #include "tsp/load.h"
 
 #include "base/error.h"
-#include "data/sets.h"
-#include "data/sets_io.h"
+#include "base/file.h"
 #include "tsp/generate.h"
 #include "tsp/tsplib.h"
 #include <stdio.h>
 #include <string.h>
+
+/* The rest of an input, for the library. */
+static ptrdiff_t rest(void *in, void *buffer, size_t size) {
+    size_t got;
+    return input_read(in, buffer, size, &got, NULL) ? -1 : (ptrdiff_t)got;
+}
+
+/* Standard input was looked at already and cannot be opened again. */
+static onet_status read_sets(onet_sets **sets, const char *path, input *in, const onet_read_options *options,
+                             onet_error *err) {
+    onet_read_options own = *options;
+    if (strcmp(path, "-") != 0) return onet_sets_read(sets, path, options, err);
+    own.bytes = rest;
+    own.context = in;
+    return onet_sets_read(sets, input_name(in), &own, err);
+}
 
 onet_status tsp_load(tsp_file *file, const char *path, const onet_read_options *options, onet_error *err) {
     *file = (tsp_file){.count = 1};
@@ -16,14 +31,10 @@ onet_status tsp_load(tsp_file *file, const char *path, const onet_read_options *
     onet_status status = input_open(&in, path, err);
     if (status) return status;
     status = tsplib_is(in, &tsplib, err);
-    if (!status && !tsplib)
-        status = sets_read(&file->sets, in, options, err);
-    else {
-        if (!status) status = tsplib_read(&file->one, in, err);
-        input_close(in);
-        return status;
-    }
-    if (status) return status;
+    if (!status && tsplib) status = tsplib_read(&file->one, in, err);
+    if (!status && !tsplib) status = read_sets(&file->sets, path, in, options, err);
+    input_close(in);
+    if (status || tsplib) return status;
     file->count = file->sets->count;
     if (file->sets->width == 2 && !file->sets->words) return ONET_OK;
     status = fail(err, ONET_BAD, "%s: its items are not points x, y of the plane", path);
@@ -50,12 +61,12 @@ static onet_status copy(const tsp_instance *from, tsp_instance *t, onet_error *e
 
 onet_status tsp_get(const tsp_file *file, size_t i, tsp_instance *t, onet_error *err) {
     if (!file->sets) return copy(&file->one, t, err);
-    size_t n = sets_size(file->sets, i);
+    size_t from = file->sets->start[i], n = onet_sets_size(file->sets, i);
     *t = (tsp_instance){0};
     if (n > TSP_MAX_CITIES)
         return fail(err, ONET_BAD, "set %zu has %zu cities; an instance has at most %d", i + 1, n,
                     TSP_MAX_CITIES);
-    onet_status status = tsp_floats(t, (int)n, sets_item(file->sets, file->sets->start[i]), err);
+    onet_status status = tsp_floats(t, (int)n, file->sets->items + 2 * from, err);
     if (!status) snprintf(t->name, sizeof t->name, "set %zu", i + 1);
     return status;
 }

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/sets.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

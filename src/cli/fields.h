@@ -1,0 +1,11 @@
+/* The library's sentences name the fields of its structs; a user of the program knows their options. */
+#ifndef CLI_FIELDS_H
+#define CLI_FIELDS_H
+
+#include "ordernet.h"
+
+/* Writes "--learning-rate" for "onet_train_options.learning_rate", and so on, wherever the sentence names the
+ * field of a struct of options. */
+void fields_to_options(onet_error *err);
+
+#endif
