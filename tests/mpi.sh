@@ -23,7 +23,7 @@ mpich() {
     timeout 120 mpirun.mpich -n "$ranks" "$@"
 }
 
-# All numbers of a safetensors file, one a line: 8 bytes of length, the header, then float32.
+# All numbers of a safetensors file, one per line: 8 bytes of length, the header, then float32.
 numbers() { # FILE
     header=$(od -An -N8 -tu8 "$1")
     tail -c +$((header + 9)) "$1" | od -An -v -w4 -tf4
@@ -55,7 +55,7 @@ shift
 exec "$@"
 END
 chmod +x without
-# What ranks meet before they know of each other is told once, and none is left waiting for another.
+# An error that all ranks meet before they are connected is reported once, and no rank is left waiting.
 before_the_world() { # WITH
     check "$1: a library that one rank lacks" says '^ordernet eval: process 1, on .*nope.so' "$1" 3 ./without 1 "$program" \
         eval --model one.safetensors valid.jsonl
@@ -63,7 +63,7 @@ before_the_world() { # WITH
         --model one.safetensors valid.jsonl
     check "$1: a library that all ranks lack" says '^ordernet eval: .*nope.so' "$1" 3 ./without 0,1,2 "$program" eval \
         --model one.safetensors valid.jsonl
-    check "$1: an unknown command is told once" says "unknown command 'bogus'" "$1" 3 "$program" bogus
+    check "$1: an unknown command is reported once" says "unknown command 'bogus'" "$1" 3 "$program" bogus
     check "$1: no command" says '^Usage' "$1" 3 "$program"
     "$1" 3 "$program" --help >got
     check "$1: help comes once" test "$(grep -c '^Usage' got)" = 1
@@ -92,7 +92,7 @@ started() { # MODEL
     until [ -e "$1.checkpoint.safetensors" ] || [ $((i += 1)) -gt 600 ]; do sleep 0.05; done
 }
 long='--epochs 60 --checkpoint-seconds 0.02 --threads 1'
-interrupted() { # a signal to one process ends all; the checkpoint is there, the sentence says how to go on
+interrupted() { # a signal to one rank ends all, writes a checkpoint and says how to resume
     # shellcheck disable=SC2086
     train openmpi 2 stopped $long >out 2>&1 &
     started stopped
@@ -116,7 +116,7 @@ goes_on() { # UNBROKEN RESUMED
         paste -d, a b | awk -F, 'NR > 1 { d = $2 - $4; if (d < 0) d = -d; if ($1 != $3 || d > ($1 <= 50 ? 1e-4 * $2 : 0.02)) bad = $0 }
             END { if (bad != "" || NR != 541) { print NR, "rows; loss:", bad; exit 1 } }'
 }
-killed() { # a process that dies takes all with it, and mpirun names it
+killed() { # a rank that dies ends all, and mpirun names it
     # shellcheck disable=SC2086
     train openmpi 3 dead --epochs 100000 --checkpoint-seconds 0.02 --threads 1 >out 2>&1 &
     started dead
@@ -193,9 +193,9 @@ if library openmpi; then
     openmpi 2 "$program" order --model words1.safetensors --text <texts >got 2>log
     check "order of words from standard input" cmp meant got
 
-    check "a bad option is told once" says 'unknown option --modl' openmpi 3 "$program" order --modl x
-    check "a missing file is told once" says 'cannot open nope' openmpi 3 "$program" train --data nope --model x.safetensors
-    check "a bad set is told once, after the answers before it" sh -c "(head -n 3 valid.jsonl; echo bad) |
+    check "a bad option is reported once" says 'unknown option --modl' openmpi 3 "$program" order --modl x
+    check "a missing file is reported once" says 'cannot open nope' openmpi 3 "$program" train --data nope --model x.safetensors
+    check "a bad set is reported once, after the answers before it" sh -c "(head -n 3 valid.jsonl; echo bad) |
         mpirun.openmpi --oversubscribe -n 2 '$program' order --model one.safetensors >got 2>said
         [ \$? = 3 ] && [ \$(wc -l <got) = 3 ] && [ \$(grep -c 'not valid JSON' said) = 1 ]"
     cp tiny.safetensors copy.safetensors
