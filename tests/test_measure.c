@@ -1,8 +1,8 @@
-/* Measures of answers: their intervals stay in range, equal items are interchangeable. */
+/* Measures of answers: what they are, their intervals stay in range, equal items are interchangeable, a
+ * feature that says nothing has no importance. */
 #include <math.h>
 
-#include "ordernet.h"
-#include "unit.h"
+#include "random_model.h"
 
 enum { MOST = 16 };
 
@@ -66,11 +66,125 @@ static void a_set_of_one_has_no_tau(void **state) {
     assert_true(r.exact.mean == 1 && r.position.mean == 1 && isnan(r.tau.mean));
 }
 
+/* Against the definition: of the adjacent pairs of the right order, those adjacent in the answer. */
+static void neighbours(void **state) {
+    (void)state;
+    enum { N = 7, SETS = 200 };
+    rng r;
+    rng_seed(&r, 5, 0);
+    float items[N] = {1, 2, 3, 4, 5, 6, 7};
+    for (int s = 0; s < SETS; s++) {
+        int32_t right[N], answer[N];
+        for (int32_t i = 0; i < N; i++) {
+            int j = (int)rng_below(&r, (uint64_t)i + 1), k = (int)rng_below(&r, (uint64_t)i + 1);
+            right[i] = right[j], right[j] = i;
+            answer[i] = answer[k], answer[k] = i;
+        }
+        int pairs = 0;
+        for (int t = 0; t + 1 < N; t++)
+            for (int u = 0; u + 1 < N; u++) pairs += answer[u] == right[t] && answer[u + 1] == right[t + 1];
+        onet_sets *sets;
+        onet_error err;
+        onet_set_measure each;
+        double logprob = -3.5;
+        assert_int_equal(onet_sets_from(&sets, 1, N, 1, items, right, &err), ONET_OK);
+        assert_int_equal(onet_measure_each(&each, sets, &(onet_answer){.order = answer}, &logprob, &err),
+                         ONET_OK);
+        assert_true(each.n == N && each.placed == N);
+        assert_true(fabs(each.neighbours - pairs / (N - 1.0)) < 1e-12);
+        assert_true(fabs(each.loglik + 0.5) < 1e-12);
+        onet_sets_free(sets);
+    }
+}
+
+/* Of sets of 1 and 3 items: the mean over sets is not that over steps. Context counts in neither. */
+static void means_over_sets_and_steps(void **state) {
+    (void)state;
+    onet_error err;
+    onet_sets *sets;
+    assert_int_equal(sets_new(&sets, 1, &err), ONET_OK);
+    const float items[] = {1, 2, 3, 4};
+    assert_int_equal(sets_append(sets, 2, 1, items, (int32_t[]){1, 0}, &err), ONET_OK);
+    assert_int_equal(sets_append_context(sets, (uint8_t[]){1, 0}, &err), ONET_OK);
+    assert_int_equal(sets_append(sets, 4, 1, items, (int32_t[]){2, 0, 1, 3}, &err), ONET_OK);
+    assert_int_equal(sets_append_context(sets, (uint8_t[]){0, 0, 0, 1}, &err), ONET_OK);
+    int32_t first[] = {1, 0}, second[] = {1, 2, 0, 3};
+    const onet_answer answers[] = {{.order = first}, {.order = second}};
+    const double logprob[] = {-1, -6};
+    onet_set_measure each[2];
+    onet_report all, one;
+    assert_int_equal(onet_measure_each(each, sets, answers, logprob, &err), ONET_OK);
+    assert_true(each[0].placed == 1 && each[0].n == 2 && each[0].exact == 1 && isnan(each[0].neighbours));
+    assert_true(each[1].placed == 3 && each[1].n == 4 && each[1].exact == 0);
+    assert_true(each[1].position == 0 && each[1].neighbours == 0.5);
+    assert_true(fabs(each[1].tau + 1 / 3.0) < 1e-12);
+    onet_measure_mean(&all, each, NULL, 2);
+    assert_true(all.sets == 2 && all.neighbours.mean == 0.5);
+    assert_true(fabs(all.loglik.mean + 1.5) < 1e-12 && fabs(all.loglik_all.mean + 7 / 4.0) < 1e-12);
+    within(all.loglik_all, -INFINITY, 0);
+    onet_measure_mean(&one, each, (size_t[]){1}, 1);
+    assert_true(one.sets == 1 && one.exact.mean == 0 && one.loglik_all.mean == -2);
+    assert_int_equal(onet_measure_sets(&one, sets, answers, logprob, 4, &err), ONET_OK);
+    assert_true(one.sets == 1 && one.loglik_all.mean == -2);
+    onet_sets_free(sets);
+}
+
+/* The interval of the ratio is the normal one when all sets have one size. */
+static void ratio_interval(void **state) {
+    (void)state;
+    enum { SETS = 4, N = 3 };
+    static const float items[SETS * N] = {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3};
+    static const int32_t good[SETS * N] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 2, 1, 0};
+    double logprob[SETS] = {-7, -8, -7.5, -9};
+    onet_report r = measure(SETS, N, items, good, logprob);
+    assert_true(fabs(r.loglik_all.mean - r.loglik.mean) < 1e-12);
+    assert_true(fabs(r.loglik_all.low - r.loglik.low) < 1e-12);
+    assert_true(fabs(r.loglik_all.high - r.loglik.high) < 1e-12);
+}
+
+static void importance(void **state) {
+    (void)state;
+    onet_error err = {""};
+    onet_model *m = model_of(&nets[1], 81); /* 3 features */
+    onet_sets *sets = random_sets(3, 60, 1, 9, 82);
+    /* Feature 1 is one value within each set: a shuffle changes nothing. */
+    for (size_t s = 0; s < sets->count; s++)
+        for (size_t i = sets->start[s]; i < sets->start[s + 1]; i++) sets->items[3 * i + 1] = (float)s / 60;
+    result own = run(m, sets, (onet_order_options){.beam = 5});
+    memcpy(sets->order, own.order, sets->start[sets->count] * sizeof *sets->order);
+    double *p = scores(m, sets);
+    onet_set_measure *base = need(calloc(sets->count, sizeof *base));
+    assert_int_equal(onet_measure_each(base, sets, own.answer, p, &err), ONET_OK);
+    onet_orderer *orderer;
+    assert_int_equal(onet_orderer_new(&orderer, m, NULL, &err), ONET_OK);
+    onet_importance of[3], again, other;
+    for (int c = 0; c < 3; c++)
+        assert_int_equal(onet_measure_importance(&of[c], orderer, sets, base, c, 3, 7, &err), ONET_OK);
+    assert_true(of[1].exact.mean == 0 && of[1].loglik.mean == 0 && of[1].loglik.high == 0);
+    assert_true(of[0].exact.mean > 0.2 && of[2].exact.mean > 0.2);
+    assert_true(of[0].loglik.mean > 0 && of[0].loglik.low < of[0].loglik.mean);
+    assert_int_equal(onet_measure_importance(&again, orderer, sets, base, 0, 3, 7, &err), ONET_OK);
+    assert_int_equal(onet_measure_importance(&other, orderer, sets, base, 0, 3, 8, &err), ONET_OK);
+    assert_memory_equal(&again, &of[0], sizeof again);
+    assert_true(other.loglik.mean != again.loglik.mean);
+    assert_int_equal(onet_measure_importance(&other, orderer, sets, base, 3, 3, 8, &err), ONET_USAGE);
+    onet_orderer_free(orderer);
+    free(base);
+    free(p);
+    result_free(&own);
+    onet_sets_free(sets);
+    onet_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intervals_stay_in_range),
         cmocka_unit_test(equal_items_are_interchangeable),
         cmocka_unit_test(a_set_of_one_has_no_tau),
+        cmocka_unit_test(neighbours),
+        cmocka_unit_test(means_over_sets_and_steps),
+        cmocka_unit_test(ratio_interval),
+        cmocka_unit_test(importance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

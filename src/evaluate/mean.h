@@ -1,0 +1,30 @@
+/* Means with 95% intervals. */
+#ifndef EVALUATE_MEAN_H
+#define EVALUATE_MEAN_H
+
+#include <math.h>
+
+#include "ordernet.h"
+
+#define NORMAL_95 1.959963984540054
+
+/* Mean over sets with the normal interval, clipped to the measure's range. */
+typedef struct mean {
+    double sum, square, count;
+} mean;
+
+static inline void mean_add(mean *m, double x) {
+    if (isnan(x)) return; /* not defined for this set */
+    m->sum += x;
+    m->square += x * x;
+    m->count++;
+}
+
+static inline onet_measure mean_interval(const mean *m, double least, double most) {
+    if (m->count < 1) return (onet_measure){NAN, NAN, NAN};
+    double mu = m->sum / m->count, var = m->count > 1 ? (m->square - m->sum * mu) / (m->count - 1) : 0;
+    double half = NORMAL_95 * sqrt(fmax(0, var) / m->count);
+    return (onet_measure){mu, fmax(least, mu - half), fmin(most, mu + half)};
+}
+
+#endif
