@@ -7,7 +7,9 @@ const report_measure report_measures[REPORT_MEASURES] = {
     {"exact match", "exact", offsetof(onet_report, exact), true},
     {"position accuracy", "position", offsetof(onet_report, position), true},
     {"Kendall's tau", "tau", offsetof(onet_report, tau), false},
-    {"log-likelihood a step", "loglik", offsetof(onet_report, loglik), false},
+    {"right neighbours", "neighbours", offsetof(onet_report, neighbours), true},
+    {"log-likelihood per step", "loglik", offsetof(onet_report, loglik), false},
+    {"log-likelihood, all steps", "loglik_all", offsetof(onet_report, loglik_all), false},
 };
 
 const onet_measure *report_measure_of(const onet_report *report, const report_measure *m) {
@@ -15,14 +17,14 @@ const onet_measure *report_measure_of(const onet_report *report, const report_me
 }
 
 void report_print(const onet_report *report) {
-    printf("%-24s %zu\n", "sets", report->sets);
+    printf("%-26s %zu\n", "sets", report->sets);
     for (int k = 0; k < REPORT_MEASURES; k++) {
         const onet_measure *m = report_measure_of(report, &report_measures[k]);
         double scale = report_measures[k].share ? 100 : 1;
         int digits = report_measures[k].share ? 2 : 4;
         const char *unit = report_measures[k].share ? "%" : "";
-        if (isnan(m->mean)) continue; /* no set of two items has a tau */
-        printf("%-24s %8.*f%-1s   95%%: %.*f%s to %.*f%s\n", report_measures[k].name, digits, scale * m->mean,
+        if (isnan(m->mean)) continue; /* not defined: tau without a set of two items */
+        printf("%-26s %8.*f%-1s   95%%: %.*f%s to %.*f%s\n", report_measures[k].name, digits, scale * m->mean,
                unit, digits, scale * m->low, unit, digits, scale * m->high, unit);
     }
 }
