@@ -2,7 +2,7 @@
 CUDA_PATH ?= /usr/local/cuda
 NVCC      ?= $(firstword $(wildcard $(CUDA_PATH)/bin/nvcc) nvcc)
 CUDA_ARCH ?= 90
-NVFLAGS   := -std=c++17 -O3 -lineinfo -gencode arch=compute_$(CUDA_ARCH),code=[sm_$(CUDA_ARCH),compute_$(CUDA_ARCH)] \
+NVFLAGS   := -std=c++20 -O3 -lineinfo -gencode arch=compute_$(CUDA_ARCH),code=[sm_$(CUDA_ARCH),compute_$(CUDA_ARCH)] \
              -Iinclude -Isrc -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-missing-field-initializers
 ifdef WERROR
 NVFLAGS   += -Werror all-warnings

@@ -1,7 +1,7 @@
 # make check-emulated: the GPU kernels on the CPU, CUDA threads as fibers (tests/cuda/emulate), for machines without a
 # GPU. Needs a C++ compiler.
 EMULATED := $(patsubst src/cuda/%.cu,$(B)/emulated/%.o,$(wildcard src/cuda/*/*.cu))
-EMUFLAGS := -std=c++17 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -w
+EMUFLAGS := -std=c++20 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -w
 RACES    := -fsanitize=thread --param tsan-distinguish-volatile=1
 EMUSOURCE = sed 's/extern __shared__ float4 memory\[\];/float4 *memory = emulated_shared();/' $< >$(@:.o=.cc)
 EMUDEPS  := $(wildcard src/cuda/*.h src/cuda/*/*.cuh src/kernels/*.h tests/cuda/emulate/*.h)

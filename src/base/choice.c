@@ -1,4 +1,3 @@
-/* Looks names and values up in lists of choices. */
 #include "base/choice.h"
 
 #include <stdio.h>

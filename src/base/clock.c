@@ -1,4 +1,3 @@
-/* The monotonic clock in seconds. */
 #include "base/clock.h"
 
 #include <time.h>

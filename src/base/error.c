@@ -1,4 +1,3 @@
-/* Writes error sentences without control characters. */
 #include "base/error.h"
 
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* Conversions between float and binary16, by their bits. */
 #include "base/half.h"
 
 #include <string.h>

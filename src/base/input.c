@@ -1,4 +1,3 @@
-/* Reads files and pipes, plain or compressed: by bytes, by lines, or at random. */
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>

@@ -1,4 +1,3 @@
-/* Finds and loads libordernet-cuda.so and libordernet-mpi.so. */
 #include "base/library.h"
 
 #include <dlfcn.h>

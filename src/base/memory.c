@@ -1,4 +1,3 @@
-/* Checked multiplication, aligned arrays in huge pages, arrays that grow. */
 #include "base/memory.h"
 
 #include <stdint.h>

@@ -1,4 +1,3 @@
-/* Parses and prints numbers without the locale of the program. */
 #include "base/number.h"
 
 #include <locale.h>

@@ -1,4 +1,3 @@
-/* Writes files under a temporary name and renames them at the end; compresses .gz. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

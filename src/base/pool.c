@@ -1,4 +1,3 @@
-/* Threads that wait for numbered tasks and take them from a shared counter. */
 #include "base/pool.h"
 
 #include <pthread.h>

@@ -1,4 +1,3 @@
-/* xoshiro256** and what is drawn from it. */
 #include "base/rng.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* SHA-256 in plain C and with the instructions of x86-64. */
 #include "base/sha256.h"
 
 #include <stdatomic.h>

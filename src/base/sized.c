@@ -1,4 +1,3 @@
-/* Copies options between structs of different versions. */
 #include "base/sized.h"
 
 #include <stdint.h>

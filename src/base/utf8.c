@@ -1,4 +1,3 @@
-/* Checks UTF-8, eight ASCII bytes at a time. */
 #include "base/utf8.h"
 
 #include <stdint.h>

@@ -1,4 +1,3 @@
-/* The version, and the names of the statuses. */
 #include "ordernet.h"
 
 #define TEXT(x)   #x

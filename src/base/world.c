@@ -1,4 +1,3 @@
-/* Loads the MPI library if the environment says that there are several ranks. */
 #include "base/world.h"
 
 #include <stdio.h>

@@ -11,6 +11,7 @@
 
 typedef struct canvas {
     cairo_t *cr;
+    double width, height;
     bool png;
     output *out;
     onet_status failed; /* the first write that failed, and its sentence */

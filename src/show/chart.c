@@ -1,4 +1,3 @@
-/* Draws line charts: scales, ticks, series with intervals, a legend. */
 #include "show/chart.h"
 
 #include <math.h>

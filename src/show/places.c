@@ -1,4 +1,3 @@
-/* Draws the table of words and positions of each line, and its best orders. */
 #include "show/places.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* Draws random cities and solves them, one instance per task of a thread pool. */
 #include "tsp/generate.h"
 
 #include "base/error.h"

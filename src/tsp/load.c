@@ -1,4 +1,3 @@
-/* Reads instances from TSPLIB files and from files of sets. */
 #include "tsp/load.h"
 
 #include "base/error.h"

@@ -1,4 +1,3 @@
-/* One callback that all searches ask. */
 #include "tsp/stop.h"
 
 static bool (*asks)(void);

@@ -1,4 +1,3 @@
-/* Parses TSPLIB files by keyword and section; writes .tour files. */
 #include "tsp/tsplib.h"
 
 #include <ctype.h>

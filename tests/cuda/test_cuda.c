@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "cuda/cuda.h"
+#include "data/sets.h"
 #include "golden_file.h"
 #include "kernels/cpu.h"
 #include "model/generated.h"
@@ -50,7 +51,21 @@ typedef struct cases {
     const char *name;
     onet_settings s;
     int B, n;
+    const int *sizes; /* where n is 0: items of the sets, again and again, up to a 0 */
 } test_case;
+
+static int size_of(const test_case *tc, int set) {
+    int count = 0;
+    while (tc->sizes && tc->sizes[count]) count++;
+    return tc->n ? tc->n : tc->sizes[set % count];
+}
+
+static void name_case(char *to, size_t room, const test_case *tc) {
+    if (tc->n)
+        snprintf(to, room, "%s n=%d B=%d", tc->name, tc->n, tc->B);
+    else
+        snprintf(to, room, "%s n=%d,%d.. B=%d", tc->name, size_of(tc, 0), size_of(tc, 1), tc->B);
+}
 
 static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, {0}},
                            words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32, {0}},
@@ -70,16 +85,27 @@ typedef struct sample {
     onet_words words;
     float *theta;
     uint32_t *index;
-    int B, n;
+    int B;
+    batch_size room; /* for all sets */
 } sample;
 
+static batch_size size_of_batch(const sample *k, const uint32_t *index, int B) {
+    batch_size size = {0};
+    for (int b = 0; b < B; b++) {
+        int n = (int)sets_size(&k->sets, index[b]);
+        batch_size_add(&size, n, n);
+    }
+    return size;
+}
+
 /* `count` sets; with vocabulary > 0 their items are words, some of them several times. */
-static void sample_make(sample *k, const onet_settings *s, int count, int n, uint64_t seed, int vocabulary) {
+static void sample_make(sample *k, const test_case *tc, int count, uint64_t seed, int vocabulary) {
+    const onet_settings *s = &tc->s;
     onet_error err;
     memset(k, 0, sizeof *k);
     must(shape_make(&k->sh, s, &err), &err);
-    size_t items = (size_t)count * n;
-    k->n = n;
+    size_t items = 0;
+    for (int b = 0; b < count; b++) items += (size_t)size_of(tc, b);
     k->B = count;
     k->sets.count = (size_t)count;
     k->sets.width = s->width;
@@ -88,10 +114,16 @@ static void sample_make(sample *k, const onet_settings *s, int count, int n, uin
     k->sets.order = need(calloc(items, sizeof(int32_t)));
     k->theta = need(calloc(k->sh.total, sizeof(float)));
     k->index = need(calloc((size_t)count, sizeof(uint32_t)));
-    for (int b = 0; b <= count; b++) k->sets.start[b] = (size_t)b * n;
-    for (int b = 0; b < count; b++) k->index[b] = (uint32_t)b;
+    for (int b = 0; b < count; b++) {
+        k->sets.start[b + 1] = k->sets.start[b] + (size_t)size_of(tc, b);
+        k->index[b] = (uint32_t)b;
+    }
     generated_theta(&k->sh, seed, k->theta);
-    generated_batch(seed, 0, count, n, s->width, k->sets.items, k->sets.order);
+    for (int b = 0; b < count && !tc->n; b++)
+        generated_batch(seed, b, 1, size_of(tc, b), s->width, k->sets.items + k->sets.start[b] * s->width,
+                        k->sets.order + k->sets.start[b]);
+    if (tc->n) generated_batch(seed, 0, count, tc->n, s->width, k->sets.items, k->sets.order);
+    k->room = size_of_batch(k, k->index, count);
     if (!vocabulary) return;
     k->words.count = vocabulary;
     k->words.width = s->width;
@@ -177,7 +209,7 @@ static net *open_shared(const sample *k, int which, int train_vectors, member *m
         mean[c] = 0.05f * (float)(c % 5);
         scale[c] = 1.0f + 0.1f * (float)(c % 3);
     }
-    must(t->ops->reserve(t, batch_of_one_size(k->B, k->n), &err), &err);
+    must(t->ops->reserve(t, k->room, &err), &err);
     must(t->ops->data(t, &k->sets, mean, scale, train_vectors, &err), &err);
     must(t->ops->put(t, NET_THETA, k->theta, &err), &err);
     return t;
@@ -254,37 +286,42 @@ static int taken(const real *v, int n, size_t ld, real sign, int skip) {
 }
 
 static void encoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
-    int n = g->whole.largest;
-    size_t R = (size_t)g->B * n, H = (size_t)c->w.H, O = (size_t)c->w.O;
+    const set_at *end = &c->at[g->B];
+    size_t H = (size_t)c->w.H, O = (size_t)c->w.O;
     const encoder_state *e = &c->enc[block];
-    rows_agree(where, "a and c", block, g, CUDA_AC, e->ac, R, 2 * H, 2 * H, limit);
-    rows_agree(where, "u", block, g, CUDA_U, e->u, R * n, O, O, limit);
-    rows_agree(where, "best", block, g, CUDA_BEST, e->best, R, O, O, limit);
-    for (size_t i = 0; i < R * O && g->sh->s.pool == ONET_POOL_MAX; i++)
-        e->arg[i] = taken(e->u + i / O * n * O + i % O, n, O, c->w.enc[block].sign[i % O], (int)(i / O) % n);
+    rows_agree(where, "a and c", block, g, CUDA_AC, e->ac, end->row, 2 * H, 2 * H, limit);
+    rows_agree(where, "u", block, g, CUDA_U, e->u, end->pair, O, O, limit);
+    rows_agree(where, "best", block, g, CUDA_BEST, e->best, end->row, O, O, limit);
+    for (const set_at *at = c->at; at < end && g->sh->s.pool == ONET_POOL_MAX; at++)
+        for (size_t i = 0; i < at->n * O; i++)
+            e->arg[at->row * O + i] = taken(e->u + (at->pair + i / O * at->n) * O + i % O, at->n, O,
+                                            c->w.enc[block].sign[i % O], (int)(i / O));
 }
 
 /* A plane of the decoder: the CPU's has two steps of zeros before each set's first, and so have its pools. */
 static void decoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
-    int n = g->whole.largest, N = g->sh->s.decoder_blocks;
-    size_t C = (size_t)c->w.C, set = (size_t)n * n * C;
+    int N = g->sh->s.decoder_blocks;
+    size_t C = (size_t)c->w.C;
     const decoder_state *d = &c->dec[block];
+    const set_at *end = &c->at[g->B];
     /* A norm of a single cell multiplies what the cell differs from its mean by 300 and more. The mean is
      * that of the CPU's own number, which therefore stays. */
-    int alone = g->B * n * n == 1;
+    int alone = end->cell == 1;
     if (!peek(g, CUDA_R, block, room_got, ROOM)) die("nothing to look at");
-    for (int b = 0; b < g->B; b++) {
-        real *own = d->r + ((size_t)b * (n + 2) + 2) * n * C;
-        memcpy(room_want + b * set, own, set * sizeof *own);
-        if (!alone) memcpy(own, room_got + b * set, set * sizeof *own);
-        for (size_t i = 0; i < n * C; i++) {
-            const real *step = own + i / C * n * C + i % C;
-            int best = taken(step, n, C, c->w.dec[block].sign[i % C], -1);
-            d->arg[(size_t)b * n * C + i] = best;
-            c->p[(((size_t)b * (n + 2) + 2 + i / C) * N + block) * C + i % C] = step[(size_t)best * C];
+    for (const set_at *at = c->at; at < end; at++) {
+        int m = at->m;
+        size_t count = (size_t)m * m * C;
+        real *own = d->r + (at->plane + 2 * (size_t)m) * C;
+        memcpy(room_want + at->cell * C, own, count * sizeof *own);
+        if (!alone) memcpy(own, room_got + at->cell * C, count * sizeof *own);
+        for (size_t i = 0; i < m * C; i++) {
+            const real *step = own + i / C * m * C + i % C;
+            int best = taken(step, m, C, c->w.dec[block].sign[i % C], -1);
+            d->arg[at->row * C + i] = best;
+            c->p[((at->step + 2 + i / C) * N + block) * C + i % C] = step[(size_t)best * C];
         }
     }
-    report(where, "r", block, distance(room_got, room_want, g->B * set, 1e-12), limit);
+    report(where, "r", block, distance(room_got, room_want, end->cell * C, 1e-12), limit);
 }
 
 static void gradients_equal(const char *where, const sample *k, const float *got, const float *want,
@@ -333,19 +370,31 @@ static double yardstick(const sample *k) {
 
 /* ---- every operation ---- */
 
+/* The largest sets first, as the GPU sorts a batch of several sizes. */
+static void sort_index(sample *k) {
+    for (int i = 1; i < k->B; i++)
+        for (int j = i; j > 0 && sets_size(&k->sets, k->index[j]) > sets_size(&k->sets, k->index[j - 1]);
+             j--) {
+            uint32_t swap = k->index[j];
+            k->index[j] = k->index[j - 1];
+            k->index[j - 1] = swap;
+        }
+}
+
 static void operations(const test_case *tc, uint64_t seed) {
     char where[96];
-    snprintf(where, sizeof where, "%s n=%d B=%d", tc->name, tc->n, tc->B);
+    name_case(where, sizeof where, tc);
     sample k;
-    sample_make(&k, &tc->s, tc->B, tc->n, seed, 0);
+    sample_make(&k, tc, tc->B, seed, 0);
+    sort_index(&k); /* then the rows of GPU and CPU are in the same order */
     net *g = open_net(&k, GPU, 0), *t = open_net(&k, PLAIN, 0);
     const cpu *c = (const cpu *)t;
-    size_t R = (size_t)tc->B * tc->n, H = (size_t)c->w.H, D = (size_t)c->w.D, Q = (size_t)c->w.Q;
+    size_t R = k.room.items, H = (size_t)c->w.H, D = (size_t)c->w.D, Q = (size_t)c->w.Q;
     int M = tc->s.encoder_blocks, N = tc->s.decoder_blocks;
     /* A batch of a single cell has no variance: its norms blow rounding up. So they do with one small set,
      * where some channel hardly varies: there float32, plain or AVX2, is off from double that much too. */
-    const double forward = R * (size_t)tc->n == 1 ? 1e-3 : 5e-5,
-                 backward = R <= 5 && tc->B == 1 ? 2e-2 : 5e-4;
+    const double forward = k.room.pairs == 1 ? 1e-3 : 5e-5, backward = R <= 5 && tc->B == 1 ? 2e-2 : 5e-4;
+    const int learns = k.room.largest > 1;
     const net_stages *gpu = stages_of(g), *plain = &cpu_stages;
     g->ops->take(g, k.index, tc->B);
     t->ops->take(t, k.index, tc->B);
@@ -368,8 +417,7 @@ static void operations(const test_case *tc, uint64_t seed) {
     }
     gpu->head(g);
     plain->head(t);
-    rows_equal(where, "log-probabilities", -1, g, CUDA_LOGPROB, c->logit, R, (size_t)tc->n, (size_t)tc->n,
-               forward);
+    rows_equal(where, "log-probabilities", -1, g, CUDA_LOGPROB, c->logit, k.room.step_cells, 1, 1, forward);
     report(where, "loss", -1, fabs(g->ops->loss(g) - t->ops->loss(t)) / (fabs(t->ops->loss(t)) + 1e-6), 1e-5);
     for (int m = N - 1; m >= 0; m--) {
         gpu->decoder_backward(g, m);
@@ -377,16 +425,16 @@ static void operations(const test_case *tc, uint64_t seed) {
     }
     gpu->decoder_rows_backward(g);
     plain->decoder_rows_backward(t);
-    if (N && tc->n > 1) rows_equal(where, "dq", -1, g, CUDA_DQ, c->dq, R + 1, Q, Q, backward);
-    if (tc->n > 1) rows_equal(where, "dx'", -1, g, CUDA_DX, c->dx, R, D, (size_t)k.sh.D, backward);
+    if (N && learns) rows_equal(where, "dq", -1, g, CUDA_DQ, c->dq, R + 1, Q, Q, backward);
+    if (learns) rows_equal(where, "dx'", -1, g, CUDA_DX, c->dx, R, D, (size_t)k.sh.D, backward);
     for (int m = M - 1; m >= 0; m--) {
         gpu->encoder_backward(g, m);
         plain->encoder_backward(t, m);
-        if (tc->n > 1) rows_equal(where, "dac", m, g, CUDA_DAC, c->dac, R, 2 * H, 2 * H, backward);
-        if (tc->n > 1 && m) rows_equal(where, "dx", m, g, CUDA_DX, c->dx, R, D, (size_t)k.sh.D, backward);
+        if (learns) rows_equal(where, "dac", m, g, CUDA_DAC, c->dac, R, 2 * H, 2 * H, backward);
+        if (learns && m) rows_equal(where, "dx", m, g, CUDA_DX, c->dx, R, D, (size_t)k.sh.D, backward);
     }
     float *want = fetch(t, NET_GRAD, k.sh.total), *got = fetch(g, NET_GRAD, k.sh.total);
-    if (tc->n > 1) gradients_equal(where, &k, got, want, backward);
+    if (learns) gradients_equal(where, &k, got, want, backward);
     float *theta_want = fetch(t, NET_THETA, k.sh.total), *theta_got = fetch(g, NET_THETA, k.sh.total);
     running_equal(where, &k, theta_got, theta_want);
 
@@ -414,6 +462,32 @@ static void operations(const test_case *tc, uint64_t seed) {
     sample_free(&k);
 }
 
+/* A batch of sets of different sizes in another order: the GPU sorts it, so the bits are the same. */
+static void shuffled(const test_case *tc, uint64_t seed) {
+    char where[96];
+    name_case(where, sizeof where, tc);
+    sample k;
+    sample_make(&k, tc, tc->B, seed, 0);
+    float *grad[2];
+    double loss[2];
+    for (int i = 0; i < 2; i++) {
+        if (i) sort_index(&k);
+        net *g = open_net(&k, GPU, 0);
+        g->ops->take(g, k.index, k.B);
+        g->ops->forward(g);
+        g->ops->backward(g);
+        grad[i] = fetch(g, NET_GRAD, k.sh.total);
+        loss[i] = g->ops->loss(g);
+        g->ops->close(g);
+    }
+    report(where, "the loss of a batch in another order (bits)", -1, fabs(loss[1] - loss[0]), 0);
+    report(where, "the gradient of a batch in another order (bits)", -1,
+           memcmp(grad[0], grad[1], k.sh.trained * sizeof(float)) ? INFINITY : 0, 0);
+    free(grad[0]);
+    free(grad[1]);
+    sample_free(&k);
+}
+
 /* ---- steps in pieces ---- */
 
 static void bits_equal(const char *where, const char *what, int block, const float *got, const float *want,
@@ -426,9 +500,10 @@ static void bits_equal(const char *where, const char *what, int block, const flo
  * and sums have the same memory. */
 static void pieces(const test_case *tc, uint64_t seed) {
     char where[96];
-    snprintf(where, sizeof where, "%s n=%d B=%d, in pieces", tc->name, tc->n, tc->B);
+    name_case(where, sizeof where, tc);
+    strcat(where, ", in pieces");
     sample k;
-    sample_make(&k, &tc->s, tc->B, tc->n, seed, 0);
+    sample_make(&k, tc, tc->B, seed, 0);
     onet_error err;
     net *g = open_net(&k, GPU, 0);
     const int sizes[] = {tc->B, (tc->B + 1) / 2, 1, tc->B};
@@ -469,7 +544,7 @@ static void pieces(const test_case *tc, uint64_t seed) {
 static void lost(const test_case *tc, uint64_t seed) {
     char where[96];
     sample k;
-    sample_make(&k, &tc->s, tc->B, tc->n, seed, 0);
+    sample_make(&k, tc, tc->B, seed, 0);
     memcpy(k.theta + k.sh.head_weight, &(uint32_t){0x7fffffff}, sizeof *k.theta);
     for (int tf32 = 0; tf32 < 2; tf32++) {
         snprintf(where, sizeof where, "%s n=%d B=%d%s, a lost weight", tc->name, tc->n, tc->B,
@@ -494,9 +569,10 @@ static void lost(const test_case *tc, uint64_t seed) {
  * those of float32. */
 static void rounded(const test_case *tc, uint64_t seed) {
     char where[96];
-    snprintf(where, sizeof where, "TF32 %s n=%d B=%d", tc->name, tc->n, tc->B);
+    name_case(where, sizeof where, tc);
+    strcat(where, ", TF32");
     sample k;
-    sample_make(&k, &tc->s, tc->B, tc->n, seed, 0);
+    sample_make(&k, tc, tc->B, seed, 0);
     float *grad[3];
     double loss[3];
     for (int i = 0; i < 3; i++) { /* plain, float32, TF32 */
@@ -577,11 +653,11 @@ static double theta_error(const sample *k, const float *got, const float *want) 
 /* Ten steps of Adam with clipping; odd steps also look at the loss before the optimiser moves. */
 static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
     char where[96];
-    snprintf(where, sizeof where, "%s n=%d B=%d%s, 10 steps", tc->name, tc->n, tc->B,
-             vocabulary ? " words" : "");
+    name_case(where, sizeof where, tc);
+    strcat(where, vocabulary ? " words, 10 steps" : ", 10 steps");
     enum { STEPS = 10 };
     sample k;
-    sample_make(&k, &tc->s, tc->B * 2, tc->n, seed, vocabulary);
+    sample_make(&k, tc, tc->B * 2, seed, vocabulary);
     k.B = tc->B;
     net *g = open_net(&k, GPU, vocabulary > 0), *t = open_net(&k, PLAIN, vocabulary > 0);
     size_t count = (size_t)vocabulary * (size_t)tc->s.width;
@@ -640,7 +716,7 @@ static void watched(const test_case *tc, int vocabulary, int tf32, int eager) {
     sample k;
     double size; /* of the gradient */
     adam_step a = adam_at(0, 1e-4);
-    sample_make(&k, &tc->s, tc->B, tc->n, 600, vocabulary);
+    sample_make(&k, tc, tc->B, 600, vocabulary);
     net *g = open_net(&k, GPU, vocabulary > 0);
     g->tf32 = tf32;
     if (eager) stages_of(g);
@@ -684,11 +760,11 @@ static void *travel(void *arg) {
         int here = 0;
         for (int b = 0; b < k->B; b++)
             if (p->alone || owner(p, step, b) == p->m.rank) {
-                row[here] = (uint32_t)(b * k->n);
+                row[here] = (uint32_t)size_of_batch(k, all, b).items;
                 index[here++] = all[b];
             }
         if (!p->alone) {
-            t->whole = batch_of_one_size(k->B, k->n);
+            t->whole = size_of_batch(k, all, k->B);
             t->row = row;
         }
         t->ops->take(t, index, here);
@@ -712,10 +788,11 @@ static void *travel(void *arg) {
 /* Processes that share each batch train the net of one that has it all. */
 static void together(const test_case *tc, uint64_t seed, int vocabulary, int size, int eager) {
     char where[96];
-    snprintf(where, sizeof where, "%s n=%d B=%d%s, %d processes%s", tc->name, tc->n, tc->B,
+    name_case(where, sizeof where, tc);
+    snprintf(where + strlen(where), sizeof where - strlen(where), "%s, %d ranks%s",
              vocabulary ? " words" : "", size, eager ? ", kernel by kernel" : "");
     sample k;
-    sample_make(&k, &tc->s, tc->B * 2, tc->n, seed, vocabulary);
+    sample_make(&k, tc, tc->B * 2, seed, vocabulary);
     k.B = tc->B;
     team all = {.size = size};
     if (pthread_barrier_init(&all.barrier, NULL, (unsigned)size)) die("no barrier");
@@ -781,7 +858,7 @@ static void limits(const char *name, const onet_settings *s, int refusal_alone) 
     if (most > 700) most = 700; /* more takes the processor too long */
     sample k;
     double loss[2];
-    sample_make(&k, s, 1, most, 500, 0);
+    sample_make(&k, &(test_case){.s = *s, .n = most}, 1, 500, 0);
     for (int i = 0; i < 2; i++) {
         t = open_net(&k, i ? FASTEST : GPU, 0);
         t->ops->take(t, k.index, 1);
@@ -801,7 +878,7 @@ static void golden_case(const char *name) {
     golden_load(&file, name);
     golden_noise noise = golden_expected(&file);
     sample k;
-    sample_make(&k, &file.settings, file.B, file.n, file.seed, 0);
+    sample_make(&k, &(test_case){.s = file.settings, .n = file.n}, file.B, file.seed, 0);
     onet_error err;
     net *t = NULL;
     must(open_gpu(&t, &k.sh, (gpu_choice){.number = 0}, &err), &err);
@@ -848,9 +925,10 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Training steps with sizes first .. last, shuffled; the middle of several runs, in examples a second. m: the
- * steps are cut at every sum, as where processes share a batch, but with no other process. */
-static void bench(const char *name, const onet_settings *s, int B, int first, int last, int steps,
+/* Training steps with sizes first .. last, drawn per batch or (mixed) per set; the median of several runs, in
+ * sets per second. m: the steps are cut at every all-reduce, as where ranks share a batch, but with no other
+ * rank. */
+static void bench(const char *name, const onet_settings *s, int B, int first, int last, int steps, int mixed,
                   member *m) {
     onet_error err;
     shape sh;
@@ -862,7 +940,8 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
     sets.start = need(calloc(count + 1, sizeof(size_t)));
     sets.items = need(calloc(items * d, sizeof(float)));
     sets.order = need(calloc(items, sizeof(int32_t)));
-    uint32_t *index = need(calloc(count, sizeof *index));
+    uint32_t *index = need(calloc(count, sizeof *index)),
+             *drawn = need(calloc((size_t)B, sizeof *drawn)); /* a mixed batch */
     size_t at = 0, set = 0;
     for (int n = first; n <= last; n++) {
         generated_batch(1, n, each, n, d, sets.items + at * d, sets.order + at);
@@ -887,7 +966,16 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
             uint64_t r = generated_u64(2, (uint64_t)run, (uint64_t)step);
             int size = run < 0 ? step % sizes : (int)(r % (uint64_t)sizes), piece = (int)(r >> 32) & 3;
             adam_step a = adam_at(step, 1e-4);
-            t->ops->take(t, index + (size_t)size * each + (size_t)piece * B, B);
+            const uint32_t *batch = index + (size_t)size * each + (size_t)piece * B;
+            if (mixed) {
+                for (int b = 0; b < B; b++)
+                    drawn[b] =
+                        (uint32_t)(generated_u64(3 + (uint64_t)(run + 1), (uint64_t)step, (uint64_t)b) %
+                                   count);
+                batch = drawn;
+            }
+            if (m) t->whole = batch_of_one_size(B, first + size);
+            t->ops->take(t, batch, B);
             t->ops->forward(t);
             t->ops->backward(t);
             t->ops->optimise(t, &a, 0, NULL);
@@ -908,6 +996,7 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
     t->ops->close(t);
     free(theta);
     free(index);
+    free(drawn);
     free(sets.start);
     free(sets.items);
     free(sets.order);
@@ -918,27 +1007,33 @@ static void benches_shared(void) {
     team one = {.size = 1};
     member m = {&one, 0};
     if (pthread_barrier_init(&one.barrier, NULL, 1)) die("no barrier");
-    bench("TSP, sizes 5-20, cut at the sums", &tsp, 128, 5, 20, 500, &m);
-    bench("words, n = 5, cut at the sums", &words, 512, 5, 5, 100, &m);
+    bench("TSP, sizes 5-20, cut at the all-reduces", &tsp, 128, 5, 20, 500, 0, &m);
+    bench("words, n = 5, cut at the all-reduces", &words, 512, 5, 5, 100, 0, &m);
     pthread_barrier_destroy(&one.barrier);
 }
 
 static void benches(void) {
-    printf("| net | batch | ms a step | examples a second | range |\n| --- | --- | --- | --- | --- |\n");
-    bench("TSP, sizes 5-20", &tsp, 128, 5, 20, 1000, NULL);
-    bench("TSP, n = 5", &tsp, 128, 5, 5, 500, NULL);
-    bench("TSP, n = 10", &tsp, 128, 10, 10, 500, NULL);
-    bench("TSP, n = 20", &tsp, 128, 20, 20, 500, NULL);
-    bench("TSP, sizes 5-20", &tsp, 512, 5, 20, 300, NULL);
-    bench("words, n = 5", &words, 128, 5, 5, 200, NULL);
-    bench("words, n = 5", &words, 512, 5, 5, 200, NULL);
+    printf("| net | batch | ms per step | sets per second | range |\n| --- | --- | --- | --- | --- |\n");
+    bench("TSP, sizes 5-20", &tsp, 128, 5, 20, 1000, 0, NULL);
+    bench("TSP, n = 5", &tsp, 128, 5, 5, 500, 0, NULL);
+    bench("TSP, n = 10", &tsp, 128, 10, 10, 500, 0, NULL);
+    bench("TSP, n = 20", &tsp, 128, 20, 20, 500, 0, NULL);
+    bench("TSP, sizes 5-20", &tsp, 512, 5, 20, 300, 0, NULL);
+    bench("words, n = 5", &words, 128, 5, 5, 200, 0, NULL);
+    bench("words, n = 5", &words, 512, 5, 5, 200, 0, NULL);
+    bench("TSP, sizes 2-64, one size per batch", &tsp, 128, 2, 64, 300, 0, NULL);
+    bench("TSP, sizes 2-64, mixed", &tsp, 128, 2, 64, 300, 1, NULL);
+    bench("TSP, sizes 2-64, one size per batch", &tsp, 512, 2, 64, 100, 0, NULL);
+    bench("TSP, sizes 2-64, mixed", &tsp, 512, 2, 64, 100, 1, NULL);
+    bench("words, sizes 2-20, one size per batch", &words, 128, 2, 20, 100, 0, NULL);
+    bench("words, sizes 2-20, mixed", &words, 128, 2, 20, 100, 1, NULL);
     benches_shared();
 }
 
 /* Two steps for a profiler, kernel by kernel or as graphs. */
 static void profile(const onet_settings *s, int B, int n, int graphs) {
     sample k;
-    sample_make(&k, s, B, n, 1, 0);
+    sample_make(&k, &(test_case){.s = *s, .n = n}, B, 1, 0);
     net *g = open_net(&k, GPU, 0);
     if (!graphs) stages_of(g);
     adam_step a = adam_at(0, 1e-4);
@@ -972,95 +1067,129 @@ int main(int argc, char **argv) {
     }
     room_got = need(malloc(ROOM * sizeof *room_got));
     room_want = need(malloc(ROOM * sizeof *room_want));
-    const test_case small[] = {
-        {"odd", odd, 3, 5}, {"odd mean", odd_mean, 2, 3}, {"narrow mean", narrow_mean, 3, 4}};
+    const test_case small[] = {{"odd", odd, 3, 5, NULL},
+                               {"odd mean", odd_mean, 2, 3, NULL},
+                               {"narrow mean", narrow_mean, 3, 4, NULL}};
+    /* Batches of several sizes, in tiles of many sets, of one set and of a part of a set. */
+    static const int few_sizes[] = {2, 5, 1, 3, 0}, some_sizes[] = {3, 12, 2, 5, 4, 0},
+                     wide_sizes[] = {5, 64, 2, 17, 3, 0}, large_sizes[] = {150, 3, 33, 70, 2, 300, 0};
+    const test_case mixed[] = {{"odd", odd, 6, 0, few_sizes},      {"odd mean", odd_mean, 4, 0, few_sizes},
+                               {"TSP", tsp, 6, 0, some_sizes},     {"pairs", pairs, 5, 0, some_sizes},
+                               {"flat", flat, 5, 0, few_sizes},    {"bare", bare, 5, 0, few_sizes},
+                               {"broad", broad, 3, 0, some_sizes}, {"odd", odd, 5, 0, wide_sizes}};
+    const test_case mixed_more[] = {
+        {"odd", odd, 128, 0, wide_sizes},   {"odd mean", odd_mean, 100, 0, some_sizes},
+        {"odd", odd, 6, 0, large_sizes},    {"TSP", tsp, 128, 0, wide_sizes},
+        {"wide", wide, 7, 0, wide_sizes},   {"words", words, 40, 0, some_sizes},
+        {"words", words, 6, 0, wide_sizes}, {"single", single, 9, 0, few_sizes}};
     /* Some for where the GPU is emulated, slowly, with 4 multiprocessors. */
-    const test_case emulated[] = {{"odd", odd, 1, 1},       {"odd", odd, 3, 2},
-                                  {"odd", odd, 4, 3},       {"odd mean", odd_mean, 2, 3},
-                                  {"TSP", tsp, 2, 18},      {"TSP", tsp, 6, 4},
-                                  {"TSP", tsp, 3, 12},      {"narrow mean", narrow_mean, 4, 5},
-                                  {"single", single, 4, 3}, {"pairs", pairs, 5, 3},
-                                  {"pairs", pairs, 1, 11},  {"pairs", pairs, 1, 1},
-                                  {"odd", odd, 1, 23},      {"broad", broad, 1, 12}};
-    const test_case all[] = {{"odd", odd, 1, 1}, /* the place is the seed: new ones come last */
-                             {"odd", odd, 3, 2},
-                             {"odd", odd, 128, 3},
-                             {"odd", odd, 3, 33},
-                             {"odd mean", odd_mean, 1, 2},
-                             {"odd mean", odd_mean, 3, 10},
-                             {"odd mean", odd_mean, 128, 5},
-                             {"wide", wide, 3, 5},
-                             {"wide", wide, 2, 20},
-                             {"broad", broad, 3, 12},
-                             {"flat", flat, 3, 5},
-                             {"bare", bare, 3, 5},
-                             {"pairs", pairs, 3, 9},
-                             {"pairs", pairs, 1, 300},
-                             {"odd", odd, 2, 70},
-                             {"odd", odd, 1, 150},
-                             {"odd mean", odd_mean, 300, 4},
-                             {"TSP", tsp, 1, 1},
-                             {"TSP", tsp, 3, 2},
-                             {"TSP", tsp, 1, 3},
-                             {"TSP", tsp, 128, 5},
-                             {"TSP", tsp, 3, 10},
-                             {"TSP", tsp, 128, 13},
-                             {"TSP", tsp, 128, 20},
-                             {"TSP", tsp, 3, 33},
-                             {"words", words, 1, 5},
-                             {"words", words, 3, 2},
-                             {"words", words, 128, 5},
-                             {"words", words, 3, 20},
-                             {"words", words, 512, 5},
-                             {"TSP", tsp, 100, 7},
-                             {"TSP", tsp, 200, 18},
-                             {"narrow mean", narrow_mean, 4, 5},
-                             {"narrow mean", narrow_mean, 120, 11},
-                             {"single", single, 4, 3},
-                             {"TSP", tsp, 3, 3},
-                             {"TSP", tsp, 4, 3}};
+    const test_case emulated[] = {{"odd", odd, 1, 1, NULL},       {"odd", odd, 3, 2, NULL},
+                                  {"odd", odd, 4, 3, NULL},       {"odd mean", odd_mean, 2, 3, NULL},
+                                  {"TSP", tsp, 2, 18, NULL},      {"TSP", tsp, 6, 4, NULL},
+                                  {"TSP", tsp, 3, 12, NULL},      {"narrow mean", narrow_mean, 4, 5, NULL},
+                                  {"single", single, 4, 3, NULL}, {"pairs", pairs, 5, 3, NULL},
+                                  {"pairs", pairs, 1, 11, NULL},  {"pairs", pairs, 1, 1, NULL},
+                                  {"odd", odd, 1, 23, NULL},      {"broad", broad, 1, 12, NULL}};
+    const test_case all[] = {{"odd", odd, 1, 1, NULL}, /* the place is the seed: new ones come last */
+                             {"odd", odd, 3, 2, NULL},
+                             {"odd", odd, 128, 3, NULL},
+                             {"odd", odd, 3, 33, NULL},
+                             {"odd mean", odd_mean, 1, 2, NULL},
+                             {"odd mean", odd_mean, 3, 10, NULL},
+                             {"odd mean", odd_mean, 128, 5, NULL},
+                             {"wide", wide, 3, 5, NULL},
+                             {"wide", wide, 2, 20, NULL},
+                             {"broad", broad, 3, 12, NULL},
+                             {"flat", flat, 3, 5, NULL},
+                             {"bare", bare, 3, 5, NULL},
+                             {"pairs", pairs, 3, 9, NULL},
+                             {"pairs", pairs, 1, 300, NULL},
+                             {"odd", odd, 2, 70, NULL},
+                             {"odd", odd, 1, 150, NULL},
+                             {"odd mean", odd_mean, 300, 4, NULL},
+                             {"TSP", tsp, 1, 1, NULL},
+                             {"TSP", tsp, 3, 2, NULL},
+                             {"TSP", tsp, 1, 3, NULL},
+                             {"TSP", tsp, 128, 5, NULL},
+                             {"TSP", tsp, 3, 10, NULL},
+                             {"TSP", tsp, 128, 13, NULL},
+                             {"TSP", tsp, 128, 20, NULL},
+                             {"TSP", tsp, 3, 33, NULL},
+                             {"words", words, 1, 5, NULL},
+                             {"words", words, 3, 2, NULL},
+                             {"words", words, 128, 5, NULL},
+                             {"words", words, 3, 20, NULL},
+                             {"words", words, 512, 5, NULL},
+                             {"TSP", tsp, 100, 7, NULL},
+                             {"TSP", tsp, 200, 18, NULL},
+                             {"narrow mean", narrow_mean, 4, 5, NULL},
+                             {"narrow mean", narrow_mean, 120, 11, NULL},
+                             {"single", single, 4, 3, NULL},
+                             {"TSP", tsp, 3, 3, NULL},
+                             {"TSP", tsp, 4, 3, NULL}};
     int slow = strcmp(mode, "emulated") == 0, few = strcmp(mode, "small") == 0 || slow;
     const test_case *list = slow ? emulated : few ? small : all;
     size_t count = (slow ? sizeof emulated : few ? sizeof small : sizeof all) / sizeof *list;
     if (strcmp(mode, "races") == 0) {
         for (size_t i = 0; i < sizeof small / sizeof *small; i++) watched(&small[i], i ? 0 : 7, 0, i == 2);
         watched(&small[1], 0, 1, 0);
+        watched(&mixed[0], 7, 0, 0);
+        watched(&mixed[1], 0, 1, 1);
         printf("%d passed, %d failed\n", passed, failed);
         return failed != 0;
     }
     int ranks = strcmp(mode, "ranks") == 0;
     for (size_t i = 0; i < count && !ranks; i++) operations(&list[i], 100 + i);
+    int small_only = few && !slow;
+    for (size_t i = 0; i < (small_only ? 2 : sizeof mixed / sizeof *mixed) && !ranks; i++)
+        operations(&mixed[i], 700 + i);
+    for (size_t i = 0; i < sizeof mixed_more / sizeof *mixed_more && !few && !ranks; i++)
+        operations(&mixed_more[i], 720 + i);
+    if (!small_only && !ranks) {
+        shuffled(&(test_case){"odd", odd, 4, 0, few_sizes}, 740);
+        shuffled(&(test_case){"odd mean", odd_mean, 5, 0, some_sizes}, 741);
+    }
     for (int size = 2; size <= RANKS && !few; size++) {
-        together(&(test_case){"odd", odd, 20, 5}, 401, 0, size, 0);
-        together(&(test_case){"odd", odd, 6, 70}, 402, 0, size, 1);
-        together(&(test_case){"odd mean", odd_mean, 20, 5}, 403, 30, size, 1);
-        together(&(test_case){"flat", flat, 5, 4}, 404, 0, size, 0);
-        together(&(test_case){"bare", bare, 5, 4}, 405, 0, size, 0);
-        together(&(test_case){"TSP", tsp, 20, 10}, 406, 0, size, 0);
-        together(&(test_case){"words", words, 20, 5}, 407, 40, size, 0);
+        together(&(test_case){"odd", odd, 20, 5, NULL}, 401, 0, size, 0);
+        together(&(test_case){"odd", odd, 6, 70, NULL}, 402, 0, size, 1);
+        together(&(test_case){"odd mean", odd_mean, 20, 5, NULL}, 403, 30, size, 1);
+        together(&(test_case){"flat", flat, 5, 4, NULL}, 404, 0, size, 0);
+        together(&(test_case){"bare", bare, 5, 4, NULL}, 405, 0, size, 0);
+        together(&(test_case){"TSP", tsp, 20, 10, NULL}, 406, 0, size, 0);
+        together(&(test_case){"words", words, 20, 5, NULL}, 407, 40, size, 0);
+        together(&(test_case){"odd", odd, 20, 0, few_sizes}, 408, 0, size, 1);
+        together(&(test_case){"words", words, 20, 0, some_sizes}, 409, 40, size, 0);
     }
     if (slow || (!few && !ranks)) { /* too slow for compute-sanitizer */
         pieces(&small[0], 350);
         pieces(&small[1], 351);
+        pieces(&mixed[0], 353);
         lost(&small[0], 360);
         lost(&small[1], 361);
     }
-    if (!few && !ranks) pieces(&(test_case){"TSP", tsp, 128, 20}, 352);
-    rounded(few ? &(test_case){"odd mean", odd_mean, 2, 3} : &(test_case){"wide", wide, 3, 5}, 400);
-    if (!few) rounded(&(test_case){"words", words, 64, 5}, 401);
-    if (!few) rounded(&(test_case){"wide", wide, 40, 9}, 402);
+    if (!few && !ranks) pieces(&(test_case){"TSP", tsp, 128, 20, NULL}, 352);
+    rounded(few ? &(test_case){"odd mean", odd_mean, 2, 3, NULL} : &(test_case){"wide", wide, 3, 5, NULL},
+            400);
+    if (!few) rounded(&(test_case){"words", words, 64, 5, NULL}, 401);
+    if (!few) rounded(&(test_case){"wide", wide, 40, 9, NULL}, 402);
     if (few) {
         trajectory(&small[0], 300, 7);
         together(&small[0], 300, 7, 2, 0);
+        trajectory(&(test_case){"odd", odd, 4, 0, few_sizes}, 305, 7);
+        together(&(test_case){"odd mean", odd_mean, 4, 0, few_sizes}, 306, 7, 2, 0);
+        rounded(&(test_case){"odd mean", odd_mean, 4, 0, few_sizes}, 403);
         limits("TSP", &tsp, 1);
         limits("words", &words, 1);
     } else if (strcmp(mode, "ranks") != 0) {
-        trajectory(&(test_case){"odd", odd, 20, 5}, 301, 0);
-        trajectory(&(test_case){"odd mean", odd_mean, 20, 5}, 302, 30);
+        trajectory(&(test_case){"odd", odd, 20, 5, NULL}, 301, 0);
+        trajectory(&(test_case){"odd mean", odd_mean, 20, 5, NULL}, 302, 30);
         /* Few cells: with 20 sets of 10, rounding decides a pool or a ReLU in one run of two (plain C and
          * AVX2 part at the 8th step of seed 303), and from there on each goes its own way. */
-        trajectory(&(test_case){"TSP", tsp, 6, 4}, 304, 0);
-        trajectory(&(test_case){"words", words, 20, 5}, 304, 40);
+        trajectory(&(test_case){"TSP", tsp, 6, 4, NULL}, 304, 0);
+        trajectory(&(test_case){"words", words, 20, 5, NULL}, 304, 40);
+        trajectory(&(test_case){"odd", odd, 20, 0, some_sizes}, 305, 0);
+        trajectory(&(test_case){"words", words, 20, 0, few_sizes}, 306, 40);
+        rounded(&(test_case){"words", words, 40, 0, some_sizes}, 403);
         limits("TSP", &tsp, 0);
         limits("words", &words, 0);
         char **names = golden_names();

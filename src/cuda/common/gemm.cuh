@@ -164,25 +164,14 @@ struct features {
     feature_columns columns;
     norms norm;
     int n, mean;
-};
-
-/* What makes a feature of a pool: max(g best + e, low). */
-struct pooled {
-    float g, e, low;
-    __device__ pooled(const features &f, int o) {
-        float share = f.mean ? 1.0f / (float)f.n : f.n > 1 ? 1.0f : 0.0f;
-        g = share * get(f.norm.g + o);
-        e = share * get(f.norm.e + o) * (f.mean ? (float)(f.n - 1) : 1.0f);
-        low = f.mean ? -INFINITY : 0.0f;
-    }
-    __device__ float operator()(float best) const { return fmaxf(g * best + e, low); }
+    const int2 *row_at; /* where the batch has several sizes: .x is n of the row's set */
 };
 
 /* Features of the rows from row0 on (row `last` is the last one there is), times weights: weights(column in
  * tile) is where those of the features lie; early: no kernel that may still be at work writes them. Chunks of
  * the pooled columns come first, the others stand in x already. Of the tile's rows, the first `keep` leave
  * their pooled features in x. */
-template <class T, class W>
+template <bool MIXED, class T, class W>
 __device__ static inline void features_product(T &s, const features &f, int row0, int last, int keep,
                                                bool early, W weights) {
     constexpr int BK = T::BK, STEP = T::THREADS / BK, U = 4; /* loads under way at once */
@@ -200,7 +189,8 @@ __device__ static inline void features_product(T &s, const features &f, int row0
             }
             int kk = (int)threadIdx.x % BK, o = q * BK + kk, c = first + o;
             bool there = c < in;
-            pooled make(f, there ? o : 0);
+            const float norm_g = get(f.norm.g + (there ? o : 0)), norm_e = get(f.norm.e + (there ? o : 0));
+            pooled make(norm_g, norm_e, f.mean, f.n);
             rolled<1, T::BM, U * STEP>((int)threadIdx.x / BK, [&](int m0) {
                 float v[U];
 #pragma unroll
@@ -213,6 +203,8 @@ __device__ static inline void features_product(T &s, const features &f, int row0
 #pragma unroll
                 for (int u = 0; u < U; u++) {
                     int m = m0 + u * STEP;
+                    if (MIXED && there && row0 + m < f.rows)
+                        make = pooled(norm_g, norm_e, f.mean, f.row_at[row0 + m].x);
                     if (there && row0 + m < f.rows) v[u] = make(v[u]);
                     to[m * T::LDA + kk] = v[u];
                     if (there && m < keep) f.x[(size_t)(row0 + m) * f.ldx + c] = v[u];

@@ -30,6 +30,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "cuda/common/batch.cuh"
+
 extern "C" {
 #include "base/error.h"
 #include "cuda/cuda.h"
@@ -38,13 +40,12 @@ extern "C" {
 }
 
 enum {
-    NORMS_EPSILON = 100000, /* epsilon = 1e-5, as in kernels/weights.h */
-    HEADER = 256,           /* bytes for Adam's numbers, before a step's indices */
-    SLOTS = 16,             /* steps that the host may be ahead of the device */
-    CHUNK = 1024,           /* parameters a block of the optimiser */
-    SPLITS = 16,            /* parts of a weight gradient at most, */
-    CONV_SPLITS = 64,       /* and of the decoder's between cells */
-    SIDES = 3               /* streams beside the main one */
+    HEADER = 256,     /* bytes for Adam's numbers, before a step's indices */
+    SLOTS = 16,       /* steps that the host may be ahead of the device */
+    CHUNK = 1024,     /* parameters a block of the optimiser */
+    SPLITS = 16,      /* parts of a weight gradient at most, */
+    CONV_SPLITS = 64, /* and of the decoder's between cells */
+    SIDES = 3         /* streams beside the main one */
 };
 
 /* ---- device memory ---- */
@@ -95,7 +96,7 @@ struct chunk { /* of the parameters: all of one tensor */
 };
 enum { GRAD_IN_PLACE, GRAD_WEIGHT1, GRAD_BIAS1, GRAD_WEIGHT2, GRAD_CONV, GRAD_HEAD, GRAD_ZERO };
 
-struct graph {
+struct graph { /* of a batch of one size */
     int B, n, all, update, tf32, parts;
     cudaGraphExec_t exec;
 };
@@ -128,7 +129,8 @@ struct gpu {
     bool chained;            /* the last thing on the main stream was a kernel of the main line */
     int H, O, C, D, Q, M, N; /* padded widths, blocks */
     bool eager;
-    int n, all; /* items per set of this batch, and its sets over all ranks */
+    batch_size here; /* this rank's sets of the batch; base.whole is the batch over all ranks */
+    int n;           /* items per set, all of them placed; 0 where sizes differ */
 
     void *fixed, *batch, *dataset, *vector_memory;
     float *theta, *grad, *m, *v, *average;
@@ -164,8 +166,8 @@ struct gpu {
     size_t vector_count;
     int train_vectors;
 
-    /* The batch: memory for rows_max rows and so on. */
-    size_t rows_max, cells_max, sets_max;
+    /* The batch: memory for batches up to `room`. */
+    batch_size room;
     unsigned char *sent; /* what a step sends: */
     adam_numbers *adam;
     uint32_t *index; /* [B] */
@@ -202,28 +204,19 @@ struct gpu {
 
     narrow_memory narrow;
 
+    mixed_batch *mixed;    /* NULL where all sets of the batch have one size, else: */
+    mixed_batch mixed_now; /* (layers/mixed.cu) */
+    sorted_sets sorted;
+    unsigned char *tables; /* of mixed_now, on the device; they follow the other things that a step sends */
+    size_t table_room, table_bytes; /* table_bytes: not sent yet */
+    int2 *row_at;                   /* [R] */
+    int *step_set;                  /* [T] */
+
     int waiting;
     graph *graphs;
     int graph_count;
 };
 
-__host__ __device__ static inline int up(int a, int b) {
-    return (a + b - 1) / b;
-}
-/* Division by a number that the host knows, of numbers from 0 to 65535. */
-struct divider {
-    int d;
-    unsigned inverse; /* 2^32 / d, rounded up */
-};
-__device__ static inline int operator/(int a, const divider &b) {
-    return b.d == 1 ? a : (int)__umulhi((unsigned)a, b.inverse);
-}
-__device__ static inline int operator%(int a, const divider &b) {
-    return a - a / b * b.d;
-}
-static inline divider divider_of(int d) {
-    return {d, (unsigned)((((uint64_t)1 << 32) + (uint64_t)d - 1) / (uint64_t)d)};
-}
 /* How the weights of features lie in a row for the GPU: those of the pool of the block before, from column
  * `first` on, begin at a multiple of 4, and so does the next row. */
 struct feature_columns {
@@ -316,24 +309,12 @@ static inline void drop(void **p) {
     *p = nullptr;
 }
 
-/* How many tiles (and so parts of sums) the kernels over cells may make for a batch. */
-struct pair_plan {
-    int S, rows, parts, jc, kc, warps, groups, splits, tiles; /* sets a tile, or rows of one set */
-    size_t shared;
-};
-struct conv_layout {             /* offsets in shared memory, in floats */
-    int plane, conv, pool, step; /* within a stage */
-    int stage, stages;
-    int zero, added, rows, last, total;
-};
-struct conv_plan {
-    int steps, ic, pieces, tiles; /* of a tile: its steps, items, pieces of its cells; tiles */
-    conv_layout forward, backward;
-};
-struct back_plan {
-    int S, rows, jc, warps, tiles; /* sets a block; rows and items j at a time */
-    size_t shared;
-};
+/* The plans and tables of batch.cuh; false: a set does not fit into the shared memory of a block. Tables have
+ * room for a tile per row (pair), set (back), step (conv). */
+bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p, pair_tile *out);
+bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p, back_tile *out);
+bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p, conv_span *out);
+void weight_tiles_make(const set_run *runs, int count, bool pools, weight_tiles *w, weight_tile *out);
 bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p);
 bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p);
 bool back_plan_make(const gpu *s, int B, int n, back_plan *p);
@@ -482,14 +463,14 @@ __device__ static inline void norm_make(const norm_forward &p, int c, double sum
     float old_mean = p.update ? *rm : 0.0f, old_var = p.update ? *rv : 0.0f;
     double each = p.each, mean = sum * each, var = square * each - mean * mean;
     if (var < 0) var = 0;
-    double inv = rsqrt(var + 1.0 / NORMS_EPSILON), g = (double)gamma * inv;
+    double inv = rsqrt(var + NORM_EPSILON), g = (double)gamma * inv;
     p.b.mean[c] = (float)mean;
     p.b.inv[c] = (float)inv;
     p.b.g[c] = (float)g;
     p.b.e[c] = (float)((double)beta - mean * g);
     if (!p.update) return;
-    *rm = (float)(0.9 * (double)old_mean + 0.1 * mean);
-    *rv = (float)(0.9 * (double)old_var + 0.1 * (var * p.sample));
+    *rm = (float)((1 - NORM_MOMENTUM) * (double)old_mean + NORM_MOMENTUM * mean);
+    *rv = (float)((1 - NORM_MOMENTUM) * (double)old_var + NORM_MOMENTUM * (var * p.sample));
 }
 
 /* Its way back: gradients of gamma and beta, and k0, k1; in the decoder the gradient of the bias before it
@@ -535,6 +516,19 @@ __device__ static inline void norm_bias(const norm_backward &p, int c, double dv
     } else
         p.grad[p.bias + c] = (float)((double)p.b.g[c] * dv - (double)p.k0[c] * count - (double)p.k1[c] * r);
 }
+
+/* The feature that the pool of an encoder block gives to an item of a set of n: norm2 of the best of the
+ * other items, at least 0; or the sum of norm2 over them, divided by n. */
+struct pooled {
+    float g, e, low;
+    __device__ pooled(float norm_g, float norm_e, int mean, int n) {
+        float share = mean ? 1.0f / (float)n : n > 1 ? 1.0f : 0.0f;
+        g = share * norm_g;
+        e = share * norm_e * (mean ? (float)(n - 1) : 1.0f);
+        low = mean ? -INFINITY : 0.0f;
+    }
+    __device__ float operator()(float best) const { return fmaxf(g * best + e, low); }
+};
 
 /* 16 bytes from global to shared memory, on their own; async_wait<N>: until all but the last N groups are
  * there. */

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/common/step.cuh"
+#include "cuda/layers/mixed.cuh"
 
 static onet_status upload(gpu *s, void *to, const void *from, size_t bytes, onet_error *err) {
     if (bytes) gpu_ok(s, cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying to the device");
@@ -123,12 +124,12 @@ onet_status memory_open(gpu *s, onet_error *err) {
 
 static void place_batch(gpu *s, arena &a) {
     const shape *sh = s->base.sh;
-    size_t H = s->H, O = s->O, C = s->C, N = s->N, D = s->D, Q = s->Q, R = s->rows_max, B = s->sets_max,
-           cells = s->cells_max, square = 3 * C * C * pairs(s->N);
+    size_t H = s->H, O = s->O, C = s->C, N = s->N, D = s->D, Q = s->Q, R = s->room.items, B = s->room.sets,
+           T = s->room.steps, cells = s->room.step_cells, square = 3 * C * C * pairs(s->N);
     for (int k = 0; k < s->M; k++) {
         encoder_block *e = &s->enc[k];
         a.place(e->ac, R * 2 * H);
-        a.place(e->u, cells * O);
+        a.place(e->u, s->room.pairs * O);
         a.place(e->best, R * O);
         a.place(e->arg, R * O);
         if (!k) a.place(s->enc[0].sum, R * 2 * H);
@@ -139,7 +140,9 @@ static void place_batch(gpu *s, arena &a) {
         a.place(e->weight_part, SPLITS * 2 * H * (sh->enc[k].in + 1));
     }
     a.place(s->pos, R);
-    a.place(s->order, R);
+    a.place(s->order, T);
+    a.place(s->row_at, R);
+    a.place(s->step_set, T);
     a.place(s->x, (R + 1) * D);
     a.place(s->dx, (R + 1) * D);
     a.place(s->gd, R * O);
@@ -149,13 +152,13 @@ static void place_batch(gpu *s, arena &a) {
     a.place(s->dv, N * cells * C);
     a.place(s->dec_v, N * cells * C);
     a.place(s->dpre, N * cells * C);
-    a.place(s->dec_pool, N * R * C);
-    a.place(s->dstep, N * R * C);
-    a.place(s->praw, N * R * C);
-    a.place(s->parg, N * R * C);
-    a.place(s->step_dv, N * R * C);
-    a.place(s->step_count, N * R * C);
-    a.place(s->step_r, N * R * C);
+    a.place(s->dec_pool, N * T * C);
+    a.place(s->dstep, N * T * C);
+    a.place(s->praw, N * T * C);
+    a.place(s->parg, N * T * C);
+    a.place(s->step_dv, N * T * C);
+    a.place(s->step_count, N * T * C);
+    a.place(s->step_r, N * T * C);
     a.place(s->logit, cells);
     a.place(s->dlogit, cells);
     a.place(s->item_d, R);
@@ -180,9 +183,9 @@ static void close_slots(gpu *s) {
     }
 }
 
-/* Memory of the host for what processes send each other. */
+/* Memory of the host for what ranks send each other. */
 static bool place_out(gpu *s) {
-    size_t R = s->rows_max, d = (size_t)s->base.sh->s.width;
+    size_t R = s->room.items, d = (size_t)s->base.sh->s.width;
     if (s->out.memory) cudaFreeHost(s->out.memory);
     s->out.memory = nullptr;
     arena a = {};
@@ -203,20 +206,21 @@ static bool place_out(gpu *s) {
 
 /* Can the kernels work on such a batch? A block holds a few rows of a set at least, and cells are counted in
  * int. */
-static bool fits(const gpu *s, int B, int n) {
+static bool fits(const gpu *s, batch_size size) {
+    int B = size.sets, n = size.largest;
     pair_plan pair;
     conv_plan conv;
     back_plan back;
-    return (double)B * n * n * std::max(s->O, s->C) <= 2e9 && pair_plan_make(s, B, n, &pair) &&
-           conv_plan_make(s, B, n, &conv) && back_plan_make(s, B, n, &back);
+    return (double)std::max(size.pairs * s->O, size.step_cells * s->C) <= 2e9 &&
+           pair_plan_make(s, B, n, &pair) && conv_plan_make(s, B, n, &conv) && back_plan_make(s, B, n, &back);
 }
 
 static onet_status too_large(const gpu *s, int B, int n, onet_error *err) {
-    bool alone = fits(s, 1, n);
+    bool alone = fits(s, batch_of_one_size(1, n));
     int low = 0, high = alone ? B : n; /* low fits, high does not */
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
-        (fits(s, alone ? middle : 1, alone ? n : middle) ? low : high) = middle;
+        (fits(s, alone ? batch_of_one_size(middle, n) : batch_of_one_size(1, middle)) ? low : high) = middle;
     }
     if (alone)
         return fail(err, ONET_USAGE,
@@ -232,12 +236,9 @@ onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
     gpu *s = (gpu *)t;
     int n = size.largest, B = size.sets;
     if (B < 1 || n < 1) return fail(err, ONET_USAGE, "a batch needs at least one set of one item");
-    size_t rows = size.items, cells = size.pairs;
-    if (!fits(s, B, n)) return too_large(s, B, n, err);
-    if (rows <= s->rows_max && cells <= s->cells_max && (size_t)B <= s->sets_max) return ONET_OK;
-    s->rows_max = std::max(rows, s->rows_max);
-    s->cells_max = std::max(cells, s->cells_max);
-    s->sets_max = std::max((size_t)B, s->sets_max);
+    if (!fits(s, size)) return too_large(s, B, n, err);
+    if (batch_size_fits(size, s->room)) return ONET_OK;
+    s->room = batch_size_most(size, s->room);
     cudaSetDevice(s->device);
     cudaStreamSynchronize(s->stream);
     step_drop_graphs(s);
@@ -247,18 +248,19 @@ onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
     arena a = {};
     place_batch(s, a);
     s->batch_bytes = a.used;
-    /* What a step sends: Adam's numbers, indices, and for words their rows, distinct word by distinct word.
-     */
-    size_t R = s->rows_max, ints = s->sets_max + 3 * R + 1;
-    s->send_bytes = HEADER + ints * 4;
-    bool ok = get(&s->batch, a.used) && get((void **)&s->sent, s->send_bytes);
+    /* What a step sends: Adam's numbers, indices, and for words their rows, distinct word by distinct word;
+     * then the tables of a batch of several sizes. */
+    size_t R = s->room.items, ints = s->room.sets + 3 * R + 1;
+    s->send_bytes = (HEADER + ints * 4 + 255) / 256 * 256;
+    bool ok = mixed_reserve(s, s->room) && get(&s->batch, a.used) &&
+              get((void **)&s->sent, s->send_bytes + s->table_room);
     for (int i = 0; i < SLOTS && ok; i++)
         ok = cudaEventCreateWithFlags(&s->slots[i].sent, cudaEventDisableTiming) == cudaSuccess &&
-             cudaMallocHost((void **)&s->slots[i].host, s->send_bytes) == cudaSuccess;
+             cudaMallocHost((void **)&s->slots[i].host, s->send_bytes + s->table_room) == cudaSuccess;
     if (ok && t->sum) ok = place_out(s);
     if (!ok) {
         cudaGetLastError();
-        s->rows_max = s->cells_max = s->sets_max = 0;
+        s->room = {};
         return fail(err, ONET_MEMORY,
                     "the GPU has not enough memory for a batch of %d sets of %d items: try a smaller batch",
                     B, n);
@@ -267,7 +269,8 @@ onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
     place_batch(s, a);
     s->adam = (adam_numbers *)s->sent;
     s->index = (uint32_t *)(s->sent + HEADER);
-    s->word_first = (int32_t *)(s->index + s->sets_max);
+    s->tables = s->sent + s->send_bytes;
+    s->word_first = (int32_t *)(s->index + s->room.sets);
     s->word_row = s->word_first + R + 1;
     s->word_id = s->word_row + R;
     return ONET_OK;
@@ -347,6 +350,7 @@ void memory_close(gpu *s) {
     step_drop_graphs(s);
     free(s->graphs);
     close_slots(s);
+    mixed_close(s);
     drop(&s->fixed);
     drop(&s->batch);
     drop(&s->dataset);

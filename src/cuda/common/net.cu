@@ -7,6 +7,11 @@
 
 #include "cuda/common/step.cuh"
 #include "cuda/common/words.cuh"
+#include "cuda/layers/mixed.cuh"
+
+extern "C" {
+#include "data/sets.h"
+}
 
 bool gpu_note(char failed[256], cudaError_t e, const char *what) {
     if (e == cudaSuccess) return !failed[0];
@@ -42,35 +47,42 @@ static void close_gpu(net *t) {
 
 /* Where a step's words begin in the memory of its slot. */
 static int32_t *slot_words(const gpu *s, unsigned char *host) {
-    return (int32_t *)(host + HEADER) + s->sets_max;
+    return (int32_t *)(host + HEADER) + s->room.sets;
 }
 
-/* A batch here holds sets of one size. */
-static bool one_size(gpu *s, const uint32_t *index, int B) {
-    const size_t *start = s->sets->start;
-    for (int b = 1; b < B; b++)
-        if (start[index[b] + 1] - start[index[b]] != start[index[0] + 1] - start[index[0]]) return false;
-    return true;
+/* How large the batch here is, and the one size of its sets, or 0. */
+static void measure(gpu *s, const uint32_t *index, int B) {
+    bool same = true;
+    s->here = {};
+    for (int b = 0; b < B; b++) {
+        int n = (int)sets_size(s->sets, index[b]), m = (int)sets_placed(s->sets, index[b]);
+        batch_size_add(&s->here, n, m);
+        same = same && m == n && n == s->here.largest && s->here.items == (size_t)n * (b + 1);
+    }
+    s->n = same ? s->here.largest : 0;
 }
 
 static void take(net *t, const uint32_t *index, int B) {
     gpu *s = (gpu *)t;
     step_launch(s, 0);
     t->B = B;
+    measure(s, index, B);
+    if (!t->sum) t->whole = s->here;
+    s->mixed = nullptr;
+    s->table_bytes = 0;
     s->index_host = index;
-    if (!t->sum)
-        t->whole =
-            batch_of_one_size(B, B ? (int)(s->sets->start[index[0] + 1] - s->sets->start[index[0]]) : 0);
-    s->n = t->whole.largest;
-    s->all = t->whole.sets;
     if (s->failed[0]) return;
-    if (!one_size(s, index, B)) {
-        snprintf(s->failed, sizeof s->failed, "a batch has sets of different sizes");
-        return;
-    }
     step_open_slot(s);
     if (s->failed[0]) return;
     unsigned char *host = s->slots[s->slot_now].host;
+    if (B && !s->n) {
+        if (!batch_size_fits(s->here, s->room) || !mixed_make(s, index, B, host + s->send_bytes)) {
+            snprintf(s->failed, sizeof s->failed, "there is no room for a batch of sets of several sizes");
+            return;
+        }
+        s->mixed = &s->mixed_now;
+        s->index_host = index = s->sorted.index;
+    }
     memcpy(host + HEADER, index, (size_t)B * sizeof *index);
     adam_numbers a = {};
     s->slot_full = true;
@@ -127,18 +139,18 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm) {
         words = words_share(s, slot_words(s, host));
         s->slot_full = true;
     }
-    adam_numbers a = {(float)step->scale,
-                      (float)step->beta1,
-                      (float)step->beta2,
-                      (float)(1 - step->beta1),
-                      (float)(1 - step->beta2),
-                      (float)step->epsilon,
-                      (float)(1 - step->decay),
-                      (float)(step->rate / step->correction1),
-                      (float)(1 / sqrt(step->correction2)),
-                      (float)clip,
-                      words,
-                      (int)(s->ended++ % NET_LOSSES)};
+    adam_numbers a = {.scale = (float)step->scale,
+                      .b1 = (float)step->beta1,
+                      .b2 = (float)step->beta2,
+                      .c1 = (float)(1 - step->beta1),
+                      .c2 = (float)(1 - step->beta2),
+                      .eps = (float)step->epsilon,
+                      .keep = (float)(1 - step->decay),
+                      .rate = (float)(step->rate / step->correction1),
+                      .root = (float)(1 / sqrt(step->correction2)),
+                      .clip = (float)clip,
+                      .words = words,
+                      .place = (int)(s->ended++ % NET_LOSSES)};
     memcpy(host, &a, sizeof a);
     if (s->eager) {
         step_send_slot(s);
@@ -356,7 +368,7 @@ extern "C" __attribute__((visibility("default"))) const net_stages *ordernet_cud
 extern "C" __attribute__((visibility("default"))) size_t
 ordernet_cuda_peek(net *t, cuda_array what, int block, float *to, size_t room) {
     gpu *s = (gpu *)t;
-    size_t R = (size_t)t->B * s->n, cells = R * s->n, count = 0;
+    size_t R = s->here.items, pairs = s->here.pairs, cells = s->here.step_cells, count = 0;
     const float *from = nullptr;
     switch (what) {
     case CUDA_X:
@@ -366,7 +378,7 @@ ordernet_cuda_peek(net *t, cuda_array what, int block, float *to, size_t room) {
         from = s->enc[block].ac, count = R * 2 * s->H;
         break;
     case CUDA_U:
-        from = s->enc[block].u, count = cells * s->O;
+        from = s->enc[block].u, count = pairs * s->O;
         break;
     case CUDA_BEST:
         from = s->enc[block].best, count = R * s->O;

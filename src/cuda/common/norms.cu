@@ -9,21 +9,29 @@
 
 #include "cuda/common/norms.cuh"
 
-static norm_forward forward_of(const gpu *s, norms b, norm_at at, int width) {
-    double cells = (double)s->all * s->n * s->n;
-    return {b,
-            s->theta,
-            at,
-            width,
-            s->base.update,
-            1 / cells,
-            cells > 1 ? cells / (cells - 1) : 1,
-            s->base.sum ? s->share : nullptr};
+/* cells: of the whole batch, over all ranks. */
+static norm_forward forward_of(const gpu *s, norms b, norm_at at, int width, size_t cells) {
+    double count = (double)cells;
+    return {.b = b,
+            .theta = s->theta,
+            .at = at,
+            .width = width,
+            .update = s->base.update,
+            .each = 1 / count,
+            .sample = count > 1 ? count / (count - 1) : 1,
+            .share = s->base.sum ? s->share : nullptr};
 }
 
-static norm_backward backward_of(const gpu *s, norms b, norm_at at, int width, float *k0, float *k1) {
-    double cells = (double)s->all * s->n * s->n;
-    return {b, s->grad, at, width, 1 / cells, k0, k1, 0, 0, s->base.sum ? s->share : nullptr};
+static norm_backward backward_of(const gpu *s, norms b, norm_at at, int width, size_t cells, float *k0,
+                                 float *k1) {
+    return {.b = b,
+            .grad = s->grad,
+            .at = at,
+            .width = width,
+            .each = 1 / (double)cells,
+            .k0 = k0,
+            .k1 = k1,
+            .share = s->base.sum ? s->share : nullptr};
 }
 
 static norms decoder_norms(const gpu *s, int block) {
@@ -32,31 +40,37 @@ static norms decoder_norms(const gpu *s, int block) {
 }
 
 norm_forward norms_first(const gpu *s, int block) {
-    return forward_of(s, s->enc[block].norm1, s->base.sh->enc[block].norm1, s->base.sh->s.hidden);
+    return forward_of(s, s->enc[block].norm1, s->base.sh->enc[block].norm1, s->base.sh->s.hidden,
+                      s->base.whole.pairs);
 }
 
 norm_forward norms_second(const gpu *s, int block) {
-    return forward_of(s, s->enc[block].norm2, s->base.sh->enc[block].norm2, s->base.sh->s.encoder_out);
+    return forward_of(s, s->enc[block].norm2, s->base.sh->enc[block].norm2, s->base.sh->s.encoder_out,
+                      s->base.whole.pairs);
 }
 
 norm_forward norms_decoder(const gpu *s, int block) {
-    return forward_of(s, decoder_norms(s, block), s->base.sh->dec[block].norm, s->base.sh->s.decoder_out);
+    return forward_of(s, decoder_norms(s, block), s->base.sh->dec[block].norm, s->base.sh->s.decoder_out,
+                      s->base.whole.step_cells);
 }
 
 norm_backward norms_first_back(const gpu *s, int block) {
     const encoder_block *e = &s->enc[block];
-    return backward_of(s, e->norm1, s->base.sh->enc[block].norm1, s->base.sh->s.hidden, e->c0, e->c1);
+    return backward_of(s, e->norm1, s->base.sh->enc[block].norm1, s->base.sh->s.hidden, s->base.whole.pairs,
+                       e->c0, e->c1);
 }
 
 norm_backward norms_second_back(const gpu *s, int block) {
     const encoder_block *e = &s->enc[block];
-    return backward_of(s, e->norm2, s->base.sh->enc[block].norm2, s->base.sh->s.encoder_out, e->k0, e->k1);
+    return backward_of(s, e->norm2, s->base.sh->enc[block].norm2, s->base.sh->s.encoder_out,
+                       s->base.whole.pairs, e->k0, e->k1);
 }
 
 norm_backward norms_decoder_back(const gpu *s, int block) {
     size_t at = (size_t)block * s->C;
-    norm_backward p = backward_of(s, decoder_norms(s, block), s->base.sh->dec[block].norm,
-                                  s->base.sh->s.decoder_out, s->dec_k0 + at, s->dec_k1 + at);
+    norm_backward p =
+        backward_of(s, decoder_norms(s, block), s->base.sh->dec[block].norm, s->base.sh->s.decoder_out,
+                    s->base.whole.step_cells, s->dec_k0 + at, s->dec_k1 + at);
     p.bias = s->base.sh->dec[block].bias;
     p.biased = 1;
     return p;

@@ -124,8 +124,14 @@ void gpu_finish(gpu *s) {
     for (int k = 0; k < s->M; k++) {
         encoder_block *e = &s->enc[k];
         const encoder_at *at = &sh->enc[k];
-        p.enc[k] = {at->bias2,  at->norm1.gamma, at->norm1.beta, e->weight_part,
-                    e->g_total, e->norm1,        e->splits,      at->in};
+        p.enc[k] = {.bias2 = at->bias2,
+                    .gamma = at->norm1.gamma,
+                    .beta = at->norm1.beta,
+                    .weight_part = e->weight_part,
+                    .g = e->g_total,
+                    .norm1 = e->norm1,
+                    .splits = e->splits,
+                    .in = at->in};
     }
     for (int m = 0; m < s->N; m++) p.dec_in[m] = sh->dec[m].in;
     p.rows_part = s->rows_part;
@@ -230,26 +236,26 @@ __global__ void __launch_bounds__(256) move(move_args p) {
 }
 
 void gpu_adam(gpu *s) {
-    move_args p = {s->theta,
-                   s->m,
-                   s->v,
-                   s->grad,
-                   s->base.sh->trained,
-                   s->adam,
-                   s->norm_part,
-                   s->chunk_count,
-                   s->results,
-                   s->vectors,
-                   s->vectors_m,
-                   s->vectors_v,
-                   s->word_first,
-                   s->word_row,
-                   s->word_id,
-                   s->dx,
-                   s->scale,
-                   s->base.sh->s.width,
-                   s->base.sum ? s->base.sh->s.width : s->D}; /* dx as words.cu leaves it */
-    int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? s->all * s->n : 0);
+    move_args p = {.theta = s->theta,
+                   .m = s->m,
+                   .v = s->v,
+                   .grad = s->grad,
+                   .count = s->base.sh->trained,
+                   .adam = s->adam,
+                   .norm_part = s->norm_part,
+                   .parts = s->chunk_count,
+                   .results = s->results,
+                   .vectors = s->vectors,
+                   .vectors_m = s->vectors_m,
+                   .vectors_v = s->vectors_v,
+                   .word_first = s->word_first,
+                   .word_row = s->word_row,
+                   .word_id = s->word_id,
+                   .dx = s->dx,
+                   .scale = s->scale,
+                   .width = s->base.sh->s.width,
+                   .ldx = s->base.sum ? s->base.sh->s.width : s->D}; /* dx as words.cu leaves it */
+    int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? (int)s->base.whole.items : 0);
     CHAIN(s, blocks, 256, 0, move, p);
 }
 

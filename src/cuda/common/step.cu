@@ -125,7 +125,7 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
     const net *t = &s->base;
     for (int i = 0; i < s->graph_count; i++) {
         const graph *g = &s->graphs[i];
-        if (g->B == t->B && g->n == s->n && g->all == s->all && g->update == t->update &&
+        if (g->B == t->B && g->n == s->n && g->all == t->whole.sets && g->update == t->update &&
             g->tf32 == t->tf32 && g->parts == parts)
             return g->exec;
     }
@@ -148,7 +148,13 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
         snprintf(s->failed, sizeof s->failed, "not enough memory");
         return nullptr;
     }
-    s->graphs[s->graph_count++] = {t->B, s->n, s->all, t->update, t->tf32, parts, exec};
+    s->graphs[s->graph_count++] = {.B = t->B,
+                                   .n = s->n,
+                                   .all = t->whole.sets,
+                                   .update = t->update,
+                                   .tf32 = t->tf32,
+                                   .parts = parts,
+                                   .exec = exec};
     return exec;
 }
 
@@ -167,19 +173,26 @@ void step_send_slot(gpu *s) {
     if (s->slot_full) bytes = s->train_vectors ? s->send_bytes : HEADER + (size_t)s->base.B * 4;
     if (!s->slot_open) return;
     gpu_ok(s, cudaMemcpyAsync(s->sent, k->host, bytes, cudaMemcpyHostToDevice, s->stream), "sending");
+    if (s->table_bytes)
+        gpu_ok(s,
+               cudaMemcpyAsync(s->tables, k->host + s->send_bytes, s->table_bytes, cudaMemcpyHostToDevice,
+                               s->stream),
+               "sending");
+    s->table_bytes = 0;
     gpu_ok(s, cudaEventRecord(k->sent, s->stream), "event");
     s->slot_open = s->slot_full = s->chained = false;
 }
 
-/* Launches what is waiting, and `more` with it. Where processes share a batch it is no graph, since the host
- * adds up each norm's sums, and it runs even when the device has failed, since the others wait for this
- * process's part. */
+/* Launches what is waiting, and `more` with it. A batch of one size is a graph. Where ranks share a batch
+ * there is none, since the host all-reduces the sums of each norm; and the step runs even when the device has
+ * failed, since the other ranks wait for this one. Nor is there a graph for sets of several sizes: hardly any
+ * two batches are alike. */
 void step_launch(gpu *s, int more) {
     int parts = s->waiting | more;
     s->waiting = 0;
     if (!parts || (s->failed[0] && !s->base.sum)) return;
     step_send_slot(s);
-    if (s->base.sum) {
+    if (s->base.sum || s->mixed) {
         enqueue(s, parts);
         return;
     }

@@ -1,6 +1,8 @@
 /* Gradients of the decoder's weights between cells: sum of v dpre, and of pools dstep, for every pair of
  * blocks, in parts (beside the main line). */
 #include "cuda/common/mma.cuh"
+#include <algorithm>
+
 #include "cuda/layers/decoder.cuh"
 
 enum {
@@ -10,30 +12,47 @@ enum {
 };
 
 struct conv_weights_args {
-    const float *v, *d; /* [N, R, items, C]: v and dpre, or pools and dstep with one item */
-    int C, n, R, items;
+    const float *v, *d;       /* [N, T, items, C]: v and dpre, or pools and dstep with one item */
+    size_t plane;             /* T*items*C, or C times the cells of all sets */
+    const weight_tile *table; /* where the batch has several sizes */
+    int C, n, T, items;
     divider by_n, by_items;
     int ic, steps, chunks, tiles;   /* a tile: some steps, and all their items, or some of one step's */
     int v_at, d_at, lags_at, stage; /* offsets in shared memory, in floats */
     float *part;                    /* [splits, pairs, 3, C, C] */
 };
 
+/* The block's tile number k. */
+template <bool MIXED>
+__device__ static __forceinline__ weight_tile weight_tile_at(const conv_weights_args &a, int k) {
+    if constexpr (MIXED) return a.table[(int)blockIdx.x + k * (int)gridDim.x];
+    weight_tile w;
+    int s0 = ((int)blockIdx.x + k / a.chunks * (int)gridDim.x) * a.steps, i0 = k % a.chunks * a.ic;
+    w.t0 = s0 % a.n;
+    w.steps = min(a.steps, a.T - s0);
+    w.ic = min(a.ic, a.items - i0);
+    w.items = a.items;
+    w.cell0 = (s0 - 2) * a.items + i0;
+    w.by_m = a.by_n;
+    w.by_items = a.by_items;
+    return w;
+}
+
 /* part = sum over cells of v_b(t - l, i) dpre_m(t, i) for the lags l, CB x CB channels a block. A warp has 16
  * channels of v, all of dpre, and some of the cells. Shared memory: a row of zeros, for cells that are not
  * there; two stages, each of v [(steps + 2)*items][CB + 8], dpre [steps*items][CB + 8], and how many lags
  * each cell has. */
-template <int CB>
+template <int CB, bool MIXED>
 __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
     conv_weights(const __grid_constant__ conv_weights_args a) {
     extern __shared__ float4 memory[];
     constexpr int Q = CB / 4, LD = CB + 8, MT = CB / 16, NT = CB / 8, SLICES = WEIGHT_THREADS / 32 / MT;
-    const int C = a.C, n = a.n, tid = threadIdx.x, warp = tid / 32, g = tid % 32 / 4, t = tid % 4;
+    const int C = a.C, tid = threadIdx.x, warp = tid / 32, g = tid % 32 / 4, t = tid % 4;
     int pair = blockIdx.y, m = 1;
     while (m * (m + 1) / 2 <= pair) m++;
     int b = pair - m * (m - 1) / 2, e0 = (int)blockIdx.z % (C / CB) * CB,
         c0 = (int)blockIdx.z / (C / CB) * CB;
-    const float *v_from = a.v + (size_t)b * a.R * a.items * C + e0,
-                *d_from = a.d + (size_t)m * a.R * a.items * C + c0;
+    const float *v_from = a.v + b * a.plane + e0, *d_from = a.d + m * a.plane + c0;
     float *shared = (float *)memory, *zero = shared;
     for (int i = tid; i < LD; i += WEIGHT_THREADS) zero[i] = 0;
     const int e = warp % MT * 16 + g, slice = warp / MT;
@@ -44,20 +63,20 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
     for (int k = 0; k <= count; k++) {
         if (k < count) {
             float *to = shared + a.v_at + k % 2 * a.stage;
-            int s0 = ((int)blockIdx.x + k / a.chunks * (int)gridDim.x) * a.steps, t0 = s0 % n;
-            int steps = min(a.steps, a.R - s0), i0 = k % a.chunks * a.ic, ic = min(a.ic, a.items - i0);
-            int low = (2 - min(t0, 2)) * ic; /* of the steps before the tile only those of the same set */
-            const int cell0 = (s0 - 2) * a.items + i0, cells = steps * ic;
+            const weight_tile w = weight_tile_at<MIXED>(a, k);
+            const int ic = w.ic, cells = w.steps * ic,
+                      low = (2 - min(w.t0, 2)) * ic; /* of the steps before, only those of the same set */
 #pragma unroll 1
             for (int i = low * Q + tid; i < (cells + 2 * ic) * Q; i += WEIGHT_THREADS) {
                 int row = i / Q, at = i % Q * 4,
-                    cell = (cell0 + row + ((row >= ic) + (row >= 2 * ic)) * (a.items - ic)) * C + at;
+                    cell = (w.cell0 + row + ((row >= ic) + (row >= 2 * ic)) * (w.items - ic)) * C + at;
                 async_copy(to + row * LD + at, v_from + cell);
                 row -= 2 * ic;
                 if (row >= 0) async_copy(to + a.d_at + row * LD + at, d_from + cell);
             }
             if (tid < up(cells, 8) * 8)
-                ((int *)to)[a.lags_at + tid] = tid < cells ? min((t0 + tid / a.by_items) % a.by_n + 1, 3) : 0;
+                ((int *)to)[a.lags_at + tid] =
+                    tid < cells ? min((w.t0 + tid / w.by_items) % w.by_m + 1, 3) : 0;
         }
         async_commit();
         if (!k) continue;
@@ -65,8 +84,8 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
         __syncthreads();
         const float *vs = shared + a.v_at + (k - 1) % 2 * a.stage, *ds = vs + a.d_at;
         const int *lags = (const int *)vs + a.lags_at;
-        int tile = (int)blockIdx.x + (k - 1) / a.chunks * (int)gridDim.x, i0 = (k - 1) % a.chunks * a.ic;
-        int ic = min(a.ic, a.items - i0), cells = min(a.steps, a.R - tile * a.steps) * ic;
+        const weight_tile w = weight_tile_at<MIXED>(a, k - 1);
+        const int ic = w.ic, cells = w.steps * ic;
 #pragma unroll 1
         for (int q = slice * 8 + t; q - t < cells; q += SLICES * 8) {
             int there[2] = {lags[q], lags[q + 4]};
@@ -116,26 +135,73 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
     }
 }
 
-int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
-    conv_weights_args a = {};
-    int CB = s->C % 32 ? 16 : 32, z = (s->C / CB) * (s->C / CB), count = pairs(s->N), ld = CB + 8;
-    a.v = pools ? s->dec_pool : s->dec_v;
-    a.d = pools ? s->dstep : s->dpre;
-    a.C = s->C;
+/* The tiles of a batch of one size. */
+static void one_size(const gpu *s, bool pools, conv_weights_args &a) {
     a.n = s->n;
-    a.R = s->base.B * s->n;
     a.items = pools ? 1 : s->n;
     a.ic = a.items < WEIGHT_ITEMS ? a.items : WEIGHT_ITEMS;
     a.steps = a.ic < a.items ? 1 : WEIGHT_CELLS / a.ic;
     a.by_n = divider_of(a.n);
     a.by_items = divider_of(a.items);
-    if (a.steps > a.R) a.steps = a.R;
+    if (a.steps > a.T) a.steps = a.T;
     a.chunks = up(a.items, a.ic);
-    a.tiles = up(a.R, a.steps);
+    a.tiles = up(a.T, a.steps);
+}
+
+void weight_tiles_make(const set_run *runs, int count, bool pools, weight_tiles *w, weight_tile *out) {
+    *w = {};
+    for (int k = 0; k < count; k++) {
+        const set_run &r = runs[k];
+        int items = pools ? 1 : r.m, ic = std::min(items, (int)WEIGHT_ITEMS), all = r.sets * r.m,
+            steps = std::min(ic < items ? 1 : WEIGHT_CELLS / ic, all);
+        w->rows = std::max(w->rows, (steps + 2) * ic);
+        w->cells = std::max(w->cells, steps * ic);
+        for (int s0 = 0; s0 < all; s0 += steps)
+            for (int i0 = 0; i0 < items; i0 += ic)
+                out[w->count++] = {s0 % r.m,
+                                   std::min(steps, all - s0),
+                                   std::min(ic, items - i0),
+                                   items,
+                                   (pools ? r.step0 : r.cell0) + (s0 - 2) * items + i0,
+                                   divider_of(r.m),
+                                   divider_of(items)};
+    }
+}
+
+template <bool MIXED>
+static void weights_launch(gpu *s, cudaStream_t where, dim3 grid, int CB, size_t shared,
+                           const conv_weights_args &a) {
+    if (CB == 16)
+        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, (conv_weights<16, MIXED>), a);
+    else
+        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, (conv_weights<32, MIXED>), a);
+}
+
+int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
+    conv_weights_args a = {};
+    int CB = s->C % 32 ? 16 : 32, z = (s->C / CB) * (s->C / CB), count = pairs(s->N), ld = CB + 8;
+    int rows, cells; /* of a tile in shared memory: of v, and of dpre */
+    a.v = pools ? s->dec_pool : s->dec_v;
+    a.d = pools ? s->dstep : s->dpre;
+    a.C = s->C;
+    a.T = (int)s->here.steps;
+    a.plane = (pools ? s->here.steps : s->here.step_cells) * s->C;
+    if (s->mixed) {
+        const weight_tiles &w = s->mixed->weights[pools];
+        a.table = w.tiles;
+        a.tiles = w.count;
+        a.chunks = 1;
+        rows = w.rows;
+        cells = w.cells;
+    } else {
+        one_size(s, pools, a);
+        rows = (a.steps + 2) * a.ic;
+        cells = a.steps * a.ic;
+    }
     a.v_at = ld;
-    a.d_at = (a.steps + 2) * a.ic * ld;
-    a.lags_at = a.d_at + a.steps * a.ic * ld;
-    a.stage = a.lags_at + up(a.steps * a.ic, 8) * 8;
+    a.d_at = rows * ld;
+    a.lags_at = a.d_at + cells * ld;
+    a.stage = a.lags_at + up(cells, 8) * 8;
     a.part = part;
     /* As many blocks as run at once. */
     int splits = 2 * s->multiprocessors / (count * z);
@@ -145,9 +211,9 @@ int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     size_t floats = (size_t)a.v_at + 2 * a.stage, red = (size_t)WEIGHT_THREADS / 32 * 16 * 3 * CB;
     size_t shared = (floats > red ? floats : red) * sizeof(float);
     dim3 grid(splits, count, z);
-    if (CB == 16)
-        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, conv_weights<16>, a);
+    if (s->mixed)
+        weights_launch<true>(s, where, grid, CB, shared, a);
     else
-        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, conv_weights<32>, a);
+        weights_launch<false>(s, where, grid, CB, shared, a);
     return splits;
 }

@@ -77,12 +77,13 @@ struct q_args {
     float *q;
 };
 
-template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) decoder_rows(q_args p) {
+template <bool MIXED, class T>
+__global__ void __launch_bounds__(T::THREADS, T::RESIDENT) decoder_rows(q_args p) {
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN, R = p.f.rows + 1;
-    features_product(s, p.f, m0, R - 1, blockIdx.y == 0 ? p.f.rows - m0 : 0, true,
-                     [&](int c) { return p.rows + min(n0 + c, p.Q - 1) * p.f.columns.width; });
+    features_product<MIXED>(s, p.f, m0, R - 1, blockIdx.y == 0 ? p.f.rows - m0 : 0, true,
+                            [&](int c) { return p.rows + min(n0 + c, p.Q - 1) * p.f.columns.width; });
     int c = (int)threadIdx.x % (T::BN / 4) * 4;
     rolled<2, T::BM, T::THREADS / (T::BN / 4)>((int)threadIdx.x / (T::BN / 4), [&](int m) {
         if (m0 + m < R && n0 + c < p.Q) store4(p.q + (size_t)(m0 + m) * p.Q + n0 + c, s.results(m, c));
@@ -92,32 +93,34 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) de
 /* Without a decoder the pooled features must still get their place in x. */
 __global__ void features_only(features f) {
     wait_turn();
-    for (int o = threadIdx.x; o < f.columns.in - f.columns.first; o += blockDim.x)
-        f.x[(size_t)blockIdx.x * f.ldx + f.columns.first + o] =
-            pooled(f, o)(f.best[(size_t)blockIdx.x * f.ldb + o]);
+    const int n = f.row_at ? f.row_at[blockIdx.x].x : f.n;
+    for (int o = threadIdx.x; o < f.columns.in - f.columns.first; o += blockDim.x) {
+        pooled make(get(f.norm.g + o), get(f.norm.e + o), f.mean, n);
+        f.x[(size_t)blockIdx.x * f.ldx + f.columns.first + o] = make(f.best[(size_t)blockIdx.x * f.ldb + o]);
+    }
 }
 
-template <bool TF32> static void decoder_rows_launch(gpu *s, const q_args &p, int R) {
+template <bool TF32, bool MIXED> static void decoder_rows_launch(gpu *s, const q_args &p, int R) {
     typedef tile<128, 64, 4, 2, 1, true, true, TF32> large;
     typedef tile<64, 64, 2, 2, 1, true, true, TF32> small;
     int x = up(R, 128), y = up(p.Q, 64);
     if ((long)x * y >= 2 * s->multiprocessors)
-        CHAIN(s, dim3(x, y), large::THREADS, sizeof(large), decoder_rows<large>, p);
+        CHAIN(s, dim3(x, y), large::THREADS, sizeof(large), (decoder_rows<MIXED, large>), p);
     else
-        CHAIN(s, dim3(up(R, 64), y), small::THREADS, sizeof(small), decoder_rows<small>, p);
+        CHAIN(s, dim3(up(R, 64), y), small::THREADS, sizeof(small), (decoder_rows<MIXED, small>), p);
 }
 
 void gpu_decoder_rows_forward(gpu *s) {
     features f = gpu_features(s, s->M);
-    int R = s->base.B * s->n + 1;
+    int R = (int)s->here.items + 1;
     gpu_join(s, 1); /* the packed weights */
     if (!s->N) {
         CHAIN(s, f.rows, 64, 0, features_only, f);
         return;
     }
-    q_args p = {f, s->rows, s->Q, s->q};
+    q_args p = {.f = f, .rows = s->rows, .Q = s->Q, .q = s->q};
     if (s->base.tf32)
-        decoder_rows_launch<true>(s, p, R);
+        s->mixed ? decoder_rows_launch<true, true>(s, p, R) : decoder_rows_launch<true, false>(s, p, R);
     else
-        decoder_rows_launch<false>(s, p, R);
+        s->mixed ? decoder_rows_launch<false, true>(s, p, R) : decoder_rows_launch<false, false>(s, p, R);
 }

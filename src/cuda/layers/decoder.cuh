@@ -6,11 +6,15 @@
 
 struct conv_args {
     conv_plan plan;
-    int n, R, B, C, out, N, m, Q;
+    const conv_span *tiles;          /* of a batch of several sizes, as places and row_at */
+    const set_place *places;         /* [B] */
+    const int2 *row_at;              /* [R] */
+    const int *step_set;             /* [T] */
+    int n, R, T, B, C, out, N, m, Q; /* R rows, T steps; n: of every set, where the batch has one size */
     divider by_n;
-    float *r, *dv, *v, *dpre; /* [N, R, n, C]; v of all but the last block, dpre of all but the first */
-    float *pv, *dstep;        /* [N, R, C], likewise */
-    size_t plane;             /* R*n*C */
+    float *r, *dv, *v, *dpre; /* [N, T, n, C]; v of all but the last block, dpre of all but the first */
+    float *pv, *dstep;        /* [N, T, C], likewise */
+    size_t plane;             /* T*n*C, or C times the cells of all sets */
     norms norm;               /* [N, C] */
     const float *k0, *k1;
     const float *conv, *pool; /* packed, for this direction */

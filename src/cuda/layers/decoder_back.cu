@@ -8,15 +8,38 @@
 
 /* What x'_i and y'_t of a set got through each lag in one block (y of the grid), four channels a thread. The
  * start vector's part goes to start_part. */
+template <bool MIXED>
 __global__ void __launch_bounds__(256)
     decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part) {
     wait_turn();
-    const int n = p.n, C = p.C, Q = C / 4, m = blockIdx.y;
-    int i = blockIdx.x * 256 + threadIdx.x, c = i % Q * 4, which = i / Q % n, set = i / Q / n / 2;
-    bool item = i / Q / n % 2 == 0; /* else a step */
-    if (set >= p.B) return;
-    const int *pos = p.pos + set * n, *order = p.order + set * n;
-    const size_t row0 = (size_t)set * n, from = m * p.plane + row0 * n * C + c;
+    const int C = p.C, Q = C / 4, m = blockIdx.y;
+    int i = blockIdx.x * 256 + threadIdx.x, c = i % Q * 4, n, which, set;
+    bool item; /* else a step */
+    set_place at_set;
+    if constexpr (MIXED) {
+        which = i / Q;
+        item = which < p.R;
+        if (!item) which -= p.R;
+        if (!item && which >= p.T) return;
+        set = item ? p.row_at[which].y : p.step_set[which];
+        at_set = p.places[set];
+        which -= item ? at_set.row0 : at_set.step0;
+        n = at_set.m;
+    } else {
+        n = p.n;
+        which = i / Q % n;
+        set = i / Q / n / 2;
+        item = i / Q / n % 2 == 0;
+        if (set >= p.B) return;
+        at_set = place_of(nullptr, n, set);
+    }
+    const int *pos = p.pos + at_set.row0, *order = p.order + at_set.step0;
+    const size_t row0 = (size_t)at_set.row0, from = m * p.plane + (size_t)at_set.cell0 * C + c;
+    if (MIXED && item && which >= n) { /* the decoder does not see this item */
+        for (int l = 0; l < 6; l++)
+            store4(dq + (row0 + which) * p.Q + (m * 6 + l) * C + c, make_float4(0, 0, 0, 0));
+        return;
+    }
     const float4 g = load4(p.norm.g + m * C + c), k0 = load4(p.k0 + m * C + c), k1 = load4(p.k1 + m * C + c);
     const int placed = item ? __ldg(pos + which) : 0;
     float4 sum[3] = {};
@@ -100,7 +123,7 @@ void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
 
 void gpu_decoder_rows_backward(gpu *s) {
     const shape *sh = s->base.sh;
-    int n = s->n, B = s->base.B, R = B * n;
+    int R = (int)s->here.items;
     if (s->N > 1) {
         gpu_fork(s, 1);
         s->conv_splits = gpu_conv_weights(s, s->side[1], false, s->conv_part);
@@ -111,7 +134,11 @@ void gpu_decoder_rows_backward(gpu *s) {
     }
     if (s->N) {
         conv_args p = gpu_conv_args(s, -1, true);
-        CHAIN(s, dim3(up(2 * R * (s->C / 4), 256), s->N), 256, 0, decoder_dq, p, s->dq, s->start_part);
+        dim3 grid(up((p.R + p.T) * (s->C / 4), 256), s->N);
+        if (s->mixed)
+            CHAIN(s, grid, 256, 0, decoder_dq<true>, p, s->dq, s->start_part);
+        else
+            CHAIN(s, grid, 256, 0, decoder_dq<false>, p, s->dq, s->start_part);
         gpu_fork(s, 2);
         float *last = s->dq + (size_t)R * s->Q;
         gpu_start_gradient(s, s->side[2], last);

@@ -3,7 +3,7 @@
  * encoder_rows: a and c for tiles of whole sets, and the sums of h = relu(a_i + c_j) over their pairs; the
  * last block makes norm1.
  *
- * pair_sums: these sums where a set is larger than a tile.
+ * pair_sums: these sums where a set is larger than a tile, or sets have several sizes.
  *
  * What follows is in pairs.cu. */
 #include "cuda/layers/layers.cuh"
@@ -36,13 +36,13 @@ __device__ static void finish_group(double sum, double square, double *part, uns
     if (c < 32 && h < norm.width) norm_make(norm, h, total[c], total[32 + c]);
 }
 
-template <bool STATS, class T>
+template <bool STATS, bool MIXED, class T>
 __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_args p) {
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int row0 = blockIdx.x * p.tile_rows, rows = min(p.tile_rows, p.R - row0), h0 = blockIdx.y * 32;
     bool write = blockIdx.y == 0;
-    features_product(s, p.f, row0, p.R - 1, write ? rows : 0, p.early, [&](int c) {
+    features_product<MIXED>(s, p.f, row0, p.R - 1, write ? rows : 0, p.early, [&](int c) {
         return p.w1 + (min(h0 + (c & 31), p.H - 1) + (c >> 5) * p.H) * p.f.columns.width;
     });
     /* Four columns a thread; padding is 0. */
@@ -80,17 +80,21 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
 
 struct sums_args {
     int n, H;
+    const set_place *places; /* where the batch has several sizes */
     const float *ac;
     double *part; /* [groups of 32 channels, B, 64] */
     unsigned *counters;
     norm_forward norm;
 };
 
-/* Sets too large for a tile of encoder_rows: one set and 32 channels a block. */
+/* Where sets are too large for a tile of encoder_rows, or have several sizes: one set and 32 channels per
+ * block of threads. */
 __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
     wait_turn();
-    int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch, n = p.n;
-    size_t row0 = (size_t)blockIdx.x * n, ld = 2 * (size_t)p.H;
+    int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch;
+    const set_place at = place_of(p.places, p.n, blockIdx.x);
+    const int n = at.n;
+    size_t row0 = (size_t)at.row0, ld = 2 * (size_t)p.H;
     double sum = 0, square = 0;
     if (h < p.H) {
         const float *own = p.ac + row0 * ld + h, *other = own + p.H;
@@ -113,9 +117,10 @@ __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
 
 features gpu_features(const gpu *s, int block) {
     const shape *sh = s->base.sh;
-    features f = {s->x, s->D, s->base.B * s->n};
+    features f = {.x = s->x, .ldx = s->D, .rows = (int)s->here.items};
     f.columns = columns_of(sh, block);
     f.n = s->n;
+    if (s->mixed) f.row_at = s->mixed->row_at;
     f.mean = sh->s.pool == ONET_POOL_MEAN;
     if (!block) return f;
     f.best = s->enc[block - 1].best;
@@ -128,33 +133,48 @@ void gpu_encoder_rows(gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
-    int n = s->n, B = s->base.B, R = B * n;
+    int n = s->n, B = s->base.B, R = (int)s->here.items;
     norm_forward norm1 = norms_first(s, block);
-    rows_args rows = {gpu_features(s, block),
-                      block > 0, /* else the kernel before packs the weights */
-                      s->H,
-                      sh->s.hidden,
-                      n <= 64 ? 64 / n * n : 64,
-                      R,
-                      e->w1,
-                      s->theta + at->bias1,
-                      e->ac,
-                      s->part,
-                      s->counters,
-                      norm1};
+    rows_args rows = {.f = gpu_features(s, block),
+                      .early = block > 0, /* else the kernel before packs the weights */
+                      .H = s->H,
+                      .hidden = sh->s.hidden,
+                      .tile_rows = n && n <= 64 ? 64 / n * n : 64,
+                      .R = R,
+                      .w1 = e->w1,
+                      .bias = s->theta + at->bias1,
+                      .ac = e->ac,
+                      .part = s->part,
+                      .counters = s->counters,
+                      .norm = norm1};
     dim3 grid(up(R, rows.tile_rows), up(s->H, 32));
-    sums_args sums = {n, s->H, e->ac, s->part, s->counters, norm1};
+    sums_args sums = {.n = n,
+                      .H = s->H,
+                      .places = s->mixed ? s->mixed->places : nullptr,
+                      .ac = e->ac,
+                      .part = s->part,
+                      .counters = s->counters,
+                      .norm = norm1};
     dim3 sums_grid(B, up(s->H, 32));
-    if (n <= 64) {
+    if (s->mixed) {
         if (s->base.tf32)
-            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<true, rows_tile<true>>), rows);
+            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<false, true, rows_tile<true>>), rows);
         else
-            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<true, rows_tile<false>>), rows);
+            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, true, rows_tile<false>>),
+                  rows);
+        CHAIN(s, sums_grid, 128, 0, pair_sums, sums);
+    } else if (n <= 64) {
+        if (s->base.tf32)
+            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<true, false, rows_tile<true>>), rows);
+        else
+            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<true, false, rows_tile<false>>),
+                  rows);
     } else {
         if (s->base.tf32)
-            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<false, rows_tile<true>>), rows);
+            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<false, false, rows_tile<true>>), rows);
         else
-            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, rows_tile<false>>), rows);
+            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, false, rows_tile<false>>),
+                  rows);
         CHAIN(s, sums_grid, 128, 0, pair_sums, sums);
     }
 }

@@ -8,6 +8,7 @@
 
 struct correct_args {
     int n, H;
+    const set_place *places; /* where the batch has several sizes */
     const float *ac, *sum, *c0, *c1;
     float *dac;
 };
@@ -16,14 +17,16 @@ struct correct_args {
 __global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
     wait_turn();
     int quads = p.H / 4, i = blockIdx.y * 256 + threadIdx.x, own = i / quads, k = (i - own * quads) * 4;
-    bool c = own >= p.n;
-    if (own >= 2 * p.n) return;
-    size_t set = (size_t)blockIdx.x * p.n * 2 * p.H,
-           at = set + (size_t)(c ? own - p.n : own) * 2 * p.H + (c ? p.H : 0) + k;
+    const set_place place = place_of(p.places, p.n, blockIdx.x);
+    const int n = place.n;
+    bool c = own >= n;
+    if (own >= 2 * n) return;
+    size_t set = (size_t)place.row0 * 2 * p.H,
+           at = set + (size_t)(c ? own - n : own) * 2 * p.H + (c ? p.H : 0) + k;
     const float *other = p.ac + set + (c ? 0 : p.H) + k;
     float4 x = load4(p.ac + at), sum = load4(p.sum + at), c0 = load4(p.c0 + k), c1 = load4(p.c1 + k);
 #pragma unroll 4
-    for (int j = 0; j < p.n; j++) {
+    for (int j = 0; j < n; j++) {
         float4 y = load4(other + (size_t)j * 2 * p.H);
         float h[4] = {x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w};
         sum.x -= h[0] > 0 ? c0.x + c1.x * h[0] : 0.0f;
@@ -38,9 +41,15 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
-    int R = s->base.B * s->n;
-    int n = s->n;
-    correct_args correct = {n, s->H, e->ac, e->sum, e->c0, e->c1, e->dac};
+    int R = (int)s->here.items, n = s->mixed ? s->mixed->largest : s->n;
+    correct_args correct = {.n = s->n,
+                            .H = s->H,
+                            .places = s->mixed ? s->mixed->places : nullptr,
+                            .ac = e->ac,
+                            .sum = e->sum,
+                            .c0 = e->c0,
+                            .c1 = e->c1,
+                            .dac = e->dac};
     CHAIN(s, dim3(s->base.B, up(2 * n * (s->H / 4), 256)), 256, 0, encoder_correct, correct);
     gpu_fork(s, 2);
     e->splits = gpu_rows_weights(s, s->side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);

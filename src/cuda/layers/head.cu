@@ -1,8 +1,11 @@
 /* The last layer on the GPU (kernels/cpu_head.c says why only x' and v count), and the batch at the start. */
+#include <algorithm>
+
 #include "cuda/layers/layers.cuh"
 
 struct head_args {
-    int n, R, C, N, D, ldx, out;
+    int n, C, N, D, ldx, out;
+    const set_place *places; /* where the batch has several sizes */
     const float *x, *theta;
     size_t head;
     const float *r;
@@ -11,9 +14,9 @@ struct head_args {
     const int *pos, *order;
     float *logit, *dlogit, *item_d;
     float *part; /* [B, N*C + ldx] */
-    float each;
+    float each;  /* 1 / steps */
     double *loss_part, *loss;
-    double cells;
+    double steps; /* of the whole batch */
     unsigned *counter;
 };
 
@@ -28,17 +31,18 @@ template <class T> __device__ static inline T warp_sum(T v) {
 
 enum { HEAD_THREADS = 256, HEAD_WARPS = HEAD_THREADS / 32 };
 
-/* One set a block. Shared memory: weights [N*C], what x' gives to each item [n], and logits [n, n] where they
- * fit. */
-__global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
+/* One set per block of threads. Shared memory, of `room` floats: weights [N*C], what x' gives to each item
+ * [n], and logits [n, n] where they fit. */
+__global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
     wait_turn();
     extern __shared__ float4 memory[];
-    const int n = p.n, C = p.C, N = p.N, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5,
-              set = blockIdx.x;
+    const set_place at = place_of(p.places, p.n, blockIdx.x);
+    const int n = at.m, C = p.C, N = p.N, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5,
+              fits = N * C + n + n * n <= room;
     float *w = (float *)memory, *of_x = w + N * C;
-    const int *pos = p.pos + set * n, *order = p.order + set * n;
-    const float *hx = p.theta + p.head, *x = p.x + (size_t)set * n * p.ldx;
-    float *logit = p.logit + (size_t)set * n * n, *dlogit = p.dlogit + (size_t)set * n * n;
+    const int *pos = p.pos + at.row0, *order = p.order + at.step0;
+    const float *hx = p.theta + p.head, *x = p.x + (size_t)at.row0 * p.ldx;
+    float *logit = p.logit + at.cell0, *dlogit = p.dlogit + at.cell0;
     float *work = fits ? of_x + n : logit, *work_d = fits ? work : dlogit;
     __shared__ double losses[HEAD_WARPS];
 #pragma unroll 1
@@ -55,7 +59,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
         if (!lane) of_x[i] = sum;
     }
     __syncthreads();
-    const float *r = p.r + (size_t)set * n * n * C;
+    const float *r = p.r + (size_t)at.cell0 * C;
     /* Four or eight lanes a cell, each four channels at a time. */
     int lanes = C > 16 ? 8 : 4, part = tid & (lanes - 1);
 #pragma unroll 1
@@ -109,12 +113,15 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
         float sum = 0;
 #pragma unroll 4
         for (int t = 0; t < n; t++) sum += work_d[(size_t)t * n + i];
-        p.item_d[set * n + i] = sum;
+        p.item_d[at.row0 + i] = sum;
     }
+#pragma unroll 1
+    for (int i = n + tid; i < at.n; i += HEAD_THREADS)
+        p.item_d[at.row0 + i] = 0; /* items that are not placed */
     if (!tid) {
         double sum = 0;
         for (int k = 0; k < HEAD_WARPS; k++) sum += losses[k];
-        p.loss_part[set] = sum;
+        p.loss_part[blockIdx.x] = sum;
     }
     if (!last_block(p.counter, gridDim.x)) return;
     if (warp) return;
@@ -122,16 +129,17 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int fits) {
 #pragma unroll 4
     for (int b = lane; b < (int)gridDim.x; b += 32) sum += __ldcg(p.loss_part + b);
     sum = warp_sum(sum);
-    if (!lane) *p.loss = sum / p.cells;
+    if (!lane) *p.loss = sum / p.steps;
 }
 
 /* Gradients of the head's weights, one set a block: of v, as if there were no norm, and of x'. */
 __global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
     __shared__ float sums[HEAD_THREADS];
-    const int n = p.n, C = p.C, tid = threadIdx.x, set = blockIdx.x;
-    const float *x = p.x + (size_t)set * n * p.ldx, *dlogit = p.dlogit + (size_t)set * n * n,
-                *r = p.r + (size_t)set * n * n * C;
-    float *part = p.part + (size_t)set * (p.N * C + p.ldx);
+    const set_place at = place_of(p.places, p.n, blockIdx.x);
+    const int n = at.m, C = p.C, tid = threadIdx.x;
+    const float *x = p.x + (size_t)at.row0 * p.ldx, *dlogit = p.dlogit + at.cell0,
+                *r = p.r + (size_t)at.cell0 * C;
+    float *part = p.part + (size_t)blockIdx.x * (p.N * C + p.ldx);
     int width = p.N * C, slices = width && width < HEAD_THREADS ? HEAD_THREADS / width : 1;
     for (int i0 = 0; i0 < width; i0 += HEAD_THREADS) {
         int i = i0 + (slices > 1 ? tid % width : tid), slice = slices > 1 ? tid / width : 0;
@@ -153,42 +161,42 @@ __global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
         float sum = 0;
         if (c < p.D)
 #pragma unroll 4
-            for (int i = 0; i < n; i++) sum += get(x + (size_t)i * p.ldx + c) * get(p.item_d + set * n + i);
+            for (int i = 0; i < n; i++) sum += get(x + (size_t)i * p.ldx + c) * get(p.item_d + at.row0 + i);
         part[width + c] = sum;
     }
 }
 
 void gpu_head(gpu *s) {
+    enum { ROOM = 10000 }; /* floats of shared memory, at most: more would leave fewer blocks at work */
     const shape *sh = s->base.sh;
-    int n = s->n, B = s->base.B;
-    double places = (double)s->all * n;
-    head_args p = {n,
-                   B * n,
-                   s->C,
-                   s->N,
-                   sh->D,
-                   s->D,
-                   sh->s.decoder_out,
-                   s->x,
-                   s->theta,
-                   sh->head_weight,
-                   s->r,
-                   (size_t)B * n * n * s->C,
-                   s->dec.g,
-                   s->pos,
-                   s->order,
-                   s->logit,
-                   s->dlogit,
-                   s->item_d,
-                   s->head_part,
-                   (float)(1 / places),
-                   s->loss_part,
-                   s->results,
-                   places,
-                   s->counters};
-    size_t shared = ((size_t)s->N * s->C + n) * sizeof(float), logits = (size_t)n * n * sizeof(float);
-    int fits = shared + logits <= 40000;
-    CHAIN(s, B, HEAD_THREADS, shared + (fits ? logits : 0), head, p, fits);
+    int B = s->base.B, n = s->mixed ? s->mixed->largest : s->n, least = s->N * s->C + n;
+    double steps = (double)s->base.whole.steps;
+    head_args p = {.n = s->n,
+                   .C = s->C,
+                   .N = s->N,
+                   .D = sh->D,
+                   .ldx = s->D,
+                   .out = sh->s.decoder_out,
+                   .places = s->mixed ? s->mixed->places : nullptr,
+                   .x = s->x,
+                   .theta = s->theta,
+                   .head = sh->head_weight,
+                   .r = s->r,
+                   .plane = s->here.step_cells * s->C,
+                   .g = s->dec.g,
+                   .pos = s->pos,
+                   .order = s->order,
+                   .logit = s->logit,
+                   .dlogit = s->dlogit,
+                   .item_d = s->item_d,
+                   .part = s->head_part,
+                   .each = (float)(1 / steps),
+                   .loss_part = s->loss_part,
+                   .loss = s->results,
+                   .steps = steps,
+                   .counter = s->counters};
+    int room = least + n * n <= ROOM ? least + n * n : s->mixed ? std::max<int>(least, ROOM) : least;
+    CHAIN(s, B, HEAD_THREADS, room * sizeof(float), head, p, room);
     gpu_fork(s, 0);
     LAUNCH(s, s->side[0], B, HEAD_THREADS, 0, head_weights, p);
     gpu_sum_rows(s, s->side[0], s->head_part, B, s->N * s->C + s->D, s->head_total);
@@ -197,7 +205,11 @@ void gpu_head(gpu *s) {
 /* ---- the batch ---- */
 
 struct take_args {
-    int n, d, ldx;
+    int n, d, ldx, R;
+    const set_place *places; /* where the batch has several sizes, as the next three: */
+    const int32_t *slot;     /* [R]: row, within its set, of an item; NULL: i of item i */
+    int2 *row_at;            /* [R] */
+    int *step_set;           /* [T] */
     const uint32_t *index;
     const uint64_t *start;
     const float *items, *vectors;
@@ -233,47 +245,58 @@ __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p,
         if (row < blocks * p.rows) pack_rows(p, row / p.rows, row % p.rows);
         return;
     }
-    size_t from = p.start[p.index[blockIdx.x]], row = (size_t)blockIdx.x * p.n;
+    const set_place at = place_of(p.places, p.n, blockIdx.x);
+    size_t from = p.start[p.index[blockIdx.x]], row = (size_t)at.row0;
+    const int32_t *slot = p.slot ? p.slot + row : nullptr;
 #pragma unroll 1
-    for (int i = threadIdx.x; i < p.n; i += 128) {
-        int at = p.order_all[from + i];
-        p.order[row + i] = at;
-        p.pos[row + at] = i;
+    for (int i = threadIdx.x; i < at.n; i += 128) {
+        if (p.places) p.row_at[row + i] = make_int2(at.n, blockIdx.x);
+        if (i >= at.m) continue;
+        int item = p.order_all[from + i], to = slot ? slot[item] : item;
+        p.order[at.step0 + i] = to;
+        p.pos[row + to] = i;
+        if (p.places) p.step_set[at.step0 + i] = blockIdx.x;
     }
 #pragma unroll 2
-    for (int i = threadIdx.x; i < p.n * p.d; i += 128) {
+    for (int i = threadIdx.x; i < at.n * p.d; i += 128) {
         int item = i / p.d, c = i - item * p.d;
         float v =
             p.word ? p.vectors[(size_t)p.word[from + item] * p.d + c] : p.items[(from + item) * p.d + c];
-        p.x[(row + item) * p.ldx + c] = (v - p.mean[c]) * p.scale[c];
+        p.x[(row + (slot ? slot[item] : item)) * p.ldx + c] = (v - p.mean[c]) * p.scale[c];
     }
     if (!blockIdx.x)
 #pragma unroll 1
-        for (int c = threadIdx.x; c < p.D; c += 128) p.x[(size_t)p.B * p.n * p.ldx + c] = p.first[c];
+        for (int c = threadIdx.x; c < p.D; c += 128) p.x[(size_t)p.R * p.ldx + c] = p.first[c];
 }
 
 void gpu_take(gpu *s) {
-    take_args p = {s->n,
-                   s->base.sh->s.width,
-                   s->D,
-                   s->index,
-                   s->start,
-                   s->items,
-                   s->train_vectors ? s->vectors : s->table,
-                   s->word,
-                   s->order_all,
-                   s->mean,
-                   s->scale,
-                   s->theta + s->base.sh->start,
-                   s->x,
-                   s->base.sh->D,
-                   s->pos,
-                   s->order,
-                   s->base.B,
-                   2 * s->base.sh->s.hidden,
-                   s->H,
-                   s->theta};
-    for (int k = 0; k < s->M; k++)
-        p.enc[k] = {s->base.sh->enc[k].weight1, columns_of(s->base.sh, k), s->enc[k].w1};
+    const shape *sh = s->base.sh;
+    const mixed_batch *x = s->mixed;
+    take_args p = {.n = s->n,
+                   .d = sh->s.width,
+                   .ldx = s->D,
+                   .R = (int)s->here.items,
+                   .places = x ? x->places : nullptr,
+                   .slot = x ? x->slot : nullptr,
+                   .row_at = s->row_at,
+                   .step_set = s->step_set,
+                   .index = s->index,
+                   .start = s->start,
+                   .items = s->items,
+                   .vectors = s->train_vectors ? s->vectors : s->table,
+                   .word = s->word,
+                   .order_all = s->order_all,
+                   .mean = s->mean,
+                   .scale = s->scale,
+                   .first = s->theta + sh->start,
+                   .x = s->x,
+                   .D = sh->D,
+                   .pos = s->pos,
+                   .order = s->order,
+                   .B = s->base.B,
+                   .rows = 2 * sh->s.hidden,
+                   .H = s->H,
+                   .theta = s->theta};
+    for (int k = 0; k < s->M; k++) p.enc[k] = {sh->enc[k].weight1, columns_of(sh, k), s->enc[k].w1};
     CHAIN(s, s->base.B + up(s->M * p.rows, 4), 128, 0, take, p, s->M);
 }

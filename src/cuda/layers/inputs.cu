@@ -12,6 +12,7 @@ struct inputs_args {
     /* The pool: */
     int width; /* 0: there is none before */
     int O, n, mean;
+    const int2 *row_at; /* where the batch has several sizes: .x is n of the row's set */
     const float *x, *best;
     norms norm;
     float *gd;
@@ -25,7 +26,8 @@ template <int ROWS, bool TF32>
 using inputs_tile = tile<ROWS, 64, ROWS == 64 ? 2 : 1, 2, ROWS == 64 ? 2 : 4, true, false, TF32>;
 
 /* After the product: a column a thread, every SLICES-th row. */
-template <class T> __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, int n0) {
+template <bool MIXED, class T>
+__device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, int n0) {
     constexpr int SLICES = T::THREADS / T::BN, U = 4;
     static_assert(T::BM % (U * SLICES) == 0, "tile");
     const feature_columns &columns = p.columns;
@@ -36,7 +38,8 @@ template <class T> __device__ static inline void finish_inputs(T &s, const input
     float weight = there && p.head ? get(p.head + c) : 0.0f, mu = 0, inv = 0, g = 0;
     float share = p.mean ? 1.0f / (float)p.n : 1.0f, others = p.mean ? (float)(p.n - 1) : 1.0f;
     if (pooled) {
-        mu = others * get(p.norm.mean + o); /* of a sum over the others, or of the best alone */
+        mu = get(p.norm.mean + o);
+        if (!MIXED) mu *= others; /* of a sum over the others, or of the best alone */
         inv = get(p.norm.inv + o);
         g = get(p.norm.g + o);
     }
@@ -61,9 +64,14 @@ template <class T> __device__ static inline void finish_inputs(T &s, const input
             d[u] += sum;
             p.dx[(size_t)row * p.ldx + c] = d[u];
             if (!pooled) continue;
+            if (MIXED) {
+                int n = p.row_at[row].x;
+                share = p.mean ? 1.0f / (float)n : 1.0f;
+                others = p.mean ? (float)(n - 1) : 1.0f;
+            }
             float dz = p.mean || x[u] > 0 ? share * d[u] : 0.0f;
-            dy += (double)dz;
-            dy_xhat += (double)dz * (double)((best[u] - mu) * inv);
+            dy += MIXED ? (double)dz * (double)others : (double)dz;
+            dy_xhat += (double)dz * (double)((best[u] - (MIXED ? others * mu : mu)) * inv);
             p.gd[(size_t)row * p.O + o] = g * dz;
         }
     });
@@ -71,7 +79,7 @@ template <class T> __device__ static inline void finish_inputs(T &s, const input
     double(*sums)[T::THREADS] = (double(*)[T::THREADS]) & s;
     static_assert(sizeof(T) >= 2 * sizeof *sums && sizeof(T) >= 768 * sizeof(double), "room for sums");
     __syncthreads();
-    sums[0][threadIdx.x] = dy * (double)others;
+    sums[0][threadIdx.x] = MIXED ? dy : dy * (double)others;
     sums[1][threadIdx.x] = dy_xhat;
     __syncthreads();
     if (slice < 2 && pooled) {
@@ -85,7 +93,8 @@ template <class T> __device__ static inline void finish_inputs(T &s, const input
     for (int k = threadIdx.x; k < p.width; k += T::THREADS) norm_back(p.back, k, total[k], total[p.O + k]);
 }
 
-template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) inputs(inputs_args p) {
+template <bool MIXED, class T>
+__global__ void __launch_bounds__(T::THREADS, T::RESIDENT) inputs(inputs_args p) {
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN;
@@ -99,26 +108,32 @@ template <class T> __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) in
             fetch_across<T, T::BN, 4>(to, q * T::BK, p.K, p.columns.width - n0,
                                       [&](int k) { return p.w + k * p.columns.width + n0; });
         });
-    finish_inputs(s, p, m0, n0);
+    finish_inputs<MIXED>(s, p, m0, n0);
 }
 
 /* With the largest tiles of which there are enough. */
-template <bool TF32> static void inputs_launch(gpu *s, const inputs_args &p) {
+template <bool TF32, bool MIXED> static void inputs_launch(gpu *s, const inputs_args &p) {
     typedef inputs_tile<64, TF32> large;
     typedef inputs_tile<32, TF32> middle;
     typedef inputs_tile<16, TF32> small;
     int y = up(p.columns.width, 64);
     if ((long)up(p.R, 64) * y >= s->multiprocessors)
-        CHAIN(s, dim3(up(p.R, 64), y), large::THREADS, sizeof(large), inputs<large>, p);
+        CHAIN(s, dim3(up(p.R, 64), y), large::THREADS, sizeof(large), (inputs<MIXED, large>), p);
     else if ((long)up(p.R, 32) * y >= s->multiprocessors)
-        CHAIN(s, dim3(up(p.R, 32), y), middle::THREADS, sizeof(middle), inputs<middle>, p);
+        CHAIN(s, dim3(up(p.R, 32), y), middle::THREADS, sizeof(middle), (inputs<MIXED, middle>), p);
     else
-        CHAIN(s, dim3(up(p.R, 16), y), small::THREADS, sizeof(small), inputs<small>, p);
+        CHAIN(s, dim3(up(p.R, 16), y), small::THREADS, sizeof(small), (inputs<MIXED, small>), p);
 }
 
 void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
     const shape *sh = s->base.sh;
-    inputs_args p = {d, w, columns_of(sh, block), K, s->base.B * s->n, s->dx, s->D};
+    inputs_args p = {.d = d,
+                     .w = w,
+                     .columns = columns_of(sh, block),
+                     .K = K,
+                     .R = (int)s->here.items,
+                     .dx = s->dx,
+                     .ldx = s->D};
     if (block == s->M) {
         p.item_d = s->item_d;
         p.head = s->theta + sh->head_weight;
@@ -128,6 +143,7 @@ void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
         p.width = sh->s.encoder_out;
         p.O = s->O;
         p.n = s->n;
+        if (s->mixed) p.row_at = s->mixed->row_at;
         p.mean = sh->s.pool == ONET_POOL_MEAN;
         p.x = s->x;
         p.best = before->best;
@@ -138,7 +154,7 @@ void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
         p.back = norms_second_back(s, block - 1);
     }
     if (s->base.tf32)
-        inputs_launch<true>(s, p);
+        s->mixed ? inputs_launch<true, true>(s, p) : inputs_launch<true, false>(s, p);
     else
-        inputs_launch<false>(s, p);
+        s->mixed ? inputs_launch<false, true>(s, p) : inputs_launch<false, false>(s, p);
 }

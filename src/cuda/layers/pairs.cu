@@ -15,6 +15,7 @@ enum { PAIR_WARPS = 16, PAIR_GROUP = 16, PAIR_SPLITS = 8, PAIR_CELLS = 256 /* a 
 
 struct pair_args : pairs_of_block {
     pair_plan plan;
+    const pair_tile *tiles; /* of a batch of several sizes */
     size_t gamma;
     float *u, *best;
     int *arg;
@@ -31,11 +32,26 @@ __host__ __device__ static inline int pair_stride(int kc) {
 /* Shared memory: w [channels at a time][kc], g and e of norm1 [kc], a [rows][kc], c [rows of the sets][kc]
  * for kc hidden channels at a time (all of them where they fit), and parts of u [splits][cells][channels +
  * 8]; sums in the end. */
-static size_t pair_shared(const gpu *s, const pair_plan *p, int n) {
-    int rows = p->S ? p->S * n : p->rows, others = p->S ? p->S * n : p->jc, W = pairs_width(s);
-    size_t ld = (size_t)pair_stride(p->kc), all = (size_t)(W + rows + others) * ld + 2 * (size_t)p->kc,
-           u = (size_t)p->splits * p->groups * PAIR_GROUP * (W + 8), sums = 4 * 32 * (size_t)p->warps;
+static size_t pair_shared(const gpu *s, const pair_plan *p, int rows, int groups) {
+    int W = pairs_width(s); /* rows: of a and of c; groups: of 16 cells, once per split */
+    size_t ld = (size_t)pair_stride(p->kc), all = (size_t)(W + rows) * ld + 2 * (size_t)p->kc,
+           u = (size_t)groups * PAIR_GROUP * (W + 8), sums = 4 * 32 * (size_t)p->warps;
     return (std::max(all, sums) + u) * sizeof(float);
+}
+
+/* All hidden channels at a time, or as many as fit into shared memory. */
+static bool pair_channels(const gpu *s, int rows, int groups, pair_plan *p) {
+    for (p->kc = s->H;; p->kc = up(p->kc / 2, 16) * 16) {
+        p->shared = pair_shared(s, p, rows, groups);
+        if (p->shared <= s->shared || p->kc <= 16) return p->shared <= s->shared;
+    }
+}
+
+/* Warps that share the hidden channels of the same cells. */
+static int pair_splits(int groups, int warps) {
+    int splits = PAIR_SPLITS;
+    while (splits > 1 && splits * groups > warps) splits /= 2;
+    return splits;
 }
 
 /* Tiles of whole sets, or of some rows of one, as many as there are multiprocessors where they are large
@@ -49,189 +65,284 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
     p->tiles = p->S ? up(B, p->S) : B * p->parts;
     p->warps = p->tiles <= s->multiprocessors ? PAIR_WARPS : PAIR_WARPS / 2;
     p->groups = up(p->S ? p->S * n * n : p->rows * p->jc, PAIR_GROUP);
-    for (p->splits = PAIR_SPLITS; p->splits > 1 && p->splits * p->groups > p->warps;) p->splits /= 2;
+    p->splits = pair_splits(p->groups, p->warps);
     p->warps = std::min(p->warps, p->splits * p->groups);
-    for (p->kc = s->H;; p->kc = up(p->kc / 2, 16) * 16) {
-        p->shared = pair_shared(s, p, n);
-        if (p->shared <= s->shared || p->kc <= 16) return p->shared <= s->shared;
+    return pair_channels(s, p->S ? 2 * p->S * n : p->rows + p->jc, p->splits * p->groups, p);
+}
+
+bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p, pair_tile *out) {
+    enum { MOST_ROWS = 48 }; /* of small sets in a tile: it then leaves room for a second block */
+    const set_run &end = runs[count];
+    int most = std::min(up(end.pair0, s->multiprocessors), (int)PAIR_CELLS), rows = 0, groups = 0;
+    *p = {};
+    p->warps = end.pair0 <= s->multiprocessors * PAIR_CELLS ? PAIR_WARPS : PAIR_WARPS / 2;
+    auto add = [&](const set_run &r, int set, int i0, int tile_rows, int whole) {
+        pair_tile t = {};
+        t.n = r.n;
+        t.other0 = r.row0 + set * r.n;
+        t.row0 = t.other0 + i0;
+        t.rows = tile_rows;
+        t.pair0 = r.pair0 + set * r.n * r.n + i0 * r.n;
+        t.whole = whole;
+        t.groups = up(tile_rows * std::min(r.n, (int)PAIR_CELLS), PAIR_GROUP);
+        t.splits = pair_splits(t.groups, p->warps);
+        rows = std::max(rows, tile_rows + (whole ? tile_rows : std::min(r.n, (int)PAIR_CELLS)));
+        groups = std::max(groups, t.splits * t.groups);
+        out[p->tiles++] = t;
+    };
+    for (int k = 0; k < count; k++) {
+        const set_run &r = runs[k];
+        int S = std::min(most / (r.n * r.n), std::max(MOST_ROWS / r.n, 1));
+        int parts = S ? 1 : up(r.n, std::max(most / r.n, 1)), each = up(r.n, parts);
+        for (int set = 0; set < r.sets; set += std::max(S, 1))
+            if (S)
+                add(r, set, 0, std::min(S, r.sets - set) * r.n, 1);
+            else
+                for (int i0 = 0; i0 < r.n; i0 += each) add(r, set, i0, std::min(each, r.n - i0), 0);
+    }
+    return pair_channels(s, rows, groups, p);
+}
+
+/* What a block works on. */
+template <bool MIXED> __device__ static __forceinline__ pair_tile pair_tile_at(const pair_args &p) {
+    if constexpr (MIXED) return p.tiles[blockIdx.x];
+    pair_tile c = {};
+    c.n = p.n;
+    c.splits = p.plan.splits;
+    c.groups = p.plan.groups;
+    c.whole = p.plan.S;
+    if (p.plan.S) {
+        int set0 = (int)blockIdx.x * p.plan.S;
+        c.row0 = c.other0 = set0 * p.n;
+        c.rows = min(p.plan.S, p.B - set0) * p.n;
+    } else {
+        int set0 = (int)blockIdx.x / p.plan.parts, i0 = (int)blockIdx.x % p.plan.parts * p.plan.rows;
+        c.other0 = set0 * p.n;
+        c.row0 = c.other0 + i0;
+        c.rows = min(p.plan.rows, p.n - i0);
+    }
+    return c;
+}
+
+/* Some items j of a tile, at a time. */
+struct pair_items {
+    int j0, jc, cells; /* cells: rows * jc */
+    int inverse;       /* q / jc is q * inverse >> 20 */
+};
+
+/* Sends for W2 [W, kc] from channel o0 and hidden channel k0 on. */
+template <int W>
+__device__ static __forceinline__ void pair_fetch_weights(const pair_args &p, float *ws, int o0, int k0) {
+    const int KC = p.plan.kc, ld = pair_stride(KC), warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+    const bool aligned = (p.weight | (size_t)p.hidden) % 4 == 0;
+#pragma unroll 1
+    for (int c = warp; c < W; c += (int)blockDim.x >> 5) {
+        const float *from = p.theta + p.weight + (size_t)(o0 + c) * p.hidden + k0;
+        float *to = ws + c * ld;
+        int most = o0 + c < p.out ? p.hidden - k0 : 0;
+#pragma unroll 1
+        for (int k = lane * 4; k < KC; k += 128)
+            if (aligned)
+                async_copy<4>(to + k, from + k, most - k);
+            else
+#pragma unroll 1
+                for (int q = k; q < k + 4; q++) async_copy<1>(to + q, from + q, most - q);
     }
 }
 
-template <int NT> __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forward_kernel(pair_args p) {
-    constexpr int W = 8 * NT, ldu = W + 8; /* channels at a time */
-    extern __shared__ float4 memory[];
-    const int n = p.n, H = p.H, O = p.O, KC = p.plan.kc, ld = pair_stride(KC), T = (int)blockDim.x,
-              tid = (int)threadIdx.x, warp = tid >> 5, lane = tid & 31, warps = T >> 5;
-    const int splits = p.plan.splits, part = p.plan.groups * PAIR_GROUP * ldu;
-    float *us = (float *)memory, *ws = us + splits * part, *gs = ws + W * ld, *es = gs + KC, *as = es + KC;
-    int row0, rows, set0;
-    if (p.plan.S) {
-        set0 = (int)blockIdx.x * p.plan.S;
-        row0 = set0 * n;
-        rows = min(p.plan.S, p.B - set0) * n;
-    } else {
-        set0 = (int)blockIdx.x / p.plan.parts;
-        int i0 = (int)blockIdx.x % p.plan.parts * p.plan.rows;
-        row0 = set0 * n + i0;
-        rows = min(p.plan.rows, n - i0);
+/* Sends for g and e of norm1, a of the tile's rows and c of the items, which follow each other in shared
+ * memory: kn hidden channels from k0 on. */
+__device__ static __forceinline__ void pair_fetch_rows(const pair_args &p, const pair_tile &c, int others,
+                                                       int other0, int k0, int kn, float *gs, float *as) {
+    const int H = p.H, KC = p.plan.kc, ld = pair_stride(KC), lane = threadIdx.x & 31;
+#pragma unroll 1
+    for (int r = ((int)threadIdx.x >> 5) - 2; r < c.rows + others; r += (int)blockDim.x >> 5) {
+        const float *from = r < 0        ? (r < -1 ? p.norm1.g : p.norm1.e)
+                            : r < c.rows ? p.ac + (size_t)(c.row0 + r) * 2 * H
+                                         : p.ac + (size_t)(other0 + r - c.rows) * 2 * H + H;
+        float *to = r < 0 ? gs + (r + 2) * KC : as + r * ld;
+#pragma unroll 1
+        for (int k = lane * 4; k < kn; k += 128) async_copy(to + k, from + k0 + k);
     }
-    const int other = p.plan.S ? row0 : set0 * n, g = lane >> 2, t = lane & 3;
-    const int c_own = tid % W, r_own = tid / W, r_step = T / W; /* in the search for the best */
-    const bool aligned = (p.weight | (size_t)p.hidden) % 4 == 0;
-    auto weights = [&](int o0, int k0) {
+}
+
+/* us (+)= W2 norm1(h) for the warp's groups of 16 cells, over its share of kn hidden channels; `more`: us has
+ * the sums over other channels already. */
+template <int NT>
+__device__ static __forceinline__ void pair_product(const pair_tile &c, const pair_items &j, int KC, int kn,
+                                                    bool more, float *us, const float *ws, const float *gs,
+                                                    const float *as) {
+    constexpr int ldu = 8 * NT + 8;
+    const int ld = pair_stride(KC), lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2,
+              t = lane & 3, splits = c.splits, part = c.groups * PAIR_GROUP * ldu;
+    const float *es = gs + KC;
 #pragma unroll 1
-        for (int c = warp; c < W; c += warps) {
-            const float *from = p.theta + p.weight + (size_t)(o0 + c) * p.hidden + k0;
-            float *to = ws + c * ld;
-            int most = o0 + c < p.out ? p.hidden - k0 : 0;
-#pragma unroll 1
-            for (int k = lane * 4; k < KC; k += 128)
-                if (aligned)
-                    async_copy<4>(to + k, from + k, most - k);
-                else
-#pragma unroll 1
-                    for (int q = k; q < k + 4; q++) async_copy<1>(to + q, from + q, most - q);
+    for (int first = warp / splits * 16; first < j.cells; first += ((int)blockDim.x >> 5) / splits * 16) {
+        const float *a_at[2], *c_at[2];
+#pragma unroll
+        for (int x = 0; x < 2; x++) {
+            int q = min(first + x * 8 + g, j.cells - 1), row = q * j.inverse >> 20, item = q - row * j.jc;
+            a_at[x] = as + row * ld + t * 4;
+            c_at[x] = as + (c.rows + (c.whole ? (row * j.inverse >> 20) * c.n + item : item)) * ld + t * 4;
         }
-    };
+        float acc[NT][4] = {};
+#pragma unroll 1
+        for (int k = warp % splits * 16; k < kn; k += splits * 16) {
+            /* A lane has four k that follow each other: a sum may take its terms in any order. */
+            float4 vg = load4(gs + k + t * 4), ve = load4(es + k + t * 4), w[NT];
+            float y[2][4], fresh[NT][4] = {};
+#pragma unroll
+            for (int o = 0; o < NT; o++) w[o] = load4(ws + (o * 8 + g) * ld + k + t * 4);
+#pragma unroll
+            for (int x = 0; x < 2; x++) {
+                float4 va = load4(a_at[x] + k), vc = load4(c_at[x] + k);
+                y[x][0] = fmaf(relu(va.x + vc.x), vg.x, ve.x);
+                y[x][1] = fmaf(relu(va.y + vc.y), vg.y, ve.y);
+                y[x][2] = fmaf(relu(va.z + vc.z), vg.z, ve.z);
+                y[x][3] = fmaf(relu(va.w + vc.w), vg.w, ve.w);
+            }
+#pragma unroll
+            for (int half = 0; half < 4; half += 2) {
+                factor<4, false> a;
+                factor<2, false> b[NT];
+                a.set(0, y[0][half]);
+                a.set(1, y[1][half]);
+                a.set(2, y[0][half + 1]);
+                a.set(3, y[1][half + 1]);
+#pragma unroll
+                for (int o = 0; o < NT; o++) {
+                    b[o].set(0, half ? w[o].z : w[o].x);
+                    b[o].set(1, half ? w[o].w : w[o].y);
+                }
+                mma(fresh, a, b);
+            }
+#pragma unroll
+            for (int o = 0; o < NT; o++)
+#pragma unroll
+                for (int q = 0; q < 4; q++) acc[o][q] += fresh[o][q];
+        }
+        float *to = us + warp % splits * part + (first + g) * ldu + t * 2;
+#pragma unroll
+        for (int o = 0; o < NT; o++)
+#pragma unroll
+            for (int x = 0; x < 2; x++) {
+                float2 *at = (float2 *)(to + x * 8 * ldu + o * 8), old = more ? *at : make_float2(0, 0);
+                *at = make_float2(old.x + acc[o][2 * x], old.y + acc[o][2 * x + 1]);
+            }
+    }
+}
+
+/* u = relu(sum of its parts + bias), in shared memory and in device memory; from: the tile's first cell. */
+template <int W>
+__device__ static __forceinline__ void pair_finish_cells(const pair_args &p, const pair_tile &c,
+                                                         const pair_items &j, size_t from, int o, float bias,
+                                                         float *us) {
+    constexpr int ldu = W + 8;
+    const int part = c.groups * PAIR_GROUP * ldu;
+#pragma unroll 1
+    for (int q = (int)threadIdx.x / W; q < j.cells; q += (int)blockDim.x / W) {
+        float *at = us + q * ldu + (int)threadIdx.x % W, u = *at;
+#pragma unroll 2
+        for (int z = 1; z < c.splits; z++) u += at[z * part];
+        *at = u = relu(u + bias);
+        if (o < p.O) p.u[(from + j.j0 + q) * p.O + o] = u; /* jc < n: a single row */
+    }
+}
+
+/* The pool of channel o over the items j, and the sums of u and of u*u. */
+template <int W>
+__device__ static __forceinline__ void pair_pool(const pair_args &p, const pair_tile &c, const pair_items &j,
+                                                 int o, float sign, const float *us, double &sum,
+                                                 double &square) {
+    constexpr int ldu = W + 8;
+#pragma unroll 1
+    for (int r = (int)threadIdx.x / W; r < c.rows; r += (int)blockDim.x / W) {
+        size_t at = (size_t)(c.row0 + r) * p.O + o;
+        int own = c.row0 + r - c.other0 - j.j0, arg = -1;
+        if (c.whole) own = r - (r * j.inverse >> 20) * c.n;
+        float best = 0, s0 = 0, s1 = 0;
+        if (j.j0) {
+            best = p.best[at];
+            arg = p.arg[at];
+        }
+        const float *from = us + r * j.jc * ldu + (int)threadIdx.x % W;
+#pragma unroll 2
+        for (int i = 0; i < j.jc; i++) {
+            float u = from[i * ldu];
+            s0 += u;
+            s1 += u * u;
+            if (i == own) continue;
+            if (p.mean)
+                best += u;
+            else if (arg < 0 || sign * u > sign * best) {
+                best = u;
+                arg = j.j0 + i;
+            }
+        }
+        p.best[at] = best;
+        p.arg[at] = arg;
+        sum += (double)s0;
+        square += (double)s1;
+    }
+}
+
+/* The block's sums of W channels from o0 on, to its place among p.part. */
+template <int W>
+__device__ static __forceinline__ void pair_leave_sums(const pair_args &p, int o0, double sum, double square,
+                                                       double *sums /* [2, threads] */) {
+    const int T = (int)blockDim.x, tid = (int)threadIdx.x;
+    sums[tid] = sum;
+    sums[T + tid] = square;
+    __syncthreads();
+    if (tid >= 2 * W || o0 + tid % W >= p.O) return;
+    double add = 0;
+#pragma unroll 4
+    for (int k = tid % W; k < T; k += W) add += sums[tid / W * T + k];
+    p.part[(size_t)blockIdx.x * 2 * p.O + tid / W * p.O + o0 + tid % W] = add;
+}
+
+template <int NT, bool MIXED>
+__global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forward_kernel(pair_args p) {
+    constexpr int W = 8 * NT; /* channels at a time */
+    extern __shared__ float4 memory[];
+    const pair_tile c = pair_tile_at<MIXED>(p);
+    const int n = c.n, H = p.H, O = p.O, KC = p.plan.kc, tid = (int)threadIdx.x;
+    const size_t from = MIXED ? (size_t)c.pair0 : (size_t)c.row0 * n;
+    const int JC = MIXED ? min(n, (int)PAIR_CELLS) : p.plan.jc;
+    float *us = (float *)memory, *ws = us + c.splits * c.groups * PAIR_GROUP * (W + 8),
+          *gs = ws + W * pair_stride(KC), *as = gs + 2 * KC;
 #pragma unroll 1
     for (int o0 = 0; o0 < O; o0 += W) {
-        const int o_own = o0 + c_own;
+        const int o_own = o0 + tid % W; /* in the passes over u */
         double sum = 0, square = 0;
         float bias = 0, sign = 1;
 #pragma unroll 1
-        for (int j0 = 0; j0 < n; j0 += p.plan.jc) {
-            const int jc = min(p.plan.jc, n - j0), cells = rows * jc;
-            const int others = p.plan.S ? rows : jc, other0 = other + j0;
-            const int inverse = ((1 << 20) + jc - 1) / jc; /* q / jc is q * inverse >> 20 */
+        for (int j0 = 0; j0 < n; j0 += JC) {
+            const int jc = min(JC, n - j0);
+            const pair_items j = {j0, jc, c.rows * jc, ((1 << 20) + jc - 1) / jc};
 #pragma unroll 1
             for (int k0 = 0; k0 < H; k0 += KC) {
                 const int kn = min(KC, H - k0);
                 __syncthreads();
-                if (KC < H || !j0) weights(o0, k0); /* these are older than the kernel before this one */
+                if (KC < H || !j0)
+                    pair_fetch_weights<W>(p, ws, o0, k0); /* older than the kernel before this one */
                 if (!j0 && !k0 && o_own < p.out) {
                     bias = __ldg(p.theta + p.bias + o_own);
                     sign = __ldg(p.theta + p.gamma + o_own) < 0 ? -1.0f : 1.0f;
                 }
                 if (!o0 && !j0 && !k0) wait_turn();
-#pragma unroll 1
-                for (int r = warp - 2; r < rows + others; r += warps) { /* g, e, a, c follow each other */
-                    const float *from = r < 0      ? (r < -1 ? p.norm1.g : p.norm1.e)
-                                        : r < rows ? p.ac + (size_t)(row0 + r) * 2 * H
-                                                   : p.ac + (size_t)(other0 + r - rows) * 2 * H + H;
-                    float *to = r < 0 ? gs + (r + 2) * KC : as + r * ld;
-#pragma unroll 1
-                    for (int k = lane * 4; k < kn; k += 128) async_copy(to + k, from + k0 + k);
-                }
+                pair_fetch_rows(p, c, c.whole ? c.rows : jc, c.other0 + j0, k0, kn, gs, as);
                 async_commit();
                 async_wait<0>();
                 __syncthreads();
-#pragma unroll 1
-                for (int first = warp / splits * 16; first < cells; first += warps / splits * 16) {
-                    const float *a_at[2], *c_at[2];
-#pragma unroll
-                    for (int x = 0; x < 2; x++) {
-                        int q = min(first + x * 8 + g, cells - 1), i = q * inverse >> 20, j = q - i * jc;
-                        a_at[x] = as + i * ld + t * 4;
-                        c_at[x] = as + (rows + (p.plan.S ? (i * inverse >> 20) * n + j : j)) * ld + t * 4;
-                    }
-                    float acc[NT][4] = {};
-#pragma unroll 1
-                    for (int k = warp % splits * 16; k < kn; k += splits * 16) {
-                        /* a lane has four k that follow each other: the order is all the same to a sum */
-                        float4 vg = load4(gs + k + t * 4), ve = load4(es + k + t * 4), w[NT];
-                        float y[2][4], fresh[NT][4] = {};
-#pragma unroll
-                        for (int c = 0; c < NT; c++) w[c] = load4(ws + (c * 8 + g) * ld + k + t * 4);
-#pragma unroll
-                        for (int x = 0; x < 2; x++) {
-                            float4 va = load4(a_at[x] + k), vc = load4(c_at[x] + k);
-                            y[x][0] = fmaf(relu(va.x + vc.x), vg.x, ve.x);
-                            y[x][1] = fmaf(relu(va.y + vc.y), vg.y, ve.y);
-                            y[x][2] = fmaf(relu(va.z + vc.z), vg.z, ve.z);
-                            y[x][3] = fmaf(relu(va.w + vc.w), vg.w, ve.w);
-                        }
-#pragma unroll
-                        for (int half = 0; half < 4; half += 2) {
-                            factor<4, false> a;
-                            factor<2, false> b[NT];
-                            a.set(0, y[0][half]);
-                            a.set(1, y[1][half]);
-                            a.set(2, y[0][half + 1]);
-                            a.set(3, y[1][half + 1]);
-#pragma unroll
-                            for (int c = 0; c < NT; c++) {
-                                b[c].set(0, half ? w[c].z : w[c].x);
-                                b[c].set(1, half ? w[c].w : w[c].y);
-                            }
-                            mma(fresh, a, b);
-                        }
-#pragma unroll
-                        for (int c = 0; c < NT; c++)
-#pragma unroll
-                            for (int q = 0; q < 4; q++) acc[c][q] += fresh[c][q];
-                    }
-                    float *to = us + warp % splits * part + (first + g) * ldu + t * 2;
-#pragma unroll
-                    for (int c = 0; c < NT; c++)
-#pragma unroll
-                        for (int x = 0; x < 2; x++) {
-                            float2 *at = (float2 *)(to + x * 8 * ldu + c * 8),
-                                   old = k0 ? *at : make_float2(0, 0);
-                            *at = make_float2(old.x + acc[c][2 * x], old.y + acc[c][2 * x + 1]);
-                        }
-                }
+                pair_product<NT>(c, j, KC, kn, k0 > 0, us, ws, gs, as);
             }
             __syncthreads();
-#pragma unroll 1
-            for (int q = tid / W; q < cells; q += r_step) {
-                float *at = us + q * ldu + c_own, u = *at;
-#pragma unroll 2
-                for (int z = 1; z < splits; z++) u += at[z * part];
-                *at = u = relu(u + bias);
-                if (o_own < O) p.u[((size_t)row0 * n + j0 + q) * O + o_own] = u; /* jc < n: a single row */
-            }
+            pair_finish_cells<W>(p, c, j, from, o_own, bias, us);
             __syncthreads();
-            if (o_own < O)
-#pragma unroll 1
-                for (int r = r_own; r < rows; r += r_step) {
-                    size_t at = (size_t)(row0 + r) * O + o_own;
-                    int own = row0 + r - other - j0, arg = -1;
-                    if (p.plan.S) own = r - (r * inverse >> 20) * n;
-                    float best = 0, s0 = 0, s1 = 0;
-                    if (j0) {
-                        best = p.best[at];
-                        arg = p.arg[at];
-                    }
-                    const float *from = us + r * jc * ldu + c_own;
-#pragma unroll 2
-                    for (int j = 0; j < jc; j++) {
-                        float u = from[j * ldu];
-                        s0 += u;
-                        s1 += u * u;
-                        if (j == own) continue;
-                        if (p.mean)
-                            best += u;
-                        else if (arg < 0 || sign * u > sign * best) {
-                            best = u;
-                            arg = j0 + j;
-                        }
-                    }
-                    p.best[at] = best;
-                    p.arg[at] = arg;
-                    sum += (double)s0;
-                    square += (double)s1;
-                }
+            if (o_own < O) pair_pool<W>(p, c, j, o_own, sign, us, sum, square);
         }
-        double *sums = (double *)ws; /* [2, T] */
-        sums[tid] = sum;
-        sums[T + tid] = square;
-        __syncthreads();
-        if (tid < 2 * W && o0 + tid % W < O) {
-            double add = 0;
-#pragma unroll 4
-            for (int k = tid % W; k < T; k += W) add += sums[tid / W * T + k];
-            p.part[(size_t)blockIdx.x * 2 * O + tid / W * O + o0 + tid % W] = add;
-        }
+        pair_leave_sums<W>(p, o0, sum, square, (double *)ws);
     }
     if (!last_block(p.counter, gridDim.x)) return;
     double *total = (double *)memory;
@@ -240,10 +351,22 @@ template <int NT> __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forwar
     if (tid < p.out) norm_make(p.norm2, tid, total[tid], total[O + tid]);
 }
 
+template <bool MIXED> static void pair_forward_launch(gpu *s, const pair_args &p) {
+    int threads = p.plan.warps * 32;
+    if (pairs_width(s) == 16)
+        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<2, MIXED>), p);
+    else
+        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<4, MIXED>), p);
+}
+
 void gpu_encoder_pairs(gpu *s, int block) {
     encoder_block *e = &s->enc[block];
     pair_args p = {pairs_of(s, block)};
-    if (!pair_plan_make(s, p.B, p.n, &p.plan)) return;
+    if (s->mixed) {
+        p.plan = s->mixed->pair;
+        p.tiles = s->mixed->pair_tiles;
+    } else if (!pair_plan_make(s, p.B, p.n, &p.plan))
+        return;
     p.gamma = s->base.sh->enc[block].norm2.gamma;
     p.u = e->u;
     p.best = e->best;
@@ -251,9 +374,8 @@ void gpu_encoder_pairs(gpu *s, int block) {
     p.part = s->part;
     p.counter = s->counters;
     p.norm2 = norms_second(s, block);
-    int threads = p.plan.warps * 32;
-    if (pairs_width(s) == 16)
-        CHAIN(s, p.plan.tiles, threads, p.plan.shared, pair_forward_kernel<2>, p);
+    if (s->mixed)
+        pair_forward_launch<true>(s, p);
     else
-        CHAIN(s, p.plan.tiles, threads, p.plan.shared, pair_forward_kernel<4>, p);
+        pair_forward_launch<false>(s, p);
 }

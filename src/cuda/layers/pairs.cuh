@@ -15,18 +15,18 @@ struct pairs_of_block {
 static inline pairs_of_block pairs_of(const gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
-    return {s->n,
-            s->base.B,
-            s->H,
-            s->O,
-            sh->s.hidden,
-            sh->s.encoder_out,
-            sh->s.pool == ONET_POOL_MEAN,
-            s->enc[block].ac,
-            s->theta,
-            at->weight2,
-            at->bias2,
-            s->enc[block].norm1};
+    return {.n = s->n,
+            .B = s->base.B,
+            .H = s->H,
+            .O = s->O,
+            .hidden = sh->s.hidden,
+            .out = sh->s.encoder_out,
+            .mean = sh->s.pool == ONET_POOL_MEAN,
+            .ac = s->enc[block].ac,
+            .theta = s->theta,
+            .weight = at->weight2,
+            .bias = at->bias2,
+            .norm1 = s->enc[block].norm1};
 }
 
 static inline int pairs_width(const gpu *s) { /* channels at a time */

@@ -45,7 +45,15 @@ static int rows_weights_launch(gpu *s, cudaStream_t where, const float *d, int w
     if (splits > SPLITS) splits = SPLITS;
     int each = up(up(R, splits), 32) * 32; /* whole chunks */
     splits = up(R, each);
-    weights_args p = {d, width, R, each, s->x, s->D, in, ones, part};
+    weights_args p = {.d = d,
+                      .width = width,
+                      .R = R,
+                      .rows_split = each,
+                      .x = s->x,
+                      .ldx = s->D,
+                      .in = in,
+                      .ones = ones,
+                      .part = part};
     if (large)
         LAUNCH(s, where, dim3(x, y, splits), wide::THREADS, sizeof(wide), rows_weights<wide>, p);
     else

@@ -63,11 +63,7 @@ __device__ inline void narrow::pooled_features(int k) {
         int item = i / WIDE, o = i % WIDE;
         if (o >= p.out) continue;
         size_t row = row0() + item;
-        float v = load ? e.best[row * WIDE + o] : best[i], y;
-        if (p.mean)
-            y = (norm.g[o] * v + (float)(n - 1) * norm.e[o]) / (float)n;
-        else
-            y = n > 1 ? relu(norm.g[o] * v + norm.e[o]) : 0.0f;
+        float y = pooled(norm.g[o], norm.e[o], p.mean, n)(load ? e.best[row * WIDE + o] : best[i]);
         at(p.l.x)[item * p.lx + e.in + o] = y;
         p.x[row * p.ldx + e.in + o] = y;
     }
@@ -412,35 +408,29 @@ __device__ inline void narrow::pairs_back(const factor<4, false> (&w)[2], int ti
     for (int i = 0; i < 8; i++) gs[i % 4 / 2 * 8 * LG + i / 4 * 8 + i % 2] = sum[i / 4][i % 4];
 }
 
-/* du from u; then the pass over the pairs. When all blocks have met: dac, and the gradient of the features.
- */
-__device__ inline void narrow::encoder_back(int k) {
+/* What a kernel before this one has left of norm1 and of the slopes of norm2. */
+__device__ __forceinline__ void narrow::load_norms_back(int k) {
     const narrow_encoder &e = p.enc[k];
-    const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, tiles = H / 16, slices = WARPS / tiles;
-    const int slice = tid / 32 / tiles, tile = tid / 32 - slice * tiles;
-    float *ac = at(p.l.ac), *du = at(p.l.du), *dac = at(p.l.dac), *dc = at(p.l.dc), *gs = dc + slices * n * H;
     norms norm = norm1(k);
-    if (p.first == phase_encoder_back(p, k)) { /* by a kernel before this one */
-        for (int i = tid; i < H; i += NT) {
-            norm.g[i] = e.norm1.g[i];
-            norm.e[i] = 0;
-            norm.mean[i] = e.norm1.mean[i];
-            norm.inv[i] = e.norm1.inv[i];
-        }
-        for (int i = tid; i < WIDE; i += NT) {
-            at(p.l.slopes)[i] = e.k0[i];
-            at(p.l.slopes)[WIDE + i] = e.k1[i];
-        }
-        __syncthreads();
+    for (int i = threadIdx.x; i < p.H; i += NT) {
+        norm.g[i] = e.norm1.g[i];
+        norm.e[i] = 0;
+        norm.mean[i] = e.norm1.mean[i];
+        norm.inv[i] = e.norm1.inv[i];
     }
-    fold_weights(k); /* the bias is not needed here */
-    factor<4, false> w[2];
-    const float *folded = at(p.l.w) + (min(tile, tiles - 1) * 16 + tid % 32 / 4) * LD + tid % 4;
-#pragma unroll
-    for (int i = 0; i < 8; i++) w[i / 4].set(i % 4, folded[i % 2 * 8 * LD + i / 4 * 8 + i % 4 / 2 * 4]);
-    __syncthreads(); /* other things take its place */
-    double own[4] = {};
-    int quad = tid % 4 * 4;
+    for (int i = threadIdx.x; i < WIDE; i += NT) {
+        at(p.l.slopes)[i] = e.k0[i];
+        at(p.l.slopes)[WIDE + i] = e.k1[i];
+    }
+    __syncthreads();
+}
+
+/* du from u and gd, and ac from memory; own: the thread's sums of du, of channels tid % 4 * 4 and the next.
+ */
+__device__ __forceinline__ void narrow::make_du(int k, double (&own)[4]) {
+    const narrow_encoder &e = p.enc[k];
+    const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, quad = tid % 4 * 4;
+    float *ac = at(p.l.ac), *du = at(p.l.du);
     float4 k0 = load4(at(p.l.slopes) + quad), k1 = load4(at(p.l.slopes) + WIDE + quad);
     const float *gd = load ? p.gd + row0() * WIDE : at(p.l.added);
 #pragma unroll 1
@@ -471,7 +461,14 @@ __device__ inline void narrow::encoder_back(int k) {
     }
     async_wait<0>();
     __syncthreads();
-    if (slice < slices) pairs_back(w, tile, slice, slices, gs);
+}
+
+/* After pairs_back: its slices added up (the c half of dac, G), and what all blocks are to sum: `mine` is
+ * sum_o w G [H], then sum du [16]. */
+__device__ __forceinline__ void narrow::add_slices(int k, int slices, float *gs, const double (&own)[4]) {
+    const narrow_encoder &e = p.enc[k];
+    const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, quad = tid % 4 * 4;
+    float *dac = at(p.l.dac), *dc = at(p.l.dc);
     double *red = doubles(p.l.red), *mine = doubles(p.l.mine);
 #pragma unroll
     for (int q = 0; q < 4; q++) {
@@ -488,7 +485,6 @@ __device__ inline void narrow::encoder_back(int k) {
         int row = i / p.by_h;
         dac[row * lda + H + i - row * H] = add;
     }
-    /* G over the slices; sum_o w G; sum du. */
 #pragma unroll 1
     for (int i = tid; i < H * WIDE; i += NT) {
         int at_h = i / WIDE, o = i % WIDE;
@@ -514,11 +510,14 @@ __device__ inline void narrow::encoder_back(int k) {
         mine[tid] = add;
     }
     __syncthreads();
-    send_many(H + WIDE);
-    tally(ac, dc);
-    double *total = doubles(p.l.total);
-    receive_sent(H + WIDE);
-    float *c0 = at(p.l.fold1), *c1 = (float *)mine;
+}
+
+/* The slopes c0 and c1 of norm1 and the gradients of norm1 and b2, from the sums over all blocks. */
+__device__ __forceinline__ void narrow::make_slopes1(int k, float *c0, float *c1) {
+    const narrow_encoder &e = p.enc[k];
+    const int H = p.H, tid = threadIdx.x;
+    const double *total = doubles(p.l.total);
+    norms norm = norm1(k);
     if (tid < p.hidden) {
         double dy = 0;
 #pragma unroll
@@ -530,7 +529,62 @@ __device__ inline void narrow::encoder_back(int k) {
         c0[tid] = c1[tid] = 0;
     if (blockIdx.x == 0 && tid < p.out) p.grad[e.bias2 + tid] = (float)total[H + tid];
     __syncthreads();
-    double dy = 0, dy_xhat = 0;
+}
+
+/* dac = sum - c0*count - c1*total (tally's), in shared memory and in device memory. */
+__device__ __forceinline__ void narrow::correct_dac(int k, const float *c0, const float *c1,
+                                                    const float *totals) {
+    const narrow_encoder &e = p.enc[k];
+    const int n = p.n, H = p.H, lda = 2 * H + 4;
+    float *dac = at(p.l.dac);
+#pragma unroll 1
+    for (int i = threadIdx.x; i < n * 2 * H; i += NT) {
+        int row = i / p.by_2h, c = i - row * 2 * H, ch = c < H ? c : c - H;
+        float v = dac[row * lda + c] - c0[ch] * totals[n * 2 * H + i] - c1[ch] * totals[i];
+        dac[row * lda + c] = v;
+        e.dac[row0() * 2 * H + i] = v;
+    }
+    __syncthreads();
+}
+
+/* What dac gives to the gradient of the features that block k saw. */
+__device__ __forceinline__ void narrow::add_dx(int k) {
+    const narrow_encoder &e = p.enc[k];
+    product(at(p.l.dac), 2 * p.H + 4, e.w1_back, p.H / 8, (e.in + 7) / 8, p.n, at(p.l.product),
+            p.l.product_room, [&](int row, int c, float4 v) {
+                float4 *to = (float4 *)(at(p.l.dx) + row * p.lx + c), add = *to;
+                v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
+                *to = v;
+                float *out = p.dx + (row0() + row) * p.ldx + c;
+                if (c < e.in) out[0] = v.x;
+                if (c + 1 < e.in) out[1] = v.y;
+                if (c + 2 < e.in) out[2] = v.z;
+                if (c + 3 < e.in) out[3] = v.w;
+            });
+}
+
+/* du from u; then the pass over the pairs. When all blocks have met: dac, and the gradient of the features.
+ */
+__device__ inline void narrow::encoder_back(int k) {
+    const int n = p.n, H = p.H, tid = threadIdx.x, tiles = H / 16, slices = WARPS / tiles;
+    const int slice = tid / 32 / tiles, tile = tid / 32 - slice * tiles;
+    float *dc = at(p.l.dc), *gs = dc + slices * n * H;
+    if (p.first == phase_encoder_back(p, k)) load_norms_back(k);
+    fold_weights(k); /* the bias is not needed here */
+    factor<4, false> w[2];
+    const float *folded = at(p.l.w) + (min(tile, tiles - 1) * 16 + tid % 32 / 4) * LD + tid % 4;
+#pragma unroll
+    for (int i = 0; i < 8; i++) w[i / 4].set(i % 4, folded[i % 2 * 8 * LD + i / 4 * 8 + i % 4 / 2 * 4]);
+    __syncthreads(); /* other things take its place */
+    double own[4] = {};
+    make_du(k, own);
+    if (slice < slices) pairs_back(w, tile, slice, slices, gs);
+    add_slices(k, slices, gs, own);
+    send_many(H + WIDE);
+    tally(at(p.l.ac), dc);
+    receive_sent(H + WIDE);
+    float *c0 = at(p.l.fold1), *c1 = at(p.l.mine);
+    make_slopes1(k, c0, c1);
     if (load) {
         load_set(p.D);
         for (int i = tid; i < n * p.lx; i += NT) {
@@ -538,27 +592,10 @@ __device__ inline void narrow::encoder_back(int k) {
             at(p.l.dx)[i] = c < p.D ? p.dx[(row0() + row) * p.ldx + c] : 0.0f;
         }
     }
-#pragma unroll 1
-    for (int i = tid; i < n * 2 * H; i += NT) {
-        int row = i / p.by_2h, c = i - row * 2 * H, ch = c < H ? c : c - H;
-        float v = dac[row * lda + c] - c0[ch] * dc[n * 2 * H + i] - c1[ch] * dc[i];
-        dac[row * lda + c] = v;
-        e.dac[row0() * 2 * H + i] = v;
-    }
-    __syncthreads();
-    if (k || p.train_vectors)
-        product(dac, lda, e.w1_back, H / 8, (e.in + 7) / 8, n, at(p.l.product), p.l.product_room,
-                [&](int row, int c, float4 v) {
-                    float4 *to = (float4 *)(at(p.l.dx) + row * p.lx + c), add = *to;
-                    v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
-                    *to = v;
-                    float *out = p.dx + (row0() + row) * p.ldx + c;
-                    if (c < e.in) out[0] = v.x;
-                    if (c + 1 < e.in) out[1] = v.y;
-                    if (c + 2 < e.in) out[2] = v.z;
-                    if (c + 3 < e.in) out[3] = v.w;
-                });
+    correct_dac(k, c0, c1, dc);
+    if (k || p.train_vectors) add_dx(k);
     if (!k) return;
+    double dy = 0, dy_xhat = 0;
     pool_back(k - 1, dy, dy_xhat);
     finish_pool_back(k - 1, dy, dy_xhat);
 }

@@ -127,7 +127,8 @@ static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout 
 static bool narrow_fill(const gpu *s, narrow_args *p) {
     const shape *sh = s->base.sh;
     int n = s->n, B = s->base.B, R = B * n;
-    if (!gpu_narrow_net(s) || n * n > NT || B < 1 || B > s->narrow.blocks || s->base.sum) return false;
+    if (!gpu_narrow_net(s) || s->mixed || n * n > NT || B < 1 || B > s->narrow.blocks || s->base.sum)
+        return false;
     *p = {};
     p->n = n;
     p->B = B;
@@ -228,7 +229,7 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     p->pool_t = s->pool_t;
     p->exchange = s->narrow.exchange;
     p->counter = s->counters;
-    double cells = (double)R * n;
+    double cells = (double)s->base.whole.pairs;
     p->each = 1 / cells;
     p->sample = cells > 1 ? cells / (cells - 1) : 1;
     p->places = R;

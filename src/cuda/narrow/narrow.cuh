@@ -344,6 +344,12 @@ struct narrow {
     __device__ void pairs_back(const factor<4, false> (&w)[2], int tile, int slice, int slices,
                                float *gs) const;
     __device__ void tally(const float *ac, float *totals) const;
+    __device__ void load_norms_back(int k);
+    __device__ void make_du(int k, double (&own)[4]);
+    __device__ void add_slices(int k, int slices, float *gs, const double (&own)[4]);
+    __device__ void make_slopes1(int k, float *c0, float *c1);
+    __device__ void correct_dac(int k, const float *c0, const float *c1, const float *totals);
+    __device__ void add_dx(int k);
     __device__ void encoder_back(int k);
 
     __device__ void load_plane(int m, bool back);

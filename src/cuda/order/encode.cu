@@ -163,12 +163,7 @@ template <int TJ> __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair
 #pragma unroll
                 for (int c = 0; c < 8; c++) {
                     if (o + c >= p.out) continue;
-                    float g = p.g[o + c], e = p.e[o + c], y = ii ? best[1][c] : best[0][c];
-                    if (p.mean)
-                        y = (g * y + (float)(n - 1) * e) / (float)n;
-                    else
-                        y = n > 1 ? relu(g * y + e) : 0.0f;
-                    x[o + c] = y;
+                    x[o + c] = pooled(p.g[o + c], p.e[o + c], p.mean, n)(ii ? best[1][c] : best[0][c]);
                 }
             }
         }

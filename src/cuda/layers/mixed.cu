@@ -1,0 +1,140 @@
+/* The tables of a batch whose sets have several sizes. The host sorts the sets, largest first, so that the
+ * blocks of threads with most work start first, cuts the batch into tiles for each kernel over cells, and
+ * sends the tables before the step. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "cuda/layers/mixed.cuh"
+
+extern "C" {
+#include "data/sets.h"
+}
+
+/* Room for the tables of a batch, in bytes: pairs, steps and cells are cut into no more tiles than this. */
+static size_t tiles_room(batch_size most) {
+    size_t weights = most.steps + most.step_cells / 32 + (size_t)most.sets;
+    return most.sets * (sizeof(set_place) + sizeof(back_tile)) + most.items * sizeof(pair_tile) +
+           most.steps * sizeof(conv_span) + 2 * weights * sizeof(weight_tile) + most.items * sizeof(int32_t) +
+           16 * 8;
+}
+
+bool mixed_reserve(gpu *s, batch_size most) {
+    mixed_close(s);
+    size_t B = (size_t)most.sets;
+    s->sorted.index = (uint32_t *)calloc(B, sizeof *s->sorted.index);
+    s->sorted.from = (int *)calloc(B, sizeof *s->sorted.from);
+    s->sorted.places = (set_place *)calloc(B, sizeof *s->sorted.places);
+    s->sorted.runs = (set_run *)calloc(B + 1, sizeof *s->sorted.runs);
+    s->sorted.slot = (int32_t *)calloc(most.items, sizeof *s->sorted.slot);
+    s->table_room = tiles_room(most);
+    return s->sorted.index && s->sorted.from && s->sorted.places && s->sorted.runs && s->sorted.slot;
+}
+
+void mixed_close(gpu *s) {
+    free(s->sorted.index);
+    free(s->sorted.from);
+    free(s->sorted.places);
+    free(s->sorted.runs);
+    free(s->sorted.slot);
+    s->sorted = {};
+}
+
+/* Sorts the sets, and finds where each begins; gives back how many runs of sets of one size there are. */
+static int sort_sets(gpu *s, const uint32_t *index, int B) {
+    const onet_sets *sets = s->sets;
+    sorted_sets *k = &s->sorted;
+    for (int b = 0; b < B; b++) {
+        k->from[b] = b;
+        k->places[b].n = (int)sets_size(sets, index[b]);
+        k->places[b].m = (int)sets_placed(sets, index[b]);
+    }
+    std::stable_sort(k->from, k->from + B, [&](int a, int b) {
+        const set_place &x = k->places[a], &y = k->places[b];
+        return x.n != y.n ? x.n > y.n : x.m > y.m;
+    });
+    set_run end = {};
+    int runs = 0;
+    for (int b = 0; b < B; b++) {
+        size_t set = k->index[b] = index[k->from[b]];
+        int n = (int)sets_size(sets, set), m = (int)sets_placed(sets, set);
+        if (!runs || k->runs[runs - 1].n != n || k->runs[runs - 1].m != m) {
+            k->runs[runs] = end;
+            k->runs[runs].n = n;
+            k->runs[runs].m = m;
+            k->runs[runs++].sets = 0;
+        }
+        k->runs[runs - 1].sets++;
+        end.sets++;
+        end.row0 += n;
+        end.pair0 += n * n;
+        end.step0 += m;
+        end.cell0 += m * m;
+    }
+    k->runs[runs] = end;
+    int b = 0;
+    for (int r = 0; r < runs; r++)
+        for (int i = 0; i < k->runs[r].sets; i++, b++) {
+            const set_run &u = k->runs[r];
+            k->places[b] = {.n = u.n,
+                            .row0 = u.row0 + i * u.n,
+                            .pair0 = u.pair0 + i * u.n * u.n,
+                            .m = u.m,
+                            .step0 = u.step0 + i * u.m,
+                            .cell0 = u.cell0 + i * u.m * u.m};
+        }
+    return runs;
+}
+
+/* Rows of a set: first the items that are placed, then its context items. */
+static void make_slots(gpu *s, int B) {
+    for (int b = 0; b < B; b++) {
+        const set_place &at = s->sorted.places[b];
+        const uint8_t *context = s->sets->context + s->sets->start[s->sorted.index[b]];
+        for (int i = 0, placed = 0, seen = at.m; i < at.n; i++)
+            s->sorted.slot[at.row0 + i] = context[i] ? seen++ : placed++;
+    }
+}
+
+/* Puts tables one after the other into pinned memory and knows where each will be on the device. */
+struct table_writer {
+    unsigned char *host, *device;
+    size_t used;
+    template <class T> T *next() { return (T *)(host + used); }
+    template <class T> const T *end(int count) {
+        const T *there = (const T *)(device + used);
+        used += ((size_t)count * sizeof(T) + 15) / 16 * 16;
+        return there;
+    }
+};
+
+bool mixed_make(gpu *s, const uint32_t *index, int B, unsigned char *host) {
+    mixed_batch *x = &s->mixed_now;
+    int runs = sort_sets(s, index, B);
+    const set_run *r = s->sorted.runs;
+    table_writer w = {host, s->tables, 0};
+    std::copy_n(s->sorted.places, B, w.next<set_place>());
+    x->places = w.end<set_place>(B);
+    x->slot = nullptr;
+    if (s->sets->context) {
+        make_slots(s, B);
+        std::copy_n(s->sorted.slot, r[runs].row0, w.next<int32_t>());
+        x->slot = w.end<int32_t>(r[runs].row0);
+    }
+    bool fits = pair_tiles_make(s, r, runs, &x->pair, w.next<pair_tile>());
+    x->pair_tiles = w.end<pair_tile>(x->pair.tiles);
+    fits = fits && back_tiles_make(s, r, runs, &x->back, w.next<back_tile>());
+    x->back_tiles = w.end<back_tile>(x->back.tiles);
+    fits = fits && conv_tiles_make(s, r, runs, &x->conv, w.next<conv_span>());
+    x->conv_tiles = w.end<conv_span>(x->conv.tiles);
+    for (int pools = 0; pools < 2 && fits; pools++) {
+        weight_tiles_make(r, runs, pools, &x->weights[pools], w.next<weight_tile>());
+        x->weights[pools].tiles = w.end<weight_tile>(x->weights[pools].count);
+    }
+    x->largest = r[0].n;
+    x->row_at = s->row_at;
+    x->step_set = s->step_set;
+    s->table_bytes = w.used;
+    return fits;
+}
