@@ -473,6 +473,6 @@ int main(int argc, char **argv) {
         test_races();
     else
         test_all();
-    printf("ordering on the GPU: %d checks passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
