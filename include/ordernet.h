@@ -408,6 +408,11 @@ typedef struct onet_train_options {
     /* Called a few times a second; non-zero stops: the checkpoint is written, ONET_INTERRUPTED given back. */
     int (*progress)(void *context, const onet_progress *progress);
     void *context;
+    /* Fine-tuning: begin with the weights of this model, which is not changed; NULL: with random ones. The
+     * settings, the standardisation (mean and scale) and the words with their vectors are the model's, and
+     * `settings` and `standardise` above are not looked at. Adam, the schedule and the average of the weights
+     * start anew. The sets must have items of the model's width, or words of its vocabulary. */
+    const onet_model *from;
 } onet_train_options;
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */

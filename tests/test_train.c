@@ -296,6 +296,107 @@ static void the_best_and_patience_go_by_log_likelihood(void **state) {
     onet_sets_free(valid);
 }
 
+/* The loss of the first step. */
+static double first_loss(const onet_sets *sets, const onet_model *from) {
+    onet_train_options o = small_run();
+    o.max_steps = 1;
+    o.from = from;
+    onet_model *m = train(sets, NULL, &o);
+    double loss = atof(onet_model_record(m, "loss"));
+    onet_model_free(m);
+    return loss;
+}
+
+/* Numbers that are twice as large and moved: another scale, the same order. */
+static onet_sets *moved(onet_sets *sets) {
+    for (size_t i = 0; i < sets->start[sets->count]; i++) sets->items[i] = 2 * sets->items[i] + 0.5f;
+    return sets;
+}
+
+static void fine_tuning_begins_with_the_model(onet_sets *sets, onet_sets *other) {
+    onet_train_options o = small_run();
+    onet_model *base, *m;
+    onet_error err;
+    o.epochs = 4;
+    o.train_vectors = sets->word != NULL;
+    base = train(sets, NULL, &o);
+    if (sets->word) { /* the vectors were trained: sets to go on with have those of the model */
+        size_t bytes = (size_t)sets->words->count * sizeof(float);
+        o.from = base;
+        assert_int_equal(onet_train(&m, other, NULL, &o, &err), ONET_BAD);
+        assert_non_null(strstr(err.text, "vocabulary"));
+        memcpy(other->words->vectors, base->words->vectors, bytes);
+    }
+    assert_true(first_loss(other, base) < 0.5 * first_loss(other, NULL));
+    char before[65], after[65];
+    model_checksum(base, before);
+
+    o.from = base;
+    o.settings = (onet_settings){0}; /* not looked at */
+    o.epochs = 2;
+    o.drop = 0.3;
+    o.model_path = in_folder("tuned.safetensors");
+    m = train(other, other, &o);
+    assert_memory_equal(m->mean, base->mean, sizeof(float));
+    assert_memory_equal(m->scale, base->scale, sizeof(float));
+    assert_memory_not_equal(m->theta, base->theta, base->sh.trained * sizeof(float));
+    assert_string_equal(onet_model_record(m, "from.sha256"), before);
+    onet_model_free(m);
+    model_checksum(base, after);
+    assert_string_equal(before, after);
+
+    /* Interrupted and resumed: the same bytes. */
+    char parts_path[128];
+    snprintf(parts_path, sizeof parts_path, "%s", in_folder("tuned-parts.safetensors"));
+    uint64_t stop = 5;
+    o.model_path = parts_path;
+    o.progress = stop_at;
+    o.context = &stop;
+    o.checkpoint_seconds = 1e-9;
+    assert_int_equal(onet_train(&m, other, other, &o, &err), ONET_INTERRUPTED);
+    o.progress = NULL;
+    o.resume = 1;
+    onet_model_free(train(other, other, &o));
+    same_files(in_folder("tuned.safetensors"), in_folder("tuned-parts.safetensors"));
+    /* That run did not begin at random. */
+    o.from = NULL;
+    o.settings = small_run().settings;
+    assert_int_equal(onet_train(&m, other, other, &o, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "from="));
+    remove(in_folder("tuned-parts.checkpoint.safetensors"));
+    onet_model_free(base);
+    onet_sets_free(sets);
+    onet_sets_free(other);
+}
+
+static void fine_tuning(void **state) {
+    (void)state;
+    fine_tuning_begins_with_the_model(sorting(600, 2, 8, 31), moved(sorting(200, 2, 8, 32)));
+    fine_tuning_begins_with_the_model(as_words(sorting(600, 2, 8, 31)), as_words(sorting(200, 2, 8, 32)));
+}
+
+static void fine_tuning_of_other_items_is_refused(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(50, 2, 6, 33), *words = as_words(sorting(50, 2, 6, 33)), *wide;
+    const float x[4] = {1, 2, 3, 4};
+    const int32_t order[2] = {0, 1};
+    onet_train_options o = small_run();
+    onet_model *base, *m;
+    onet_error err;
+    o.max_steps = 2;
+    base = train(sets, NULL, &o);
+    o.from = base;
+    assert_int_equal(onet_sets_from(&wide, 1, 2, 2, x, order, &err), ONET_OK);
+    assert_int_equal(onet_train(&m, wide, NULL, &o, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "width 1"));
+    assert_int_equal(onet_train(&m, words, NULL, &o, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "orders numbers"));
+    onet_model_free(base);
+    onet_sets_free(sets);
+    onet_sets_free(words);
+    onet_sets_free(wide);
+}
+
 /* After each step the averages are what the formula says, to the last bit, for any number of threads: of a
  * word that was in no batch too. */
 static void the_average_is_that_of_all_steps(void **state) {
@@ -566,6 +667,8 @@ int main(void) {
         cmocka_unit_test(threads_give_the_same_bits),
         cmocka_unit_test(a_resumed_run_equals_an_unbroken_one),
         cmocka_unit_test(the_best_and_patience_go_by_log_likelihood),
+        cmocka_unit_test(fine_tuning),
+        cmocka_unit_test(fine_tuning_of_other_items_is_refused),
         cmocka_unit_test(the_average_is_that_of_all_steps),
         cmocka_unit_test(a_loss_that_is_no_number_stops),
         cmocka_unit_test(bad_options_are_refused),

@@ -190,6 +190,35 @@ static void trains_the_same(void **state) {
     }
 }
 
+/* Only rank 0 has the model to begin with. */
+static void fine_tunes_the_same(void **state) {
+    (void)state;
+    for (int as_words = 0; as_words < 2; as_words++) {
+        onet_sets *sets = number_sets(200, as_words, 1);
+        assert_non_null(sets);
+        training t = training_of(sets);
+        onet_model *base, *alone;
+        onet_error err;
+        t.o.train_vectors = 0;
+        assert_int_equal(onet_train(&base, sets, NULL, &t.o, &err), ONET_OK);
+        t.o.from = base;
+        t.o.settings = (onet_settings){0};
+        assert_int_equal(onet_train(&alone, sets, NULL, &t.o, &err), ONET_OK);
+        as_ranks(3, train, &t);
+        for (int k = 0; k < 3; k++) {
+            assert_int_equal(t.status[k], ONET_OK);
+            assert_true(relative_difference(alone->theta, t.model[k]->theta, alone->sh.total) < 1e-4);
+            assert_memory_equal(t.model[0]->theta, t.model[k]->theta, alone->sh.total * sizeof(float));
+            assert_string_equal(onet_model_record(t.model[k], "from.sha256"),
+                                onet_model_record(alone, "from.sha256"));
+        }
+        for (int k = 2; k >= 0; k--) onet_model_free(t.model[k]);
+        onet_model_free(alone);
+        onet_model_free(base);
+        onet_sets_free(sets);
+    }
+}
+
 /* Rank 0 alone validates; when it has no patience left, all stop. */
 static void stops_together(void **state) {
     (void)state;
@@ -419,9 +448,13 @@ static void orders_the_same(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees),          cmocka_unit_test(compares),
-        cmocka_unit_test(trains_the_same), cmocka_unit_test(trains_with_fewer_sets_than_ranks),
-        cmocka_unit_test(stops_together),  cmocka_unit_test(fails_together),
+        cmocka_unit_test(agrees),
+        cmocka_unit_test(compares),
+        cmocka_unit_test(trains_the_same),
+        cmocka_unit_test(trains_with_fewer_sets_than_ranks),
+        cmocka_unit_test(fine_tunes_the_same),
+        cmocka_unit_test(stops_together),
+        cmocka_unit_test(fails_together),
         cmocka_unit_test(orders_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@
 #include "words/vectors.h"
 
 typedef struct train_values {
-    const char *data, *valid, *holdout, *vectors, *preset;
+    const char *data, *valid, *holdout, *vectors, *preset, *from;
     onet_read_options read;
     onet_settings settings; /* 0, for the pool -1: as the preset says */
     onet_train_options options;
@@ -30,7 +30,6 @@ typedef struct train_values {
 
 static void defaults(void *values) {
     train_values *v = values;
-    v->preset = "default";
     onet_read_defaults(&v->read, sizeof v->read);
     onet_train_defaults(&v->options, sizeof v->options);
     v->settings.pool = (onet_pool)-1;
@@ -39,7 +38,7 @@ static void defaults(void *values) {
 /* The preset, with what the options say instead. */
 static onet_status choose_settings(train_values *v, onet_error *err) {
     onet_settings *s = &v->options.settings;
-    onet_status status = onet_settings_preset(s, v->preset, err);
+    onet_status status = onet_settings_preset(s, v->preset ? v->preset : "default", err);
     if (status) return status;
     s->width = 0;
     if (v->settings.encoder_blocks) s->encoder_blocks = v->settings.encoder_blocks;
@@ -48,6 +47,31 @@ static onet_status choose_settings(train_values *v, onet_error *err) {
     if ((int)v->settings.pool >= 0) s->pool = v->settings.pool;
     if (v->settings.decoder_blocks) s->decoder_blocks = v->settings.decoder_blocks;
     if (v->settings.decoder_out) s->decoder_out = v->settings.decoder_out;
+    return ONET_OK;
+}
+
+/* The model to begin with has its net: options may say the same, or nothing. */
+static onet_status check_from(const train_values *v, onet_error *err) {
+    const onet_settings *now = &v->options.settings, *has = onet_model_settings(v->options.from);
+    const struct {
+        const char *name;
+        bool given;
+        int now, has;
+    } all[] = {
+        {"encoder-blocks", v->settings.encoder_blocks > 0, now->encoder_blocks, has->encoder_blocks},
+        {"hidden", v->settings.hidden > 0, now->hidden, has->hidden},
+        {"encoder-out", v->settings.encoder_out > 0, now->encoder_out, has->encoder_out},
+        {"pool", (int)v->settings.pool >= 0, (int)now->pool, (int)has->pool},
+        {"decoder-blocks", v->settings.decoder_blocks > 0, now->decoder_blocks, has->decoder_blocks},
+        {"decoder-out", v->settings.decoder_out > 0, now->decoder_out, has->decoder_out},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if ((all[i].given || v->preset) && all[i].now != all[i].has)
+            return fail(
+                err, ONET_USAGE,
+                "--%s asks for another net than that of %s ('ordernet inspect' shows it): leave it out, "
+                "or train without --from",
+                all[i].given ? all[i].name : "preset", v->from);
     return ONET_OK;
 }
 
@@ -129,6 +153,14 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
                               onet_error *err) {
     if (!data->order)
         return fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->data);
+    const onet_model *from = v->options.from;
+    if (from && !onet_model_words(from) != !data->words)
+        return fail(err, ONET_BAD, "%s orders %s, but the items of %s are %s", v->from,
+                    data->words ? "numbers" : "words", v->data, data->words ? "words" : "numbers");
+    if (from && onet_model_settings(from)->width != data->width)
+        return fail(err, ONET_BAD, "%s orders items of %d feature%s, but those of %s have %d", v->from,
+                    onet_model_settings(from)->width, onet_model_settings(from)->width == 1 ? "" : "s",
+                    v->data, data->width);
     if (v->options.train_vectors && !data->words)
         return fail(err, ONET_USAGE, "--train-vectors is for words: the items of %s are numbers", v->data);
     if (v->options.patience && !valid)
@@ -186,6 +218,9 @@ static onet_status hold_out(const train_values *v, onet_sets **data, onet_sets *
 static onet_status check_options(const train_values *v, onet_error *err) {
     if (v->valid && v->holdout)
         return fail(err, ONET_USAGE, "--holdout takes validation sets out of the data: leave out --valid");
+    if (v->from && (v->vectors || !v->options.standardise))
+        return fail(err, ONET_USAGE, "--from keeps the %s of its model: leave out --%s",
+                    v->vectors ? "words" : "standardisation", v->vectors ? "vectors" : "no-standardise");
     if (v->folds && (v->valid || v->holdout || v->options.patience || v->options.resume))
         return fail(err, ONET_USAGE,
                     "--folds measures with sets of the data, at the end of each training: leave out %s",
@@ -197,17 +232,23 @@ static onet_status check_options(const train_values *v, onet_error *err) {
 }
 
 /* All that is read from files, and whether the model can be written. */
-static onet_status open_files(train_values *v, onet_words **words, onet_sets **data, onet_sets **valid,
-                              onet_error *err) {
+static onet_status open_files(train_values *v, onet_model **from, onet_words **words, onet_sets **data,
+                              onet_sets **valid, onet_error *err) {
     const char *model = v->options.model_path;
     onet_status status = model ? check_place(model, err) : ONET_OK;
     if (!status) status = check_kept("--data", v->data, model, err);
     if (!status) status = check_kept("--valid", v->valid, model, err);
     if (!status) status = check_kept("--vectors", v->vectors, model, err);
+    if (!status) status = check_kept("--from", v->from, model, err);
     if (!status && v->valid && !strcmp(v->data, "-") && !strcmp(v->valid, "-"))
         status = fail(err, ONET_USAGE, "--data and --valid cannot both be standard input");
     if (!status && v->vectors) status = read_vectors(words, v->vectors, err);
     v->read.words = *words;
+    if (!status && v->from && !(status = onet_model_load(from, v->from, err))) {
+        v->options.from = *from;
+        v->read.words = onet_model_words(*from); /* words that it does not have are unknown ones */
+        status = check_from(v, err);
+    }
     if (!status) status = onet_sets_read(data, v->data, &v->read, err);
     if (!status && v->valid) {
         onet_read_options read = v->read;
@@ -226,11 +267,12 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     train_values *v = values;
     onet_sets *data = NULL, *valid = NULL;
     onet_words *words = NULL;
+    onet_model *from = NULL;
     onet_status status = check_options(v, err);
     if (!status) status = choose_settings(v, err);
     if (!status) {
         /* One process reads for all. */
-        if (processes_first()) status = open_files(v, &words, &data, &valid, err);
+        if (processes_first()) status = open_files(v, &from, &words, &data, &valid, err);
         status = world_agree(processes(), status, err);
     }
     if (!status && v->folds) status = measure_folds(v, data, err);
@@ -238,6 +280,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_sets_free(valid);
     onet_sets_free(data);
     words_free(words);
+    onet_model_free(from);
     return status;
 }
 
@@ -263,6 +306,14 @@ static const option options[] = {
      .help =
          "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV log "
          "and the best model by validation (log-likelihood of the right orders) stand beside it."},
+    {.name = "from",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(from),
+     .help =
+         "Fine-tuning: begin with the weights of this model instead of random ones. Its net, its "
+         "standardisation of the features and its words are kept; words of the data that it does not have "
+         "count as unknown. Adam, the schedule and the average of the weights start anew."},
     {.name = "valid",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -335,6 +386,7 @@ static const option options[] = {
      .argument = "NAME",
      .choices = onet_presets,
      .field = AT(preset),
+     .default_text = "default",
      .help = "Widths and depths to start from."},
     {.name = "encoder-blocks",
      WIDTH(64),

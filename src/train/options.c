@@ -1,10 +1,12 @@
 #include "train/options.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/choice.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "model/model.h"
 #include "words/words.h"
 
 void onet_train_defaults(onet_train_options *options, size_t size) {
@@ -74,5 +76,23 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
                     train->width);
     if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
         return fail(err, ONET_BAD, "the validation sets must be of words of the training sets' vocabulary");
+    return ONET_OK;
+}
+
+onet_status train_check_from(const onet_sets *train, const onet_model *from, onet_error *err) {
+    int width = from->sh.s.width;
+    if (!from->words != !train->word)
+        return fail(err, ONET_BAD, "the model to begin with orders %s, the items of the sets are %s",
+                    from->words ? "words" : "numbers", train->word ? "words" : "numbers");
+    if (train->width != width)
+        return fail(err, ONET_BAD,
+                    "the model to begin with takes items of width %d, those of the sets have %d", width,
+                    train->width);
+    if (train->word && (!words_same(train->words, from->words) ||
+                        memcmp(train->words->vectors, from->words->vectors,
+                               (size_t)from->words->count * (size_t)width * sizeof(float)) != 0))
+        return fail(err, ONET_BAD,
+                    "the sets must be of words of the model to begin with: read them with its vocabulary "
+                    "(onet_read_options.words)");
     return ONET_OK;
 }

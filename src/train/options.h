@@ -8,5 +8,7 @@ onet_status train_check_options(const onet_train_options *options, onet_error *e
 /* valid may be NULL. */
 onet_status train_check_sets(const onet_sets *train, const onet_sets *valid,
                              const onet_train_options *options, onet_error *err);
+/* Can a training on the sets begin with the model? */
+onet_status train_check_from(const onet_sets *train, const onet_model *from, onet_error *err);
 
 #endif

@@ -53,6 +53,7 @@ typedef struct run {
     uint64_t planned;    /* epoch that the plan is for, +1; 0: none yet */
     uint64_t filled;     /* step that the model was filled at, +1; 0: never */
     int validates;       /* process 0 has sets to validate with */
+    char from[65];       /* checksum of the model that it began with; "" when there is none */
     char settings[1024]; /* names the run */
     char *checkpoint, *best, *log_path;
     train_log log;
@@ -469,6 +470,22 @@ static void name_run(run *r) {
         choice_name(onet_schedules(), o->schedule), o->warmup, o->beta1, o->beta2, o->epsilon,
         o->weight_decay, o->clip, o->average, o->seed, o->standardise, o->train_vectors, o->forget, o->drop,
         o->jitter, choice_name(onet_batch_kinds(), o->batches));
+    size_t used = strlen(r->settings);
+    if (r->from[0]) snprintf(r->settings + used, sizeof r->settings - used, " from=%.16s", r->from);
+}
+
+/* Settings of the model to begin with, which rank 0 has, to all ranks. */
+static onet_status take_from(run *r, onet_error *err) {
+    onet_status status = ONET_OK;
+    if (r->o.from && !(status = train_check_from(r->train, r->o.from, err))) {
+        r->o.settings = r->o.from->sh.s;
+        model_checksum(r->o.from, r->from);
+    }
+    status = world_agree(r->w, status, err);
+    if (status || !r->w) return status;
+    r->w->broadcast(r->w, 0, &r->o.settings, sizeof r->o.settings);
+    r->w->broadcast(r->w, 0, r->from, sizeof r->from);
+    return ONET_OK;
 }
 
 static onet_status record(run *r, onet_error *err) {
@@ -487,7 +504,9 @@ static onet_status record(run *r, onet_error *err) {
         onet_status status = model_record_set(r->model, pairs[i][0], pairs[i][1], err);
         if (status) return status;
     }
-    return r->o.precision == ONET_TF32 ? model_record_set(r->model, "precision", "tf32", err) : ONET_OK;
+    onet_status status = r->from[0] ? model_record_set(r->model, "from.sha256", r->from, err) : ONET_OK;
+    if (!status && r->o.precision == ONET_TF32) status = model_record_set(r->model, "precision", "tf32", err);
+    return status;
 }
 
 /* Where the epochs begin. Where items are left out, each has its own sizes, and so its own number of batches.
@@ -535,7 +554,10 @@ static onet_status make_state(run *r, onet_error *err) {
     int vectors = r->own->word && r->o.train_vectors;
     size_t vector_numbers = vectors ? (size_t)r->own->words->count * (size_t)r->own->width : 0;
     if ((status = state_new(&r->s, sh->total, vector_numbers, r->o.average > 0, err))) return status;
-    first_parameters(sh, r->o.seed, r->s.theta);
+    if (r->o.from)
+        memcpy(r->s.theta, r->o.from->theta, sh->total * sizeof *r->s.theta);
+    else
+        first_parameters(sh, r->o.seed, r->s.theta);
     if (vectors) memcpy(r->s.vec, r->own->words->vectors, vector_numbers * sizeof(float));
     name_run(r);
     r->saved_step = UINT64_MAX;
@@ -645,8 +667,13 @@ static onet_status prepare(run *r, onet_error *err) {
         r->own = r->shard.own;
     } else
         r->own = r->train;
-    if ((status = world_agree(w, make_state(r, err), err))) return status;
-    if (first && r->o.standardise) status = first_scale(r->model, r->train, err);
+    if ((status = take_from(r, err)) || (status = world_agree(w, make_state(r, err), err))) return status;
+    if (r->o.from) {
+        size_t bytes = (size_t)r->train->width * sizeof *r->model->mean;
+        memcpy(r->model->mean, r->o.from->mean, bytes);
+        memcpy(r->model->scale, r->o.from->scale, bytes);
+    } else if (first && r->o.standardise)
+        status = first_scale(r->model, r->train, err);
     if (first && !status && r->o.jitter > 0) status = first_spread(r->train, r->augment->spread, err);
     if (first && !status) status = find_files(r, err);
     status = world_agree(w, status, err);
@@ -670,6 +697,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     r.validates = r.valid != NULL;
     *model = NULL;
     if (w && !r.o.threads) r.o.threads = w->processors;
+    if (w && w->rank) r.o.from = NULL;
     onet_status status = train_check_options(options, err);
     if (!status) status = prepare(&r, err);
     if (!status) status = loop(&r, err);
