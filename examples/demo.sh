@@ -6,14 +6,14 @@ data=examples/data
 model=demo/sort.safetensors
 mkdir -p demo
 
-echo "1. Examples: sets of 2 to 10 numbers, each with its right order (smallest first), in $data/sort.jsonl:"
+echo "1. Examples: sets of 2 to 10 numbers, each with its ascending order, in $data/sort.jsonl:"
 head -2 $data/sort.jsonl | cut -c 1-100 | sed 's/^/     /'
 echo
 echo "2. Learn the order from them:"
 ./ordernet train --data $data/sort.jsonl --valid $data/sort-valid.jsonl --model $model --seed 1 \
     --hidden 32 --epochs 15 | sed 's/^/     /'
 echo
-echo "3. Order sets that it has not seen, the last one larger than any example:"
+echo "3. Order new sets, the last one larger than any example:"
 ./ordernet order --model $model $data/sort-ask.jsonl | awk '{
     match($0, /"items": *\[\[[^a-z]*\]\]/); items = substr($0, RSTART, RLENGTH)
     match($0, /"order": *\[[^]]*\]/); order = substr($0, RSTART, RLENGTH)
@@ -24,14 +24,14 @@ echo "3. Order sets that it has not seen, the last one larger than any example:"
     printf "\n"
 }'
 echo
-echo "4. Measure it on sets kept back from training:"
+echo "4. Measure the model on sets that it was not trained on:"
 ./ordernet eval --model $model $data/sort-valid.jsonl | sed 's/^/     /'
 echo
-echo "The model is in $model; ./ordernet inspect $model says what it is made of."
+echo "The model is in $model; ./ordernet inspect $model describes it."
 
 if [ -f models/words.safetensors ]; then
     echo
-    echo "5. Put the words of scrambled lines back, with the shipped word model:"
+    echo "5. Unscramble lines with the shipped word model:"
     for line in 'this an is example sentence' 'the of city is capital' 'in , born he london was' 'of the the end at war'; do
         echo "     in   $line"
         ./ordernet unscramble --top 1 $line | sed 's/^ *\([0-9.]*%\)  \(.*\)/     out  \2  (\1)/'
