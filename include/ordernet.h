@@ -203,6 +203,13 @@ ONET_API const int32_t *onet_record_order(const onet_record *record); /* [n]; NU
 /* Where it stood: its line in the file, from 1, or its number in a file without lines. */
 ONET_API long onet_record_line(const onet_record *record);
 ONET_API onet_format onet_record_format(const onet_record *record);
+/* What the set has under a key (JSON Lines) or in a column (CSV, where all rows of the set must agree): text
+ * without quotes and escapes, other values as they stand. *text is NULL where there is nothing or null, and
+ * valid until the next call. */
+ONET_API onet_status onet_record_text(onet_record *record, const char *key, const char **text,
+                                      onet_error *err);
+/* The name of feature j: its column in CSV; NULL in other formats. */
+ONET_API const char *onet_record_feature(const onet_record *record, int feature);
 
 /* A reader gives the sets of a file one by one. JSON Lines, Pointer Network text and lines of words are read
  * as they come through a pipe; the other formats whole, at the first onet_reader_next. */

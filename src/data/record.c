@@ -20,6 +20,7 @@ void record_free(record *r) {
     free(r->constraint_store);
     free(r->word_store);
     free(r->letters);
+    free(r->value);
     *r = (record){0};
 }
 

@@ -44,8 +44,9 @@ struct onet_record {
     onet_constraint *constraint_store;
     char **word_store;
     char *letters; /* the words, each with its end mark */
+    char *value;   /* what onet_record_text gave last */
     size_t text_room, item_room, order_room, word_room, letter_room, member_room, key_room, index_room,
-        prefix_room, context_room, constraint_room;
+        prefix_room, context_room, constraint_room, value_room;
 };
 typedef struct onet_record record;
 

@@ -1,6 +1,7 @@
 #include "show/canvas.h"
 
 #include <cairo/cairo-svg.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +54,14 @@ onet_status canvas_close(canvas *c, onet_error *err) {
     if (c->failed) return fail(err, c->failed, "%s", c->why.text);
     if (drawn == CAIRO_STATUS_NO_MEMORY) return fail_memory(err, "a picture");
     return fail(err, ONET_FAILED, "the picture could not be drawn: %s", cairo_status_to_string(drawn));
+}
+
+double canvas_step(double span) {
+    double power = pow(10, floor(log10(span / 6))), part = span / 6 / power;
+    static const double steps[] = {1, 2, 5};
+    for (int i = 0; i < 3; i++)
+        if (part <= steps[i]) return power * steps[i];
+    return power * 10;
 }
 
 colour palette(int i) {

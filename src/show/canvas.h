@@ -38,6 +38,8 @@ typedef struct text_style {
     bool bold;
     align align;
 } text_style;
+/* The step of 1, 2 or 5 times a power of 10 that gives about 6 ticks over the span. */
+double canvas_step(double span);
 /* A filled circle. */
 void canvas_dot(canvas *c, double x, double y, double radius);
 void canvas_text(canvas *c, double x, double y, text_style style, const char *text);

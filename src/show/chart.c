@@ -27,15 +27,6 @@ static double place(const scale *s, double value) {
     return s->from + (reading(s->axis, value) - s->low) / (s->high - s->low) * (s->to - s->from);
 }
 
-/* The step of 1, 2 or 5 times a power of 10 that gives about 6 ticks. */
-static double round_step(double span) {
-    double power = pow(10, floor(log10(span / 6))), part = span / 6 / power;
-    static const double steps[] = {1, 2, 5};
-    for (int i = 0; i < 3; i++)
-        if (part <= steps[i]) return power * steps[i];
-    return power * 10;
-}
-
 static scale make_scale(const chart *c, const chart_axis *axis, bool x, double from, double to) {
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < c->count; i++) {
@@ -52,7 +43,7 @@ static scale make_scale(const chart *c, const chart_axis *axis, bool x, double f
         low = isfinite(low) ? low - 1 : 0;
         high = low + 2;
     } else if (axis->low == 0 && axis->high == 0 && !axis->log) {
-        double step = round_step(high - low);
+        double step = canvas_step(high - low);
         if (!x) low = floor(low / step) * step, high = ceil(high / step) * step;
     } else if (axis->log && axis->low == 0 && axis->high == 0) {
         low -= 0.03 * (high - low);
@@ -64,7 +55,7 @@ static scale make_scale(const chart *c, const chart_axis *axis, bool x, double f
 /* The next tick of an axis; *count is the number of ticks so far. False after the last. */
 static bool next_tick(const scale *s, int *count, double *value) {
     if (!s->axis->log) {
-        double step = round_step(s->high - s->low);
+        double step = canvas_step(s->high - s->low);
         *value = (ceil(s->low / step - 1e-9) + *count) * step;
         if (fabs(*value) < step * 1e-9) *value = 0;
         ++*count;

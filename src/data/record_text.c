@@ -1,0 +1,76 @@
+/* What a set has beside its items: the values of the user's own keys and columns, as text. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/csv.h"
+#include "data/jsonl.h"
+
+static onet_status take(record *r, const char *from, size_t length, onet_error *err) {
+    if (!array_reserve(&r->value, &r->value_room, length + 1, 1)) return fail_memory(err, "a key's value");
+    memcpy(r->value, from, length);
+    r->value[length] = 0;
+    return ONET_OK;
+}
+
+static onet_status of_key(record *r, const char *key, bool *found, onet_error *err) {
+    for (int k = 0; k < r->members; k++) {
+        const member *m = &r->member[k];
+        const char *from = r->text + m->value, *where;
+        size_t length = m->value_end - m->value;
+        if (!jsonl_is(r, m, key) || (length == 4 && !memcmp(from, "null", 4))) continue;
+        *found = true;
+        onet_status status = take(r, from, length, err);
+        if (status || *from != '"') return status;
+        if (jsonl_string(from, from + length, r->value, &length, &where)) r->value[length] = 0;
+        return ONET_OK;
+    }
+    return ONET_OK;
+}
+
+static onet_status of_column(record *r, size_t column, bool *found, onet_error *err) {
+    const csv_table *t = r->table;
+    csv_rows rows = {0};
+    onet_status status = ONET_OK;
+    for (size_t k = t->start[r->set]; k < t->start[r->set + 1] && !status; k++) {
+        const char *text;
+        size_t length;
+        status = csv_kept_row(t, k, &rows, err);
+        if (!status) status = csv_plain(&rows, column, &text, &length, err);
+        if (status) break;
+        if (k == t->start[r->set]) {
+            *found = length > 0;
+            status = take(r, text, length, err);
+        } else if (strlen(r->value) != length || memcmp(r->value, text, length) != 0) {
+            status =
+                fail(err, ONET_BAD,
+                     "%s:%ld: column `%s`: \"%.*s\" here and \"%.40s\" in line %ld of the same set; give all "
+                     "rows of a set the same",
+                     t->file, t->line[t->row_of[k]], t->column[column].name, length > 40 ? 40 : (int)length,
+                     text, r->value, t->line[t->row_of[t->start[r->set]]]);
+        }
+    }
+    csv_rows_free(&rows);
+    return status;
+}
+
+onet_status onet_record_text(onet_record *r, const char *key, const char **text, onet_error *err) {
+    bool found = false;
+    onet_status status = ONET_OK;
+    *text = NULL;
+    if (r->table && r->table->kept) {
+        for (size_t k = 0; k < r->table->columns && !found && !status; k++)
+            if (!strcmp(r->table->column[k].name, key)) status = of_column(r, k, &found, err);
+    } else if (r->format == ONET_FORMAT_JSONL) {
+        status = of_key(r, key, &found, err);
+    }
+    if (!status && found) *text = r->value;
+    return status;
+}
+
+const char *onet_record_feature(const onet_record *r, int feature) {
+    for (size_t k = 0; r->table && k < r->table->columns; k++)
+        if (r->table->column[k].kind == CSV_FEATURE && r->table->column[k].feature == feature)
+            return r->table->column[k].name;
+    return NULL;
+}
