@@ -36,7 +36,7 @@ CLI_LIBS  := -ljansson -lcairo
 
 # The folders in the order in which data flows through them.
 LIB_DIRS  := base data words model kernels train decode evaluate
-CLI_DIRS  := tsp show cli
+CLI_DIRS  := sentences tsp show cli
 LIB_SRC   := $(foreach d,$(LIB_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 CLI_SRC   := $(foreach d,$(CLI_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)

@@ -174,6 +174,58 @@ ONET_API onet_status onet_format_of_path(const char *path, onet_format *format, 
 ONET_API onet_status onet_sets_convert(const char *from, const char *to, const onet_read_options *reading,
                                        const onet_write_options *writing, onet_error *err);
 
+/* ---- Words ------------------------------------------------------------------------------------------- */
+
+/* A vocabulary: words, and for each a row of its table with one vector of features. Items that are words are
+ * rows. A word without a row of its own is stood for by that of its kind (a number, a word in -ing, ...), if
+ * there are such rows, else by row 0. */
+
+/* From a file of vectors as text, in the format of Stanford's GloVe (.gz and .xz as well): a row for each
+ * word, and rows for unknown words. Free it with onet_words_free. */
+ONET_API onet_status onet_words_read(onet_words **words, const char *path, onet_error *err);
+/* From arrays, all copied: text [count] in UTF-8, each word once; length [count] in bytes, or NULL for text
+ * that ends in NUL; vectors [count, width], or NULL for zeros. Row w is word w. */
+ONET_API onet_status onet_words_from(onet_words **words, int count, int width, const char *const *text,
+                                     const size_t *length, const float *vectors, onet_error *err);
+ONET_API onet_status onet_words_copy(onet_words **copy, const onet_words *words, onet_error *err);
+ONET_API void onet_words_free(onet_words *words);
+
+ONET_API int onet_words_count(const onet_words *words);
+ONET_API int onet_words_width(const onet_words *words);
+/* The word of a row, in UTF-8, not ended by NUL, and its vector [width]; NULL where there is no such row.
+ * Both stay valid as long as the vocabulary. */
+ONET_API const char *onet_words_text(const onet_words *words, int32_t row, size_t *length);
+ONET_API const float *onet_words_vector(const onet_words *words, int32_t row);
+/* The row that stands for a word as a user wrote it: case and spelling are folded. *known, where it is not
+ * NULL: whether the row is the word's own. Never fails. */
+ONET_API int32_t onet_words_find(const onet_words *words, const char *text, size_t length, int *known);
+/* The row of exactly this text; -1: there is none. */
+ONET_API int32_t onet_words_exact(const onet_words *words, const char *text, size_t length);
+
+/* A vocabulary that is chosen by how often the words of a text were seen. */
+typedef enum onet_unknown { ONET_UNKNOWN_KINDS = 0, ONET_UNKNOWN_MEAN, ONET_UNKNOWN_ZERO } onet_unknown;
+ONET_API const onet_choice *onet_unknowns(void); /* onet_unknown */
+
+typedef struct onet_vocabulary_options {
+    size_t size;          /* sizeof(onet_vocabulary_options) */
+    onet_unknown unknown; /* what stands for words without a row: one row per kind, a mean vector, zeros */
+    int limit;            /* rows at most */
+    int own_row;          /* times that a word without a vector must be seen for a row of its own; 0: never */
+    int rare_until; /* a word seen this often or less is rare; rare words give unknown ones their vectors */
+} onet_vocabulary_options;
+
+ONET_API void onet_vocabulary_defaults(onet_vocabulary_options *options, size_t size);
+/* vectors: all words that have one. seen: the words of the text, times [count of seen] how often each.
+ * options may be NULL. Frequent words come first; words with a vector that the text does not have come last.
+ */
+ONET_API onet_status onet_words_choose(onet_words **words, const onet_words *vectors, const onet_words *seen,
+                                       const uint64_t *times, const onet_vocabulary_options *options,
+                                       onet_error *err);
+/* The words of a file of vectors as they stand there, without rows for unknown words. *repeated, where it is
+ * not NULL: lines whose word an earlier line has; the first vector counts. */
+ONET_API onet_status onet_vectors_read(onet_words **words, const char *path, size_t *repeated,
+                                       onet_error *err);
+
 /* ---- Answers ----------------------------------------------------------------------------------------- */
 
 /* The answer for one set; the memory is the caller's. Fewer than `top` orders are found when the beam is
@@ -255,6 +307,9 @@ ONET_API onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err)
  * have an order, or none has. ONET_BAD, and the sets as they were, for a set that does not fit. */
 ONET_API onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *items,
                                       const int32_t *order, onet_error *err);
+/* Appends a set of words: rows [n] of sets->words, which the caller sets and which is freed with the sets. */
+ONET_API onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,
+                                            onet_error *err);
 /* Appends the set of a record. Words become rows of `words`, which the caller puts into sets->words. Without
  * with_order its order is left out. */
 ONET_API onet_status onet_sets_append_record(onet_sets *sets, const onet_record *record,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Trains with examples/train.c on the example data and orders three numbers with examples/order.c.
+# Trains with examples/train.c on the example data and orders three numbers with examples/order.c, and words with examples/words.c.
 # usage: B=FOLDER tests/examples.sh
 . tests/count.sh
 export LD_LIBRARY_PATH="$PWD"
@@ -10,6 +10,8 @@ orders() {
     cat "$folder/ordered"
     [ "$(head -n 3 "$folder/ordered" | cut -d' ' -f1 | paste -sd' ')" = "0.1 0.5 0.9" ]
 }
+words() { [ "$("$B/examples/words" four ONE three)" = "ONE three four" ]; }
 check "train" trains
 check "order" orders
+check "words" words
 finish

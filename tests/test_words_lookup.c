@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fold.h"
 #include "unit.h"
-#include "words/fold.h"
 #include "words/kind.h"
 #include "words/maker.h"
 

@@ -1,8 +1,8 @@
 /* Memory that runs out at any point while text and vectors become sets and n-grams: ONET_MEMORY. */
 #include "alloc_count.h"
+#include "sentences/ngram.h"
+#include "sentences/prepare.h"
 #include "unit.h"
-#include "words/ngram.h"
-#include "words/prepare.h"
 #include "words_files.h"
 
 static const char text[] =

@@ -5,9 +5,9 @@
 
 #include "base/rng.h"
 #include "data/sets.h"
+#include "sentences/ngram.h"
 #include "unit.h"
 #include "words/maker.h"
-#include "words/ngram.h"
 
 enum { ROWS = 12, N = 5 };
 

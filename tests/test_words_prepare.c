@@ -2,9 +2,10 @@
  * that of the text. */
 #include <stdio.h>
 
+#include "sentences/prepare.h"
 #include "unit.h"
 #include "words/kind.h"
-#include "words/prepare.h"
+#include "words/words.h"
 #include "words_files.h"
 
 static const char raw[] =
@@ -120,14 +121,14 @@ static void makes_one_row(void **state) {
     prepare_options o = of_files();
     o.first = 7;
     prepared made;
-    o.vocabulary.unknown = UNKNOWN_MEAN;
+    o.vocabulary.unknown = ONET_UNKNOWN_MEAN;
     assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
     assert_int_equal(made.sets->words->count, 11);
     assert_float_equal(vector_of(made.sets->words, "<kind:other>")[0], 3.2, 1e-6);
     assert_int_equal(words_find(made.sets->words, "@-@", 3), words_find(made.sets->words, "zumbing", 7));
     check_sets(&made);
     prepare_free(&made);
-    o.vocabulary.unknown = UNKNOWN_ZERO;
+    o.vocabulary.unknown = ONET_UNKNOWN_ZERO;
     assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
     assert_true(vector_of(made.sets->words, "<kind:other>")[0] == 0);
     prepare_free(&made);

@@ -17,8 +17,6 @@
 #include "cli/training.h"
 #include "data/pick.h"
 #include "train/train.h"
-#include "words/prepare.h"
-#include "words/vectors.h"
 
 typedef struct train_values {
     const char *data, *valid, *holdout, *vectors, *preset, *from;
@@ -129,26 +127,6 @@ static onet_status measure_folds(const train_values *v, const onet_sets *data, o
     return ONET_OK;
 }
 
-/* The vocabulary for data whose items are words: every word of the file, and rows for words that it lacks. */
-static onet_status read_vectors(onet_words **words, const char *path, onet_error *err) {
-    prepare_options choice;
-    onet_words *vectors = NULL;
-    uint64_t *times = NULL;
-    size_t repeated;
-    prepare_defaults(&choice);
-    onet_status status = vectors_read(&vectors, path, &repeated, err);
-    if (!status && !(times = array_new((size_t)vectors->count, sizeof *times)))
-        status = fail_memory(err, "the vocabulary");
-    if (!status) {
-        /* Without a text to count in, each word counts once. */
-        for (int w = 0; w < vectors->count; w++) times[w] = 1;
-        status = vocabulary_make(words, vectors, vectors, times, &choice.vocabulary, err);
-    }
-    free(times);
-    words_free(vectors);
-    return status;
-}
-
 static onet_status check_sets(const train_values *v, const onet_sets *data, const onet_sets *valid,
                               onet_error *err) {
     if (!data->order)
@@ -242,7 +220,7 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     if (!status) status = check_kept("--from", v->from, model, err);
     if (!status && v->valid && !strcmp(v->data, "-") && !strcmp(v->valid, "-"))
         status = fail(err, ONET_USAGE, "--data and --valid cannot both be standard input");
-    if (!status && v->vectors) status = read_vectors(words, v->vectors, err);
+    if (!status && v->vectors) status = onet_words_read(words, v->vectors, err);
     v->read.words = *words;
     if (!status && v->from && !(status = onet_model_load(from, v->from, err))) {
         v->options.from = *from;
@@ -279,7 +257,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status && v->options.model_path) status = train(v, data, valid, err);
     onet_sets_free(valid);
     onet_sets_free(data);
-    words_free(words);
+    onet_words_free(words);
     onet_model_free(from);
     return status;
 }

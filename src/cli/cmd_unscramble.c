@@ -11,7 +11,6 @@
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/model_path.h"
-#include "words/words.h"
 
 typedef struct unscramble_values {
     const char *model, *kernels;
@@ -40,7 +39,7 @@ static onet_status add_words(bag *b, char *text, const onet_words *words, onet_e
         if (!array_reserve(&b->word, &b->room, b->n + 1, sizeof *b->word) ||
             !array_reserve(&b->row, &b->row_room, b->n + 1, sizeof *b->row))
             return fail_memory(err, "the words");
-        b->row[b->n] = words_find(words, word, strlen(word));
+        b->row[b->n] = onet_words_find(words, word, strlen(word), NULL);
         b->word[b->n++] = word;
     }
     return ONET_OK;
@@ -91,8 +90,11 @@ static onet_status unscramble(const bag *b, const onet_model *model, const unscr
         .size = sizeof o, .beam = beam, .top = top, .threads = v->threads, .kernels = v->kernels};
     size_t start[2] = {0, b->n};
     /* Lent, not owned: this is never freed as sets. */
-    onet_sets set = {
-        .count = 1, .width = words->width, .start = start, .word = b->row, .words = (onet_words *)words};
+    onet_sets set = {.count = 1,
+                     .width = onet_words_width(words),
+                     .start = start,
+                     .word = b->row,
+                     .words = (onet_words *)words};
     onet_answer answer = {.order = array_new((size_t)top * b->n, sizeof *answer.order),
                           .logprob = array_new((size_t)top, sizeof *answer.logprob)};
     onet_orderer *orderer = NULL;

@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/words_test.h"
-#include "words/ngram.h"
+#include "sentences/ngram.h"
 
 typedef struct ngram_values {
     const char *train, *text, *csv;

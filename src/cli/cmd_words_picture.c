@@ -9,7 +9,6 @@
 #include "cli/commands.h"
 #include "cli/model_path.h"
 #include "show/places.h"
-#include "words/words.h"
 
 enum { MOST_WORDS = 5, MOST_ORDERS = 120, MOST_LINES = 12 };
 
@@ -38,7 +37,7 @@ static onet_status split(sentence *s, char *line, const onet_words *words, onet_
         if (s->n == MOST_WORDS)
             return fail(err, ONET_USAGE, "a line has more than %d words, whose orders cannot all be drawn",
                         MOST_WORDS);
-        s->row[s->n] = words_find(words, word, strlen(word));
+        s->row[s->n] = onet_words_find(words, word, strlen(word), NULL);
         s->word[s->n++] = word;
     }
     return s->n ? ONET_OK : fail(err, ONET_USAGE, "a line has no words");
@@ -100,7 +99,8 @@ static onet_status ask(sentence *s, places_line *line, const onet_model *model, 
     size_t start[2] = {0, (size_t)s->n};
     /* Lent, not owned: this is never freed as sets. */
     onet_words *words = (onet_words *)(uintptr_t)onet_model_words(model);
-    onet_sets set = {.count = 1, .width = words->width, .start = start, .word = s->row, .words = words};
+    onet_sets set = {
+        .count = 1, .width = onet_words_width(words), .start = start, .word = s->row, .words = words};
     onet_status status = onet_orderer_run(orderer, &set, &answer, err);
     return status ? status : add_up(s, line, &answer, err);
 }

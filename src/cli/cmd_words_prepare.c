@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
-#include "words/prepare.h"
+#include "sentences/prepare.h"
 
 typedef struct prepare_values {
     prepare_options o;
@@ -113,7 +113,7 @@ static const option options[] = {
     {.name = "unknown",
      .kind = OPTION_CHOICE,
      .argument = "HOW",
-     .choices = unknown_choices,
+     .choices = onet_unknowns,
      .field = offsetof(prepare_values, o.vocabulary.unknown),
      .help = "What stands for words without a vector."},
     {.name = "own-row",

@@ -27,10 +27,10 @@ static onet_status make_same(words_test *t, onet_error *err) {
 
 static bool is_unknown(const words_test *t, int32_t id) {
     const onet_words *w = t->made.distinct;
-    const char *word = w->text + w->at[id];
-    size_t length = w->at[id + 1] - w->at[id];
-    bool known;
-    words_find_known(t->made.sets->words, word, length, &known);
+    size_t length;
+    const char *word = onet_words_text(w, id, &length);
+    int known;
+    onet_words_find(t->made.sets->words, word, length, &known);
     return !known || (length == 5 && !memcmp(word, "<unk>", 5));
 }
 
@@ -155,19 +155,19 @@ void words_test_close(words_test *t) {
 
 char *words_test_line(const words_test *t, size_t s, words_line which) {
     const onet_words *w = t->made.distinct;
-    size_t n = size_of(t), length = 0;
+    size_t n = size_of(t), length = 0, size;
     for (size_t k = 0; k < n; k++) {
-        int32_t id = t->made.word[s * n + k];
-        length += w->at[id + 1] - w->at[id] + 1;
+        onet_words_text(w, t->made.word[s * n + k], &size);
+        length += size + 1;
     }
     char *line = malloc(length), *p = line;
     for (size_t k = 0; k < n && line; k++) {
-        int32_t item = which == LINE_SCRAMBLED ? (int32_t)k
-                       : which == LINE_RIGHT   ? t->same->order[s * n + k]
-                                               : t->answers[s].order[k];
+        int32_t item = (int32_t)k;
+        if (which == LINE_RIGHT) item = t->same->order[s * n + k];
+        if (which == LINE_ANSWER) item = t->answers[s].order[k];
         int32_t id = (int32_t)t->same->items[s * n + (size_t)item];
-        size_t size = w->at[id + 1] - w->at[id];
-        memcpy(p, w->text + w->at[id], size);
+        const char *word = onet_words_text(w, id, &size);
+        memcpy(p, word, size);
         p += size;
         *p++ = k + 1 < n ? ' ' : '\0';
     }

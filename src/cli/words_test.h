@@ -5,7 +5,7 @@
 #define CLI_WORDS_TEST_H
 
 #include "base/file.h"
-#include "words/prepare.h"
+#include "sentences/prepare.h"
 
 typedef struct words_test {
     prepared made;        /* the lines, and as sets with shuffled items */

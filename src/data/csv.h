@@ -6,8 +6,8 @@
 #define DATA_CSV_H
 
 #include "base/file.h"
+#include "base/names.h"
 #include "data/csv_rows.h"
-#include "data/names.h"
 #include "data/record.h"
 
 typedef enum csv_kind {

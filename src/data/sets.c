@@ -339,3 +339,12 @@ onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *ite
     if (n < 1) return fail(err, ONET_BAD, "a set of %d items; at least 1 is needed", n);
     return sets_append(sets, (size_t)n, width, items, order, err);
 }
+
+onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,
+                                   onet_error *err) {
+    if (n < 1) return fail(err, ONET_BAD, "a set of %d words; at least 1 is needed", n);
+    if (!sets->words) return fail(err, ONET_USAGE, "the sets have no words; set onet_sets.words first");
+    onet_status status = sets_append_words(sets, (size_t)n, rows, order, err);
+    if (!status) sets->width = sets->words->width;
+    return status;
+}

@@ -3,16 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
+#include "base/utf8.h"
+#include "data/sets.h"
 #include "words/kind.h"
 #include "words/maker.h"
+#include "words/vectors.h"
 
-const onet_choice *unknown_choices(void) {
+const onet_choice *onet_unknowns(void) {
     static const onet_choice list[] = {
-        {"kinds", "a row for each kind of word", UNKNOWN_KINDS},
-        {"mean", "one row for all: the mean vector", UNKNOWN_MEAN},
-        {"zero", "one row for all: zeros", UNKNOWN_ZERO},
+        {"kinds", "a row for each kind of word", ONET_UNKNOWN_KINDS},
+        {"mean", "one row for all: the mean vector", ONET_UNKNOWN_MEAN},
+        {"zero", "one row for all: zeros", ONET_UNKNOWN_ZERO},
         {0},
     };
     return list;
@@ -21,7 +26,7 @@ const onet_choice *unknown_choices(void) {
 typedef struct choice {
     const onet_words *vectors, *seen;
     const uint64_t *times; /* [seen->count] */
-    const vocabulary_options *options;
+    const onet_vocabulary_options *options;
     words_maker maker;
 } choice;
 
@@ -86,9 +91,9 @@ static void gather_means(const choice *c, means *m) {
 static bool add_unknown_rows(choice *c, const means *m, float *vector) {
     int width = c->vectors->width;
     const char *other = kind_name(kind_other());
-    if (c->options->unknown != UNKNOWN_KINDS) {
+    if (c->options->unknown != ONET_UNKNOWN_KINDS) {
         get_mean(m, kind_count() + 1, vector, width);
-        return add_row(c, other, strlen(other), c->options->unknown == UNKNOWN_MEAN ? vector : NULL);
+        return add_row(c, other, strlen(other), c->options->unknown == ONET_UNKNOWN_MEAN ? vector : NULL);
     }
     static const char *const wikitext[][2] = {{"@-@", "-"}, {"@,@", ","}, {"@.@", "."}};
     int rare = m->count[kind_count()] ? kind_count() : kind_count() + 1;
@@ -125,8 +130,8 @@ static bool add_words(choice *c, const ranked *order) {
         int32_t v = words_exact(c->vectors, text, length);
         if (v >= 0 && !add_row(c, text, length, vector_of(c->vectors, v))) return false;
     }
-    for (int32_t i = 0; i < c->seen->count && c->options->own_row && c->options->unknown == UNKNOWN_KINDS;
-         i++) {
+    for (int32_t i = 0;
+         i < c->seen->count && c->options->own_row && c->options->unknown == ONET_UNKNOWN_KINDS; i++) {
         const char *text = text_of(c->seen, order[i].row, &length);
         if (order[i].times < (uint64_t)c->options->own_row) break;
         const onet_words *made = c->maker.words;
@@ -159,7 +164,8 @@ static onet_status make(choice *c, means *m, float *vector, ranked *order, onet_
 }
 
 onet_status vocabulary_make(onet_words **words, const onet_words *vectors, const onet_words *seen,
-                            const uint64_t *seen_times, const vocabulary_options *options, onet_error *err) {
+                            const uint64_t *seen_times, const onet_vocabulary_options *options,
+                            onet_error *err) {
     *words = NULL;
     if (options->limit < kind_count() + 5)
         return fail(err, ONET_USAGE, "a vocabulary needs %d rows at least, not %d", kind_count() + 5,
@@ -178,4 +184,73 @@ onet_status vocabulary_make(onet_words **words, const onet_words *vectors, const
     free(vector);
     free(order);
     return status;
+}
+
+void onet_vocabulary_defaults(onet_vocabulary_options *options, size_t size) {
+    const onet_vocabulary_options own = {
+        .size = sizeof own, .unknown = ONET_UNKNOWN_KINDS, .limit = 150000, .own_row = 10, .rare_until = 10};
+    sized_give(options, size, &own, sizeof own);
+}
+
+onet_status onet_words_choose(onet_words **words, const onet_words *vectors, const onet_words *seen,
+                              const uint64_t *times, const onet_vocabulary_options *options,
+                              onet_error *err) {
+    onet_vocabulary_options own;
+    *words = NULL;
+    onet_vocabulary_defaults(&own, sizeof own);
+    onet_status status = sized_take(&own, sizeof own, options, "onet_vocabulary_options", err);
+    if (!status && !choice_of(onet_unknowns(), own.unknown))
+        status =
+            fail(err, ONET_USAGE, "onet_vocabulary_options.unknown is %d, which is none", (int)own.unknown);
+    return status ? status : vocabulary_make(words, vectors, seen, times, &own, err);
+}
+
+/* Without a text to count in, each word counts once. */
+onet_status onet_words_read(onet_words **words, const char *path, onet_error *err) {
+    onet_words *vectors;
+    size_t repeated;
+    *words = NULL;
+    onet_status status = vectors_read(&vectors, path, &repeated, err);
+    if (status) return status;
+    uint64_t *times = array_new((size_t)vectors->count, sizeof *times);
+    for (int w = 0; times && w < vectors->count; w++) times[w] = 1;
+    status = times ? onet_words_choose(words, vectors, vectors, times, NULL, err)
+                   : fail_memory(err, "the vocabulary");
+    free(times);
+    words_free(vectors);
+    return status;
+}
+
+onet_status onet_vectors_read(onet_words **words, const char *path, size_t *repeated, onet_error *err) {
+    size_t ignored;
+    return vectors_read(words, path, repeated ? repeated : &ignored, err);
+}
+
+onet_status onet_words_from(onet_words **words, int count, int width, const char *const *text,
+                            const size_t *length, const float *vectors, onet_error *err) {
+    words_maker maker;
+    *words = NULL;
+    if (count < 1 || width < 1 || width > MAX_WIDTH)
+        return fail(err, ONET_USAGE,
+                    "a vocabulary of %d words with %d features; at least 1 of both is needed, "
+                    "and at most %d features",
+                    count, width, MAX_WIDTH);
+    bool made = maker_start(&maker, width);
+    onet_status status = ONET_OK;
+    for (int w = 0; w < count && made && !status; w++) {
+        size_t bytes = length ? length[w] : strlen(text[w]);
+        bool added;
+        if (utf8_valid(text[w], bytes) < bytes)
+            status = fail(err, ONET_BAD, "word %d is not UTF-8", w);
+        else if (maker_add(&maker, text[w], bytes, &added) < 0)
+            made = false;
+        else if (!added)
+            status = fail(err, ONET_BAD, "word %d, \"%.*s\", is there twice", w, (int)bytes, text[w]);
+        else if (vectors)
+            memcpy(maker.words->vectors + (size_t)w * (size_t)width, vectors + (size_t)w * (size_t)width,
+                   (size_t)width * sizeof *vectors);
+    }
+    if (!status && made) made = (*words = maker_finish(&maker)) != NULL;
+    maker_free(&maker);
+    return status || made ? status : fail_memory(err, "the vocabulary");
 }

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/fold.h"
 #include "base/memory.h"
-#include "words/fold.h"
 #include "words/kind.h"
 
 enum { LONGEST = 256 }; /* bytes of the longest word that is folded; a longer one is unknown */
@@ -147,4 +148,45 @@ void words_free(onet_words *words) {
     free(words->vectors);
     free(words->table);
     free(words);
+}
+
+/* ---- For callers ------------------------------------------------------------------------------------- */
+
+int onet_words_count(const onet_words *words) {
+    return words->count;
+}
+
+int onet_words_width(const onet_words *words) {
+    return words->width;
+}
+
+const char *onet_words_text(const onet_words *words, int32_t row, size_t *length) {
+    if (row < 0 || row >= words->count) return NULL;
+    *length = words->at[row + 1] - words->at[row];
+    return words->text + words->at[row];
+}
+
+const float *onet_words_vector(const onet_words *words, int32_t row) {
+    if (row < 0 || row >= words->count) return NULL;
+    return words->vectors + (size_t)row * (size_t)words->width;
+}
+
+int32_t onet_words_find(const onet_words *words, const char *text, size_t length, int *known) {
+    bool own;
+    int32_t row = words_find_known(words, text, length, &own);
+    if (known) *known = own;
+    return row;
+}
+
+int32_t onet_words_exact(const onet_words *words, const char *text, size_t length) {
+    return words_exact(words, text, length);
+}
+
+onet_status onet_words_copy(onet_words **copy, const onet_words *words, onet_error *err) {
+    *copy = words_copy(words);
+    return *copy ? ONET_OK : fail_memory(err, "the vocabulary");
+}
+
+void onet_words_free(onet_words *words) {
+    words_free(words);
 }

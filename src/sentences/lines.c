@@ -1,10 +1,10 @@
-#include "words/lines.h"
+#include "sentences/lines.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/fold.h"
 #include "base/memory.h"
-#include "words/fold.h"
 
 onet_status lines_open(lines *l, const char *path, int first, onet_error *err) {
     *l = (lines){.first = first};

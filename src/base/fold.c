@@ -1,4 +1,4 @@
-#include "words/fold.h"
+#include "base/fold.h"
 
 #include <string.h>
 #include <utf8proc.h>

@@ -1,7 +1,7 @@
 /* An n-gram model of ordered sets of words: what a model that only counts neighbours makes of the same lines.
  * Interpolated Kneser-Ney with one discount for each length, a start mark before each line. */
-#ifndef WORDS_NGRAM_H
-#define WORDS_NGRAM_H
+#ifndef SENTENCES_NGRAM_H
+#define SENTENCES_NGRAM_H
 
 #include "ordernet.h"
 

@@ -1,8 +1,8 @@
 /* The lines of a text: the first words of each paragraph, lower-cased. WikiText's raw format and ready lines
  * of words are read alike: blank lines and headers (" = Title = ") are passed over, and lines with fewer
  * words than asked for. Words are what stands between blanks. */
-#ifndef WORDS_LINES_H
-#define WORDS_LINES_H
+#ifndef SENTENCES_LINES_H
+#define SENTENCES_LINES_H
 
 #include "base/file.h"
 #include "ordernet.h"

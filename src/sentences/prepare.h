@@ -1,16 +1,16 @@
 /* Sets of words from text: lines in, sets and their vocabulary out. The items of a set stand in a shuffled
  * order (the same at each run), so that nothing about the right one can be read off their places. */
-#ifndef WORDS_PREPARE_H
-#define WORDS_PREPARE_H
+#ifndef SENTENCES_PREPARE_H
+#define SENTENCES_PREPARE_H
 
-#include "words/vocabulary.h"
+#include "ordernet.h"
 
 typedef struct prepare_options {
-    const char *text;              /* path; .gz, .xz and "-" as well */
-    const char *vectors;           /* path, likewise; NULL when `words` is given */
-    const onet_words *words;       /* a vocabulary that is there already, as for validation sets */
-    int first;                     /* K: words taken from each line */
-    vocabulary_options vocabulary; /* the choice of a new one */
+    const char *text;                   /* path; .gz, .xz and "-" as well */
+    const char *vectors;                /* path, likewise; NULL when `words` is given */
+    const onet_words *words;            /* a vocabulary that is there already, as for validation sets */
+    int first;                          /* K: words taken from each line */
+    onet_vocabulary_options vocabulary; /* the choice of a new one */
     double unk_share; /* share of the unknown words that are written <unk>, as WikiText writes them */
     uint64_t seed;
     const char *lines; /* path for the kept lines as text, or NULL */

@@ -1,4 +1,4 @@
-#include "words/ngram.h"
+#include "sentences/ngram.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "words/words.h"
 
 /* Grams are known by a 64-bit hash alone: among 10^7 of them two share one with probability 3 in a million.
  */
@@ -113,7 +112,7 @@ onet_status ngram_train(ngram **model, const onet_sets *sets, int length, onet_e
     ngram *m = calloc(1, sizeof *m);
     if (!m) return fail_memory(err, "the n-gram model");
     m->length = length;
-    m->words = sets->words->count;
+    m->words = onet_words_count(sets->words);
     bool enough = grow(&m->grams, 1024) && grow(&m->contexts, 1024);
     for (size_t s = 0; s < sets->count && enough; s++) enough = count_set(m, sets, s);
     if (!enough) {

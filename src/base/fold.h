@@ -1,6 +1,6 @@
 /* Case folding: how a word of the text becomes a word of the vocabulary. */
-#ifndef WORDS_FOLD_H
-#define WORDS_FOLD_H
+#ifndef BASE_FOLD_H
+#define BASE_FOLD_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Names, numbered in the order in which they were first seen. */
-#ifndef DATA_NAMES_H
-#define DATA_NAMES_H
+#ifndef BASE_NAMES_H
+#define BASE_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "data/names.h"
+#include "base/names.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,18 +1,17 @@
-#include "words/prepare.h"
+#include "sentences/prepare.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/rng.h"
-#include "words/lines.h"
-#include "words/maker.h"
-#include "words/vectors.h"
+#include "sentences/lines.h"
 
 /* The text, whole: its distinct words, how often each was seen, and each kept line as `first` of them. */
 typedef struct text {
-    words_maker distinct;
+    names distinct;
     uint64_t *times; /* [distinct] */
     size_t room_times;
     int32_t *word; /* [kept, first] */
@@ -20,23 +19,19 @@ typedef struct text {
 } text;
 
 void prepare_defaults(prepare_options *options) {
-    *options = (prepare_options){
-        .first = 5,
-        .vocabulary = {.unknown = UNKNOWN_KINDS, .limit = 150000, .own_row = 10, .rare_until = 10},
-        .unk_share = 0.1,
-        .seed = 1,
-    };
+    *options = (prepare_options){.first = 5, .unk_share = 0.1, .seed = 1};
+    onet_vocabulary_defaults(&options->vocabulary, sizeof options->vocabulary);
 }
 
 static onet_status add_word(text *t, const char *word, size_t length, onet_error *err) {
-    bool added;
-    int32_t row = maker_add(&t->distinct, word, length, &added);
-    if (row < 0 || !array_reserve(&t->times, &t->room_times, (size_t)row + 1, sizeof *t->times) ||
+    size_t row, before = t->distinct.count;
+    if (!names_add(&t->distinct, word, length, &row) || row > INT32_MAX ||
+        !array_reserve(&t->times, &t->room_times, row + 1, sizeof *t->times) ||
         !array_reserve(&t->word, &t->room_word, t->words + 1, sizeof *t->word))
         return fail_memory(err, "the words of the text");
-    if (added) t->times[row] = 0;
+    if (row == before) t->times[row] = 0;
     t->times[row]++;
-    t->word[t->words++] = row;
+    t->word[t->words++] = (int32_t)row;
     return ONET_OK;
 }
 
@@ -58,7 +53,7 @@ static onet_status read_text(text *t, const prepare_options *options, prepare_re
     report->shorter = l.shorter;
     report->kept = l.kept;
     report->words = t->words;
-    report->distinct = (size_t)t->distinct.words->count;
+    report->distinct = t->distinct.count;
     lines_close(&l);
     if (!status && !report->kept)
         status = fail(err, ONET_BAD, "%s: no line has %d words or more", options->text, options->first);
@@ -77,11 +72,11 @@ static bool is_special(const char *word, size_t length) {
 
 static void find_stand_ins(stand_in *found, const onet_words *distinct, const onet_words *words,
                            const onet_words *vectors) {
-    for (int32_t w = 0; w < distinct->count; w++) {
-        const char *word = distinct->text + distinct->at[w];
-        size_t length = distinct->at[w + 1] - distinct->at[w];
-        bool known;
-        found[w].row = words_find_known(words, word, length, &known);
+    for (int32_t w = 0; w < onet_words_count(distinct); w++) {
+        size_t length;
+        const char *word = onet_words_text(distinct, w, &length);
+        int known;
+        found[w].row = onet_words_find(words, word, length, &known);
         if (length == 5 && !memcmp(word, "<unk>", 5))
             found[w].how = UNK;
         else if (known && is_special(word, length))
@@ -89,10 +84,10 @@ static void find_stand_ins(stand_in *found, const onet_words *distinct, const on
         else if (!known)
             found[w].how = KIND;
         else
-            found[w].how =
-                vectors && words_exact(words, word, length) >= 0 && words_exact(vectors, word, length) < 0
-                    ? OWN_ROW
-                    : WITH_VECTOR;
+            found[w].how = vectors && onet_words_exact(words, word, length) >= 0 &&
+                                   onet_words_exact(vectors, word, length) < 0
+                               ? OWN_ROW
+                               : WITH_VECTOR;
     }
 }
 
@@ -121,11 +116,10 @@ static void count_line(prepare_report *report, const int32_t *word, const stand_
     report->lines_unknown += unknown;
 }
 
-/* One line as a set: words become rows, in a random order. */
-static void fill_set(onet_sets *sets, size_t s, const int32_t *word, const stand_in *found,
+/* One line as a set: words become rows, in a random order. row, order: [first]. */
+static void fill_set(int32_t *row, int32_t *order, size_t s, const int32_t *word, const stand_in *found,
                      const prepare_options *options, int32_t unk) {
     int first = options->first;
-    int32_t *row = sets->word + sets->start[s], *order = sets->order + sets->start[s];
     rng r;
     rng_seed(&r, options->seed, s);
     for (int k = 0; k < first; k++) order[k] = k;
@@ -142,56 +136,71 @@ static void fill_set(onet_sets *sets, size_t s, const int32_t *word, const stand
     }
 }
 
-static onet_status make_sets(onet_sets **made, const text *t, onet_words *words, const onet_words *vectors,
-                             const prepare_options *options, prepare_report *report, onet_error *err) {
-    onet_sets *sets = calloc(1, sizeof *sets);
-    if (!sets) {
-        words_free(words);
-        return fail_memory(err, "the sets");
+/* The words become the sets'. */
+static onet_status make_sets(onet_sets **made, const text *t, const onet_words *distinct, onet_words *words,
+                             const onet_words *vectors, const prepare_options *options,
+                             prepare_report *report, onet_error *err) {
+    onet_sets *sets;
+    onet_status status = onet_sets_new(&sets, 0, err);
+    if (status) {
+        onet_words_free(words);
+        return status;
     }
-    size_t first = (size_t)options->first;
     sets->words = words;
-    sets->width = words->width;
-    sets->count = report->kept;
-    sets->start = array_new(sets->count + 1, sizeof *sets->start);
-    sets->word = array_new(t->words, sizeof *sets->word);
-    sets->order = array_new(t->words, sizeof *sets->order);
-    stand_in *found = array_new((size_t)t->distinct.words->count, sizeof *found);
-    if (!sets->start || !sets->word || !sets->order || !found) {
-        free(found);
-        onet_sets_free(sets);
-        return fail_memory(err, "the sets");
+    size_t first = (size_t)options->first;
+    stand_in *found = array_new((size_t)onet_words_count(distinct), sizeof *found);
+    int32_t *row = array_new(2 * first, sizeof *row);
+    if (!found || !row) status = fail_memory(err, "the sets");
+    if (!status) find_stand_ins(found, distinct, words, vectors);
+    int32_t unk = onet_words_exact(words, "<unk>", 5);
+    for (size_t s = 0; s < report->kept && !status; s++) {
+        const int32_t *word = t->word + s * first;
+        count_line(report, word, found, options->first);
+        fill_set(row, row + first, s, word, found, options, unk);
+        status = onet_sets_append_words(sets, options->first, row, row + first, err);
     }
-    find_stand_ins(found, t->distinct.words, words, vectors);
-    int32_t unk = words_exact(words, "<unk>", 5);
-    for (size_t s = 0; s < sets->count; s++) {
-        sets->start[s + 1] = sets->start[s] + first;
-        count_line(report, t->word + s * first, found, options->first);
-        fill_set(sets, s, t->word + s * first, found, options, unk);
-    }
-    report->rows = (size_t)words->count;
+    report->rows = (size_t)onet_words_count(words);
     free(found);
-    *made = sets;
-    return ONET_OK;
+    free(row);
+    if (status)
+        onet_sets_free(sets);
+    else
+        *made = sets;
+    return status;
 }
 
-static onet_status sets_from_text(onet_sets **sets, const text *t, const prepare_options *options,
-                                  prepare_report *report, onet_error *err) {
+static onet_status sets_from_text(onet_sets **sets, const text *t, const onet_words *distinct,
+                                  const prepare_options *options, prepare_report *report, onet_error *err) {
     onet_words *words = NULL, *vectors = NULL;
-    onet_status status = ONET_OK;
+    onet_status status;
     if (options->words) {
-        words = words_copy(options->words);
-        if (!words) status = fail_memory(err, "the vocabulary");
+        status = onet_words_copy(&words, options->words, err);
     } else {
-        status = vectors_read(&vectors, options->vectors, &report->vectors_repeated, err);
+        status = onet_vectors_read(&vectors, options->vectors, &report->vectors_repeated, err);
         if (!status) {
-            report->vectors = (size_t)vectors->count;
-            report->vectors_width = (size_t)vectors->width;
-            status = vocabulary_make(&words, vectors, t->distinct.words, t->times, &options->vocabulary, err);
+            report->vectors = (size_t)onet_words_count(vectors);
+            report->vectors_width = (size_t)onet_words_width(vectors);
+            status = onet_words_choose(&words, vectors, distinct, t->times, &options->vocabulary, err);
         }
     }
-    if (!status) status = make_sets(sets, t, words, vectors, options, report, err);
-    words_free(vectors);
+    if (!status) status = make_sets(sets, t, distinct, words, vectors, options, report, err);
+    onet_words_free(vectors);
+    return status;
+}
+
+/* The names as a vocabulary without vectors. */
+static onet_status words_of(onet_words **words, const names *distinct, onet_error *err) {
+    size_t count = distinct->count;
+    const char **word = array_new(count, sizeof *word);
+    size_t *length = array_new(count, sizeof *length);
+    for (size_t w = 0; word && length && w < count; w++) {
+        word[w] = distinct->text + distinct->at[w];
+        length[w] = distinct->at[w + 1] - distinct->at[w];
+    }
+    onet_status status = word && length ? onet_words_from(words, (int)count, 1, word, length, NULL, err)
+                                        : fail_memory(err, "the words of the text");
+    free(word);
+    free(length);
     return status;
 }
 
@@ -199,26 +208,24 @@ onet_status prepare_words(prepared *made, const prepare_options *options, onet_e
     *made = (prepared){.sets = NULL};
     text t = {.words = 0};
     output *out = NULL;
-    onet_status status = maker_start(&t.distinct, 0) ? ONET_OK : fail_memory(err, "the words of the text");
-    if (!status && options->lines) status = output_open(&out, options->lines, err);
+    onet_status status = options->lines ? output_open(&out, options->lines, err) : ONET_OK;
     if (!status) status = read_text(&t, options, &made->report, out, err);
+    if (!status) status = words_of(&made->distinct, &t.distinct, err);
     if (!status && (options->words || options->vectors))
-        status = sets_from_text(&made->sets, &t, options, &made->report, err);
+        status = sets_from_text(&made->sets, &t, made->distinct, options, &made->report, err);
     if (!status && out)
         status = output_commit(out, err);
     else
         output_abort(out);
-    if (!status && !(made->distinct = maker_finish(&t.distinct)))
-        status = fail_memory(err, "the words of the text");
     made->word = t.word;
-    maker_free(&t.distinct);
+    names_free(&t.distinct);
     free(t.times);
     return status;
 }
 
 void prepare_free(prepared *made) {
     onet_sets_free(made->sets);
-    words_free(made->distinct);
+    onet_words_free(made->distinct);
     free(made->word);
     *made = (prepared){.sets = NULL};
 }
