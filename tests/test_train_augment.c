@@ -264,6 +264,72 @@ static void ranks_draw_the_same(void **state) {
     onet_sets_free(sets);
 }
 
+/* Every third item becomes context: seen, never placed. */
+static void give_context(onet_sets *sets) {
+    onet_error err;
+    size_t items = sets->start[sets->count];
+    uint8_t *context = calloc(items, 1);
+    assert_non_null(context);
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t from = sets->start[s], n = sets_size(sets, s), at = 0;
+        int32_t *order = sets->order + from, placed[MOST];
+        for (size_t i = 2; i < n; i += 3) context[from + i] = 1;
+        for (size_t t = 0; t < n; t++)
+            if (!context[from + (size_t)order[t]]) placed[at++] = order[t];
+        for (size_t i = 0; i < n; i++)
+            if (context[from + i]) placed[at++] = (int32_t)i;
+        memcpy(order, placed, n * sizeof *order);
+    }
+    assert_int_equal(onet_sets_set_context(sets, context, &err), ONET_OK);
+    free(context);
+}
+
+static void context_items_are_left_out_too(void **state) {
+    (void)state;
+    onet_error err;
+    augment *a;
+    onet_sets *sets = numbers(0, 1);
+    onet_train_options o = asks(0, 0.6, 0);
+    give_context(sets);
+    assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
+    augment_draw(a, 1, false);
+    assert_int_equal(sets_check(&a->sets, &err), ONET_OK); /* orders and context go together */
+    size_t context = 0, was = 0;
+    for (size_t s = 0; s < SETS; s++) {
+        size_t placed = sets_placed(&a->sets, s), all = sets_placed(sets, s);
+        assert_true(placed <= all && placed >= (all < 2 ? all : 2));
+        context += sets_size(&a->sets, s) - placed;
+        was += sets_size(sets, s) - all;
+        /* Each item is of the kind that it was. */
+        for (size_t i = a->sets.start[s], at = sets->start[s]; i < a->sets.start[s + 1]; i++, at++) {
+            while (memcmp(sets_item(&a->sets, i), sets_item(sets, at), WIDTH * sizeof(float))) at++;
+            assert_int_equal(a->sets.context[i], sets->context[at]);
+        }
+    }
+    assert_true(context > was / 2 && context < was * 9 / 10);
+    for (int rank = 0; rank < 3; rank++) {
+        augment *b;
+        onet_sets *own = numbers((size_t)rank, 3);
+        onet_sets sizes = {
+            .count = sets->count, .width = WIDTH, .start = sets->start, .context = sets->context};
+        give_context(own);
+        assert_int_equal(augment_new(&b, &sizes, own, &o, rank, 3, &err), ONET_OK);
+        augment_draw(b, 1, false);
+        for (size_t s = 0; s < SETS; s++) {
+            assert_int_equal(sets_size(&b->sizes, s), sets_size(&a->sets, s));
+            assert_int_equal(sets_placed(&b->sizes, s), sets_placed(&a->sets, s));
+        }
+        assert_int_equal(sets_check(&b->sets, &err), ONET_OK);
+        augment_draw(b, 1, true);
+        assert_memory_equal(b->sizes.context, sets->context, sets->start[SETS]);
+        assert_memory_equal(b->sets.context, own->context, own->start[own->count]);
+        augment_free(b);
+        onet_sets_free(own);
+    }
+    augment_free(a);
+    onet_sets_free(sets);
+}
+
 /* Words that are left out: those that stay are forgotten as they would be without. */
 static void words_are_left_out_and_forgotten(void **state) {
     (void)state;
@@ -315,6 +381,7 @@ int main(void) {
         cmocka_unit_test(noise_is_added),
         cmocka_unit_test(noise_stays_finite),
         cmocka_unit_test(ranks_draw_the_same),
+        cmocka_unit_test(context_items_are_left_out_too),
         cmocka_unit_test(words_are_left_out_and_forgotten),
         cmocka_unit_test(what_is_of_another_kind_is_refused),
     };

@@ -10,6 +10,7 @@
 #include "decode/orderer.h"
 #include "model/model.h"
 #include "number_sets.h"
+#include "train/shard.h"
 #include "train/train.h"
 #include "unit.h"
 
@@ -188,6 +189,38 @@ static void trains_the_same(void **state) {
         onet_model_free(alone);
         onet_sets_free(sets);
     }
+}
+
+/* Each rank has its own sets with their context items, and knows of all sets how many items are placed. */
+static void deal_context(const world *w, void *shared) {
+    const onet_sets *sets = shared;
+    shard s;
+    onet_error err;
+    assert_int_equal(shard_make(&s, w, w->rank ? NULL : sets, &err), ONET_OK);
+    const onet_sets *plan = w->rank ? s.plan : sets;
+    for (size_t k = 0; k < sets->count; k++) {
+        assert_int_equal(sets_placed(plan, k), sets_placed(sets, k));
+        if (k % (size_t)w->size != (size_t)w->rank) continue;
+        size_t own = k / (size_t)w->size, n = sets_size(sets, k);
+        assert_int_equal(sets_size(s.own, own), n);
+        assert_memory_equal(s.own->context + s.own->start[own], sets->context + sets->start[k], n);
+    }
+    shard_free(&s, w);
+}
+
+static void deals_context(void **state) {
+    (void)state;
+    onet_sets *sets = number_sets(40, 0, 5);
+    onet_error err;
+    assert_non_null(sets);
+    uint8_t *context = calloc(sets->start[40], 1);
+    assert_non_null(context);
+    for (size_t k = 0; k < 40; k++) /* of every set but each third, what stands last */
+        if (k % 3) context[sets->start[k] + (size_t)sets->order[sets->start[k + 1] - 1]] = 1;
+    assert_int_equal(onet_sets_set_context(sets, context, &err), ONET_OK);
+    as_ranks(3, deal_context, sets);
+    free(context);
+    onet_sets_free(sets);
 }
 
 /* Only rank 0 has the model to begin with. */
@@ -448,13 +481,10 @@ static void orders_the_same(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees),
-        cmocka_unit_test(compares),
-        cmocka_unit_test(trains_the_same),
-        cmocka_unit_test(trains_with_fewer_sets_than_ranks),
-        cmocka_unit_test(fine_tunes_the_same),
-        cmocka_unit_test(stops_together),
-        cmocka_unit_test(fails_together),
+        cmocka_unit_test(agrees),          cmocka_unit_test(compares),
+        cmocka_unit_test(trains_the_same), cmocka_unit_test(trains_with_fewer_sets_than_ranks),
+        cmocka_unit_test(deals_context),   cmocka_unit_test(fine_tunes_the_same),
+        cmocka_unit_test(stops_together),  cmocka_unit_test(fails_together),
         cmocka_unit_test(orders_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

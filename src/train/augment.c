@@ -27,6 +27,8 @@ void augment_free(augment *a) {
     if (a->sets.order != a->own->order) free(a->sets.order);
     if (a->sets.items != a->own->items) free(a->sets.items);
     if (a->sets.word != a->own->word) free(a->sets.word);
+    if (a->sizes.context != a->all->context && a->sizes.context != a->sets.context) free(a->sizes.context);
+    if (a->sets.context != a->own->context) free(a->sets.context);
     free(a->unknown);
     free(a->spread);
     free(a->keep);
@@ -72,6 +74,12 @@ static bool make_room(augment *a) {
             return false;
         a->sizes.start = a->stride == 1 ? a->sets.start : array_new(a->all->count + 1, sizeof *own->start);
         if (!a->sizes.start) return false;
+        if (own->context) {
+            a->sizes.context = NULL;
+            if (!(a->sets.context = array_new(items, 1))) return false;
+            a->sizes.context = a->stride == 1 ? a->sets.context : array_new(a->all->start[a->all->count], 1);
+            if (!a->sizes.context) return false;
+        }
     }
     if (own->word && (drop || a->o->forget > 0) && !(a->sets.word = array_new(items, sizeof *own->word)))
         return false;
@@ -100,17 +108,20 @@ onet_status augment_new(augment **out, const onet_sets *all, const onet_sets *ow
     return status;
 }
 
-/* Which places of the order of a set of n items stay, to a->keep; how many is given back. The share that is
- * left out is drawn for the set, so that whole sets are seen as well as much smaller ones. Two items at least
- * stay: with fewer there is no order to learn. */
-static size_t draw_keep(augment *a, uint64_t epoch, uint64_t number, size_t n) {
+/* Which places of the order of a set of n items stay, to a->keep; the first `placed` are those of placed
+ * items, of which as many as is given back stay. The share that is left out is drawn for the set, so that
+ * whole sets are seen as well as much smaller ones. Two placed items at least stay: with fewer there is no
+ * order to learn.
+ */
+static size_t draw_keep(augment *a, uint64_t epoch, uint64_t number, size_t n, size_t placed) {
     rng r;
     seed_for(&r, a, STREAM_DROP, epoch, number);
     double share = a->o->drop * rng_uniform(&r);
-    size_t kept = 0, least = n < 2 ? n : 2;
-    for (size_t t = 0; t < n; t++) kept += a->keep[t] = rng_uniform(&r) >= share;
+    size_t kept = 0, least = placed < 2 ? placed : 2;
+    for (size_t t = 0; t < n; t++) a->keep[t] = rng_uniform(&r) >= share;
+    for (size_t t = 0; t < placed; t++) kept += a->keep[t];
     while (kept < least) {
-        size_t t = (size_t)rng_below(&r, n);
+        size_t t = (size_t)rng_below(&r, placed);
         kept += !a->keep[t];
         a->keep[t] = 1;
     }
@@ -120,8 +131,15 @@ static size_t draw_keep(augment *a, uint64_t epoch, uint64_t number, size_t n) {
 void augment_sizes(augment *a, uint64_t epoch) {
     if (a->sizes.start == a->all->start) return;
     a->sizes.start[0] = 0;
-    for (size_t s = 0; s < a->all->count; s++)
-        a->sizes.start[s + 1] = a->sizes.start[s] + draw_keep(a, epoch, s, sets_size(a->all, s));
+    for (size_t s = 0; s < a->all->count; s++) {
+        size_t n = sets_size(a->all, s), placed = sets_placed(a->all, s), to = a->sizes.start[s];
+        size_t kept = draw_keep(a, epoch, s, n, placed), context = 0;
+        for (size_t t = placed; t < n; t++) context += a->keep[t];
+        a->sizes.start[s + 1] = to + kept + context;
+        if (!a->sizes.context) continue;
+        memset(a->sizes.context + to, 0, kept); /* which of the items they are does not matter to a plan */
+        memset(a->sizes.context + to + kept, 1, context);
+    }
 }
 
 /* The order of what stays, and where each item goes. */
@@ -131,11 +149,14 @@ static void drop_items(augment *a, uint64_t epoch, size_t s, bool whole) {
     if (whole)
         memset(a->keep, 1, n);
     else
-        draw_keep(a, epoch, a->first + s * a->stride, n);
+        draw_keep(a, epoch, a->first + s * a->stride, n, sets_placed(a->own, s));
     for (size_t t = 0; t < n; t++) a->moved[order[t]] = a->keep[t] ? 0 : -1;
     int32_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (a->moved[i] >= 0) a->moved[i] = kept++;
+    for (size_t i = 0; i < n; i++) {
+        if (a->moved[i] < 0) continue;
+        if (a->own->context) a->sets.context[to + (size_t)kept] = a->own->context[from + i];
+        a->moved[i] = kept++;
+    }
     for (size_t t = 0, at = to; t < n; t++)
         if (a->keep[t]) a->sets.order[at++] = a->moved[order[t]];
     a->sets.start[s + 1] = to + (size_t)kept;
@@ -183,8 +204,9 @@ void augment_draw(augment *a, uint64_t epoch, bool whole) {
             copy_features(a, epoch, s, !whole && a->o->jitter > 0);
     }
     if (!drop || a->stride == 1) return;
-    if (whole)
+    if (whole) {
         memcpy(a->sizes.start, a->all->start, (a->all->count + 1) * sizeof *a->all->start);
-    else
+        if (a->all->context) memcpy(a->sizes.context, a->all->context, a->all->start[a->all->count]);
+    } else
         augment_sizes(a, epoch);
 }

@@ -33,7 +33,7 @@ onet_status batches_new(batches **out, const onet_sets *sets, int most, onet_bat
     if (!b || !count) goto memory;
     for (size_t s = 0; s < sets->count; s++) {
         size_t n = sets_size(sets, s);
-        if (n > 1) count[group_of(n, how)]++; /* a set of one item teaches nothing */
+        if (sets_placed(sets, s) > 1) count[group_of(n, how)]++; /* one placed item teaches nothing */
     }
     for (size_t n = 2; n <= largest; n++) {
         if (!count[n]) continue;
@@ -61,7 +61,7 @@ onet_status batches_new(batches **out, const onet_sets *sets, int most, onet_bat
     }
     b->group[g] = (uint32_t)at;
     for (size_t s = 0; s < sets->count; s++)
-        if (sets_size(sets, s) > 1) b->sorted[count[group_of(sets_size(sets, s), how)]++] = (uint32_t)s;
+        if (sets_placed(sets, s) > 1) b->sorted[count[group_of(sets_size(sets, s), how)]++] = (uint32_t)s;
     free(count);
     for (g = 0; g < b->groups; g++) {
         uint32_t sets_here = b->group[g + 1] - b->group[g];
@@ -106,8 +106,8 @@ void batches_shuffle(batches *b, uint64_t seed, uint64_t epoch) {
 batch_size batches_size(const batches *b, const batch *one, const onet_sets *sets) {
     batch_size size = {0};
     for (int i = 0; i < one->count; i++) {
-        int n = (int)sets_size(sets, b->index[one->first + (uint32_t)i]);
-        batch_size_add(&size, n, n);
+        uint32_t s = b->index[one->first + (uint32_t)i];
+        batch_size_add(&size, (int)sets_size(sets, s), (int)sets_placed(sets, s));
     }
     return size;
 }

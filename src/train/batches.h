@@ -23,7 +23,7 @@ typedef struct batches {
     uint32_t *sorted; /* [used]: the index before any shuffling */
 } batches;
 
-/* sets: only their sizes matter. most: sets per batch. */
+/* sets: only their sizes and how many items are placed matter. most: sets per batch. */
 onet_status batches_new(batches **b, const onet_sets *sets, int most, onet_batches how, onet_error *err);
 void batches_shuffle(batches *b, uint64_t seed, uint64_t epoch);
 void batches_free(batches *b);

@@ -9,9 +9,9 @@
 
 /* What process 0 tells first. */
 typedef struct header {
-    uint64_t count;       /* sets */
-    uint64_t words, text; /* of the vocabulary; words is 0 where items are numbers */
-    int32_t width;
+    uint64_t count;         /* sets */
+    uint64_t words, text;   /* of the vocabulary; words is 0 where items are numbers */
+    int32_t width, context; /* context: 1 where some items are never placed */
     char hash[65];
 } header;
 
@@ -126,6 +126,9 @@ static onet_status own_room(shard *s, const world *w, const header *h, const one
     if (status) return status;
     if (h->words && !(s->own->words = w->rank ? words_room(h) : all->words))
         return fail_memory(err, "the vocabulary");
+    if (h->context && (status = sets_room_context(s->own, items ? items : 1, err))) return status;
+    if (h->context && w->rank && (status = sets_room_context(s->plan, plan->start[plan->count], err)))
+        return status;
     size_t at = 0;
     for (size_t i = 0; i < s->own->count; i++) {
         at += sets_size(plan, i * (size_t)w->size + (size_t)w->rank);
@@ -142,6 +145,7 @@ onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_erro
         h.words = all->word ? (uint64_t)all->words->count : 0;
         h.text = all->word ? all->words->at[all->words->count] : 0;
         h.width = all->width;
+        h.context = all->context != NULL;
         memcpy(h.hash, all->hash, sizeof h.hash);
     }
     w->broadcast(w, 0, &h, sizeof h);
@@ -162,6 +166,11 @@ onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_erro
             deal(w, piece, plan, w->rank ? NULL : all->items, s->own->items,
                  (size_t)h.width * sizeof *all->items);
         deal(w, piece, plan, w->rank ? NULL : all->order, s->own->order, sizeof *all->order);
+        if (h.context) {
+            /* All of it to all ranks: the plan goes by how many items are placed. */
+            w->broadcast(w, 0, plan->context, plan->start[plan->count]);
+            deal(w, piece, plan, w->rank ? NULL : all->context, s->own->context, 1);
+        }
         if (h.words && w->rank && !words_build(s->own->words)) status = fail_memory(err, "the vocabulary");
         status = world_agree(w, status, err);
     }
