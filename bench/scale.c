@@ -218,11 +218,11 @@ int main(int argc, char **argv) {
         for (int n = first; n <= last; n++) operations += operations_train(sh, n) / (last - first + 1);
         char sizes[32];
         snprintf(sizes, sizeof sizes, first < last ? "sizes %d-%d" : "n = %d", first, last);
-        printf("%s%s net, %s: %.3g million operations per set; %ld all-reduces per step, %.0f KiB, of which "
-               "the gradient "
-               "of %zu numbers is %.0f\n",
+        printf("%s%s net, %s: %.3g million operations per set; %ld all-reduces per step of %.0f KiB, %.0f of "
+               "them the "
+               "gradient of %zu numbers\n",
                i ? "\n" : "", nets[i].preset, sizes, 1e-6 * operations, sent.sums, sent.bytes / 1024,
-               sh->trained, 4.0 * (double)sh->trained / 1024);
+               4.0 * (double)sh->trained / 1024, sh->trained);
         print_node("this machine", &m, &sent);
         if (argc >= 8) {
             double small = 1e-3 * atof(argv[2 + 3 * i]), large = 1e-3 * atof(argv[3 + 3 * i]);

@@ -1,6 +1,6 @@
-"""Parameters and batches made by a formula: the Python side of src/model/generated.c, bit for bit.
+"""Parameters and batches from a formula, with the same bits as src/model/generated.c.
 
-Also the list of the net's tensors in the order of src/model/shape.c, which numbers the streams.
+Also the list of the network's tensors in the order of src/model/shape.c, which numbers the streams.
 """
 
 import math

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/*.golden: what the twin computes in double, for the C engine to be held to.
+"""Writes tests/golden/*.golden: what the twin computes in double, for tests of the C program.
 
     python3 reference/make_golden.py            write all files (a few minutes)
     python3 reference/make_golden.py NAME ...   write some
-    python3 reference/make_golden.py --check    compute again and compare with the files; status 1 when they differ
+    python3 reference/make_golden.py --check    compute again and compare with the files; status 1 if they differ
 
 The file format and what each entry holds are described in reference/README.md. With Debian 12's
-python3-torch and libblas3 the files come out identical byte for byte; with another torch the last bits may differ, and
+python3-torch and libblas3 the files are reproduced byte for byte; with another torch the last bits may differ, and
 --check allows 1e-9 for it.
 """
 
 import os
 import sys
 
-# One set of kernels on every processor, fixed before numpy and torch are loaded: the plain reference BLAS (Debian's
-# libblas3, also where OpenBLAS is installed as well), and AVX2 for torch's own loops.
+# The same kernels on every CPU, fixed before numpy and torch are loaded: the plain reference BLAS (Debian's
+# libblas3, even if OpenBLAS is installed), and AVX2 for torch's own loops.
 FIXED = {"LD_LIBRARY_PATH": "/usr/lib/x86_64-linux-gnu/blas", "ATEN_CPU_CAPABILITY": "avx2"}
 if any(os.environ.get(name) != value for name, value in FIXED.items()):
     os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **FIXED})

@@ -1,5 +1,5 @@
-"""The net of docs/model.md in PyTorch, written as the paper says it: the pair tensor and the source-target grid
-stand in memory in full, nothing is split or folded. Slow and plain on purpose: the C engine is held to it.
+"""The network of docs/model.md in PyTorch, written like the paper: the pair tensor and the source-target grid are stored
+in full, nothing is split or folded. Slow and simple on purpose: the tests compare the C program with it.
 
 Parameter names and shapes are those of src/model/shape.c. B sets, n items, d features, D = d + M*O.
 """
@@ -15,8 +15,8 @@ from generated import TSP, WORDS, tensors
 class Norm(nn.BatchNorm1d):
     """Batch norm: biased variance to normalise, running averages with momentum 0.1 of the unbiased one, eps 1e-5.
 
-    One value alone in a channel (a batch of one set of one item) has no unbiased variance: torch refuses it, here
-    its variance is 0. Nothing but the running averages depends on the choice: such a set has one order.
+    A single value in a channel (a batch of one set of one item) has no unbiased variance: torch refuses it, here its
+    variance is 0. Only the running averages depend on the choice: such a set has one order.
     """
 
     def forward(self, x):

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes the example data: sets of different numbers and their order, smallest first. The numbers come from the
-# minimal standard generator, so that every awk writes the same files.
+# Makes the example data: sets of distinct numbers and their ascending order. The numbers come from the minimal standard
+# generator, so that every awk writes the same files.
 # usage: examples/data/make.sh [FOLDER]
 set -e
 cd "${1:-$(dirname "$0")}"
 
-# sets COUNT LOW HIGH SEED ORDERED: COUNT sets of LOW to HIGH numbers, with their order or without.
+# sets COUNT LOW HIGH SEED ORDERED: COUNT sets of LOW to HIGH numbers, with or without their order.
 sets() {
     awk -v count="$1" -v low="$2" -v high="$3" -v seed="$4" -v ordered="$5" '
     function below(n) { seed = seed * 16807 % 2147483647; return int(seed / 2147483647 * n) }

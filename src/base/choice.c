@@ -1,3 +1,4 @@
+/* Looks names and values up in lists of choices. */
 #include "base/choice.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Writes error sentences without control characters. */
 #include "base/error.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Conversions between float and binary16, by their bits. */
 #include "base/half.h"
 
 #include <string.h>

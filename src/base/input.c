@@ -1,3 +1,4 @@
+/* Reads files and pipes, plain or compressed: by bytes, by lines, or at random. */
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>

@@ -1,3 +1,4 @@
+/* Finds and loads libordernet-cuda.so and libordernet-mpi.so. */
 #include "base/library.h"
 
 #include <dlfcn.h>

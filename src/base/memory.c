@@ -1,3 +1,4 @@
+/* Checked multiplication, aligned arrays in huge pages, arrays that grow. */
 #include "base/memory.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* Parses and prints numbers without the locale of the program. */
 #include "base/number.h"
 
 #include <locale.h>

@@ -1,3 +1,4 @@
+/* Writes files under a temporary name and renames them at the end; compresses .gz. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

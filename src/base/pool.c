@@ -1,3 +1,4 @@
+/* Threads that wait for numbered tasks and take them from a shared counter. */
 #include "base/pool.h"
 
 #include <pthread.h>

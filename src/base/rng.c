@@ -1,3 +1,4 @@
+/* xoshiro256** and what is drawn from it. */
 #include "base/rng.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SHA-256 in plain C and with the instructions of x86-64. */
 #include "base/sha256.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* Copies options between structs of different versions. */
 #include "base/sized.h"
 
 #include <stdint.h>

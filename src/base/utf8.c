@@ -1,3 +1,4 @@
+/* Checks UTF-8, eight ASCII bytes at a time. */
 #include "base/utf8.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* The version, and the names of the statuses. */
 #include "ordernet.h"
 
 #define TEXT(x)   #x

@@ -1,3 +1,4 @@
+/* Loads the MPI library if the environment says that there are several ranks. */
 #include "base/world.h"
 
 #include <stdio.h>

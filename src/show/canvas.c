@@ -1,3 +1,4 @@
+/* Cairo surfaces for SVG and PNG, written through base/output.c. */
 #include "show/canvas.h"
 
 #include <cairo/cairo-svg.h>
@@ -23,7 +24,7 @@ static cairo_status_t write_bytes(void *closure, const unsigned char *data, unsi
 }
 
 onet_status canvas_open(canvas *c, const char *path, double width, double height, onet_error *err) {
-    *c = (canvas){.width = width, .height = height, .png = ends_in(path, ".png")};
+    *c = (canvas){.png = ends_in(path, ".png")};
     if (!c->png && !ends_in(path, ".svg"))
         return fail(err, ONET_USAGE, "a picture's name ends in .svg or .png, '%s' does not", path);
     onet_status status = output_open(&c->out, path, err);

@@ -11,7 +11,6 @@
 
 typedef struct canvas {
     cairo_t *cr;
-    double width, height;
     bool png;
     output *out;
     onet_status failed; /* the first write that failed, and its sentence */

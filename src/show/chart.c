@@ -1,3 +1,4 @@
+/* Draws line charts: scales, ticks, series with intervals, a legend. */
 #include "show/chart.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Draws the table of words and positions of each line, and its best orders. */
 #include "show/places.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Draws panels of tours, with the edges that differ from another tour in another colour. */
 #include "show/tours.h"
 
 #include <limits.h>

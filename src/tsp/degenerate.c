@@ -1,3 +1,4 @@
+/* Coincident cities and cities on a line, recognised from the distances. */
 #include "tsp/degenerate.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Solves the sets of one size with every method and averages the lengths and gaps. */
 #include "tsp/gaps.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Draws random cities and solves them, one instance per task of a thread pool. */
 #include "tsp/generate.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Distances, tour lengths and the canonical form of a tour. */
 #include "tsp/instance.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Reads instances from TSPLIB files and from files of sets. */
 #include "tsp/load.h"
 
 #include "base/error.h"

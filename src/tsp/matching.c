@@ -166,34 +166,34 @@ static int climb(graph *g, int node, int ancestor, int32_t *ring) {
 }
 
 static void make_blossom(graph *g, int a, int base, int b) {
-    int new = g->n;
-    while (new < g->used && g->top[new] != NONE) new ++;
-    if (new == g->used) g->used++;
-    int32_t *ring = g->ring[new];
+    int blossom = g->n;
+    while (blossom < g->used && g->top[blossom] != NONE) blossom++;
+    if (blossom == g->used) g->used++;
+    int32_t *ring = g->ring[blossom];
     ring[0] = base;
     int count = 1 + climb(g, a, base, ring + 1);
     reverse(ring + 1, count - 1);
     count += climb(g, b, base, ring + count);
-    g->rings[new] = count;
-    g->dual[new] = 0;
-    g->kind[new] = EVEN;
-    g->mate[new] = g->mate[base];
-    set_top(g, new, new);
-    for (int x = 0; x < g->used; x++) best(g, new, x)->u = best(g, x, new)->u = NONE;
-    for (int city = 0; city < g->n; city++) *inside(g, new, city) = NONE;
+    g->rings[blossom] = count;
+    g->dual[blossom] = 0;
+    g->kind[blossom] = EVEN;
+    g->mate[blossom] = g->mate[base];
+    set_top(g, blossom, blossom);
+    for (int x = 0; x < g->used; x++) best(g, blossom, x)->u = best(g, x, blossom)->u = NONE;
+    for (int city = 0; city < g->n; city++) *inside(g, blossom, city) = NONE;
     for (int i = 0; i < count; i++) {
         for (int x = 0; x < g->used; x++) {
             edge e = *best(g, ring[i], x);
-            if (e.u == NONE || g->top[x] == new) continue;
-            if (best(g, new, x)->u == NONE || slack(g, e) < slack(g, *best(g, new, x))) {
-                *best(g, new, x) = e;
-                *best(g, x, new) = (edge){e.v, e.u};
+            if (e.u == NONE || g->top[x] == blossom) continue;
+            if (best(g, blossom, x)->u == NONE || slack(g, e) < slack(g, *best(g, blossom, x))) {
+                *best(g, blossom, x) = e;
+                *best(g, x, blossom) = (edge){e.v, e.u};
             }
         }
         for (int city = 0; city < g->n; city++)
-            if (*inside(g, ring[i], city) != NONE) *inside(g, new, city) = ring[i];
+            if (*inside(g, ring[i], city) != NONE) *inside(g, blossom, city) = ring[i];
     }
-    find_slack(g, new);
+    find_slack(g, blossom);
 }
 
 /* Expands an ODD blossom whose dual fell to 0: the even path from its base to where the tree enters stays in

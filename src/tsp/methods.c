@@ -1,3 +1,4 @@
+/* The table of solvers that tsp solve, compare and evaluate choose from. */
 #include "tsp/methods.h"
 
 const onet_choice *tsp_methods(void) {

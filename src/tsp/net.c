@@ -1,3 +1,4 @@
+/* Presents instances to the net, under the square's symmetries, and keeps the best tours. */
 #include "tsp/net.h"
 
 #include "base/error.h"

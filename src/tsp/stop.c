@@ -1,3 +1,4 @@
+/* One callback that all searches ask. */
 #include "tsp/stop.h"
 
 static bool (*asks)(void);

@@ -1,3 +1,4 @@
+/* Parses TSPLIB files by keyword and section; writes .tour files. */
 #include "tsp/tsplib.h"
 
 #include <ctype.h>
