@@ -147,6 +147,7 @@ typedef struct onet_write_options {
     int logprob; /* CSV: a column for it; JSON Lines always has it */
     int steps;   /* the probability of each step */
     int top;     /* more than 1: that many orders */
+    int score;   /* the answers are the sets' own orders: only logprob and step_logprob are added */
 } onet_write_options;
 
 ONET_API void onet_write_defaults(onet_write_options *options, size_t size);
@@ -231,11 +232,14 @@ ONET_API onet_status onet_vectors_read(onet_words **words, const char *path, siz
 /* The answer for one set; the memory is the caller's. Fewer than `top` orders are found when the beam is
  * narrower or the set has fewer orders. */
 typedef struct onet_answer {
-    int found;         /* orders found, at most top */
-    int32_t *order;    /* [top, n]: the placed items, then the context items, smallest index first */
-    double *logprob;   /* [top] */
-    float *step;       /* [top, n]: probability of each step's choice, 0 for context; NULL when not wanted */
-    void *reserved[4]; /* zero */
+    int found;       /* orders found, at most top */
+    int32_t *order;  /* [top, n]: the placed items, then the context items, smallest index first */
+    double *logprob; /* [top] */
+    float *step;     /* [top, n]: probability of each step's choice, 0 for context; NULL when not wanted */
+    /* [n]: for a writer of scores, as onet_orderer_score_steps gives them; onet_orderer_run leaves it alone
+     */
+    double *step_logprob;
+    void *reserved[3]; /* zero */
 } onet_answer;
 
 /* ---- Sets, one by one -------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/ordering.h"
 #include "cli/processes.h"
@@ -14,7 +15,7 @@ typedef struct order_values {
     onet_read_options read;
     onet_order_options order;
     onet_format to;
-    int steps, text;
+    int steps, text, score;
 } order_values;
 
 static void defaults(void *values) {
@@ -38,6 +39,8 @@ typedef struct ordering {
     int count; /* records at hand */
     size_t items;
     answer_room room;
+    double *step; /* [step_room]: scores of the steps */
+    size_t step_room;
 } ordering;
 
 static onet_status fits_model(const ordering *o, const onet_record *r, const char *name, onet_error *err) {
@@ -61,13 +64,28 @@ static onet_status fits_model(const ordering *o, const onet_record *r, const cha
     return ONET_OK;
 }
 
-/* The records as sets; an order that they came with is not looked at. */
+/* The records as sets; an order that they came with is looked at only to score it. */
 static onet_status gather(const ordering *o, onet_sets **sets, const char *name, onet_error *err) {
     const onet_words *words = onet_model_words(o->model);
     onet_status status = onet_sets_new(sets, onet_model_settings(o->model)->width, err);
     for (int i = 0; i < o->count && !status; i++) {
-        status = onet_sets_append_record(*sets, o->records[i], words, 0, err);
+        status = onet_sets_append_record(*sets, o->records[i], words, o->v->score, err);
         if (status == ONET_BAD) error_prefix(err, "%s:%ld", name, onet_record_line(o->records[i]));
+    }
+    return status;
+}
+
+/* The sets' own orders with their scores, as answers. */
+static onet_status score(ordering *o, const onet_sets *sets, onet_error *err) {
+    size_t items = sets->start[sets->count];
+    if (!array_reserve(&o->step, &o->step_room, items, sizeof *o->step))
+        return fail_memory(err, "the scores");
+    memset(o->room.logprob, 0, sets->count * sizeof *o->room.logprob); /* where it fails before the first */
+    onet_status status = onet_orderer_score_steps(o->orderer, sets, o->room.logprob, o->step, err);
+    memcpy(o->room.order, sets->order, items * sizeof *sets->order);
+    for (size_t s = 0; s < sets->count; s++) {
+        o->room.answers[s].found = 1;
+        o->room.answers[s].step_logprob = o->step + sets->start[s];
     }
     return status;
 }
@@ -82,7 +100,8 @@ static onet_status answer(ordering *o, const char *name, onet_error *err) {
         sets->words = (onet_words *)(uintptr_t)onet_model_words(o->model);
         status = answer_room_make(&o->room, sets, o->v->order.top, o->v->steps, err);
         if (!status) {
-            status = onet_orderer_run(o->orderer, sets, o->room.answers, err);
+            status =
+                o->v->score ? score(o, sets, err) : onet_orderer_run(o->orderer, sets, o->room.answers, err);
             good = (int)answers_sound(o->room.answers, (size_t)o->count);
         }
         sets->words = NULL;
@@ -119,6 +138,9 @@ static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
         onet_status status = *r ? ONET_OK : onet_record_new(r, &bad);
         if (!status) status = onet_reader_next(in, *r, &end, &bad);
         if (!status && !end) status = fits_model(o, *r, onet_reader_name(in), &bad);
+        if (!status && !end && o->v->score && !onet_record_order(*r))
+            status = fail(&bad, ONET_BAD, "%s:%ld: the set has no order to score; give it an 'order'",
+                          onet_reader_name(in), onet_record_line(*r));
         if (status || end) {
             /* The sets before a bad one get their answers. */
             onet_status answered = answer(o, onet_reader_name(in), err);
@@ -152,7 +174,8 @@ static onet_status order_all(ordering *o, int count, char **paths, onet_error *e
                                   .rank_column = v->read.rank_column,
                                   .logprob = 1,
                                   .steps = v->steps,
-                                  .top = v->order.top};
+                                  .top = v->order.top,
+                                  .score = v->score};
     onet_status status = onet_writer_open(&o->out, v->out, &writing, err);
     if (!status && !count) status = order_file(o, "-", err);
     for (int i = 0; i < count && !status; i++) status = order_file(o, paths[i], err);
@@ -181,6 +204,11 @@ static onet_status check_place(const order_values *v, int count, char **paths, o
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     order_values *v = values;
+    if (v->score && (v->order.top > 1 || v->steps))
+        return fail(err, ONET_USAGE,
+                    "--score looks at the order that is there, and gives all its steps; leave "
+                    "out %s",
+                    v->steps ? "--steps" : "--top");
     if (!v->order.beam) v->order.beam = v->order.top > 5 ? v->order.top : 5;
     if (v->order.decode == ONET_BEAM && v->order.top > v->order.beam)
         return fail(err, ONET_USAGE, "--top %d is more than the beam of %d can find; set --beam %d",
@@ -205,6 +233,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     for (int i = 0; i < BATCH_SETS; i++) onet_record_free(o->records[i]);
     onet_orderer_free(o->orderer);
     answer_room_free(&o->room);
+    free(o->step);
     free(o);
     onet_model_free(model);
     return status;
@@ -228,6 +257,12 @@ static const option options[] = {
      .help = "Give the K best orders of each set with their log-probabilities; the beam is that wide at "
              "least."},
     {.name = "steps", .kind = OPTION_FLAG, .field = AT(steps), .help = "Add the probability of each step."},
+    {.name = "score",
+     .kind = OPTION_FLAG,
+     .field = AT(score),
+     .help =
+         "Look for no order: add the log-probability of the order that each set has, and in JSON Lines of "
+         "each of its steps."},
     {.name = "out",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -262,13 +297,16 @@ const command cmd_order = {
     .most = -1,
     .about =
         "Reads sets from the files, or from standard input where there are none or a file is -, and writes "
-        "one answer a set to standard output or --out, in input order and, where neither --to nor the name "
+        "one answer per set to standard output or --out, in input order and, where neither --to nor the name "
         "of "
         "--out says otherwise, in the input's format. In JSON Lines an answer is the set's own object with "
         "'order' filled in and 'logprob' added. Answers to sets that come through a pipe appear without "
-        "waiting for its end.",
+        "waiting for its end. Where a set says 'first', 'last', 'prefix' or 'before', the order keeps to "
+        "that; "
+        "items under 'context' are seen and not placed (docs/formats.md).",
     .examples = "ordernet order --model sets.safetensors new.jsonl > ordered.jsonl\n"
-                "echo '{\"items\": [[3], [1], [2]]}' | ordernet order --model sort.safetensors --top 3",
+                "echo '{\"items\": [[3], [1], [2]]}' | ordernet order --model sort.safetensors --top 3\n"
+                "ordernet order --model sets.safetensors --score labelled.jsonl > scored.jsonl",
     .options = options,
     .size = sizeof(order_values),
     .shared = true,

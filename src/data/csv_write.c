@@ -142,7 +142,7 @@ static bool reads_as_text(const char *from, const char *to) {
 }
 
 static bool is_own(const csv_maker *m, const record *r, const member *key, int width) {
-    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",
+    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",    "step_logprob",
                                       "first", "last",  "prefix",  "before", "context"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (jsonl_is(r, key, own[i])) return true;
@@ -324,7 +324,9 @@ static onet_status put(output *out, void **state, const record *r, const onet_an
     csv_writing *w = *state;
     const int32_t *order = answer ? answer->order : r->order;
     const double *logprob = answer ? answer->logprob : NULL;
-    if (r->table && r->table->kept) return keep_answer(w, r, order, logprob, options->logprob, err);
+    /* The ranks of an order that is only scored stay as they were written. */
+    if (r->table && r->table->kept)
+        return keep_answer(w, r, options->score ? NULL : order, logprob, options->logprob, err);
     w->maker.set_column = options->set_column;
     w->maker.rank_column = options->rank_column;
     w->maker.logprob = options->logprob;
@@ -370,7 +372,7 @@ const data_format csv_format = {
     .name = "csv",
     .help = "a row per item",
     .endings = {".csv"},
-    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES,
+    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES | HOLDS_SCORE,
     .recognise = recognise,
     .read = read_sets,
     .read_table = read_table,

@@ -130,6 +130,7 @@ onet_status format_must_hold(const data_format *f, unsigned needs, onet_status o
         {HOLDS_SIZES, "sets of two sizes"},
         {HOLDS_STEPS, "the probabilities of the steps"},
         {HOLDS_SEVERAL, "several orders per set"},
+        {HOLDS_SCORE, "the scores of orders"},
     };
     unsigned missing = needs & ~f->holds;
     if (!missing) return ONET_OK;

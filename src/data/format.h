@@ -19,7 +19,8 @@ typedef enum format_part {
     HOLDS_CONSTRAINTS = 8, /* of sets without an answer: an answer keeps to them */
     HOLDS_SIZES = 16,      /* sets of several sizes in one file */
     HOLDS_STEPS = 32,      /* of an answer: the probability of each step */
-    HOLDS_SEVERAL = 64     /* of an answer: several orders */
+    HOLDS_SEVERAL = 64,    /* of an answer: several orders */
+    HOLDS_SCORE = 128      /* the log-probability of a set's own order */
 } format_part;
 
 typedef struct data_format {

@@ -40,6 +40,15 @@ static onet_status write_number(output *out, double value, onet_error *err) {
     return output_write(out, text, number_text_double(text, value), err);
 }
 
+static onet_status write_numbers(output *out, const double *value, int length, onet_error *err) {
+    onet_status status = put(out, "[", err);
+    for (int t = 0; t < length && !status; t++) {
+        if (t) status = put(out, ", ", err);
+        if (!status) status = write_number(out, value[t], err);
+    }
+    return status ? status : put(out, "]", err);
+}
+
 static onet_status write_steps(output *out, const float *step, int length, onet_error *err) {
     onet_status status = put(out, "[", err);
     for (int t = 0; t < length && !status; t++) {
@@ -71,17 +80,20 @@ static onet_status write_top(output *out, const onet_answer *a, const onet_write
 
 /* ---- The members that an answer sets ----------------------------------------------------------------- */
 
-enum { ORDER, LOGPROB, STEPS, TOP, PARTS };
-static const char *const part_name[PARTS] = {"order", "logprob", "steps", "top"};
+enum { ORDER, LOGPROB, STEPS, STEP_LOGPROB, TOP, PARTS };
+static const char *const part_name[PARTS] = {"order", "logprob", "steps", "step_logprob", "top"};
 
 static bool has_part(int part, const record *r, const onet_answer *a, const onet_write_options *parts) {
     switch (part) {
     case ORDER:
-        return a || r->order;
+        /* One that is only scored stays as it was written. */
+        return a ? !parts->score || r->format != ONET_FORMAT_JSONL : r->order != NULL;
     case LOGPROB:
         return a && parts->logprob;
     case STEPS:
         return a && parts->steps && a->step;
+    case STEP_LOGPROB:
+        return a && parts->score && a->step_logprob;
     default:
         return a && parts->top > 1;
     }
@@ -96,6 +108,8 @@ static onet_status write_part(output *out, int part, const record *r, const onet
         return write_number(out, a->logprob[0], err);
     case STEPS:
         return write_steps(out, a->step, record_placed(r), err);
+    case STEP_LOGPROB:
+        return write_numbers(out, a->step_logprob, record_placed(r), err);
     default:
         return write_top(out, a, parts, r, err);
     }
@@ -209,8 +223,8 @@ static onet_status write_column(output *out, const record *r, size_t column, csv
 }
 
 static onet_status write_columns(output *out, const record *r, onet_error *err) {
-    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",    "set",
-                                      "first", "last",  "prefix",  "before", "context"};
+    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",    "step_logprob",
+                                      "set",   "first", "last",    "prefix", "before", "context"};
     csv_rows rows = {0};
     onet_status status = ONET_OK;
     for (size_t k = 0; k < r->table->columns && !status; k++) {
@@ -278,7 +292,7 @@ const data_format jsonl_format = {
     .help = "JSON Lines",
     .endings = {".jsonl", ".ndjson", ".json"},
     .holds = HOLDS_NUMBERS | HOLDS_WORDS | HOLDS_CONTEXT | HOLDS_CONSTRAINTS | HOLDS_SIZES | HOLDS_STEPS |
-             HOLDS_SEVERAL,
+             HOLDS_SEVERAL | HOLDS_SCORE,
     .recognise = recognise,
     .parse = parse,
     .put = put_set,

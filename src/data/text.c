@@ -61,13 +61,15 @@ static onet_status parse(record *r, const onet_read_options *options, const char
     return text_parse(r, name, err);
 }
 
-/* One line, or with several orders a line for each with its log-probability in front. */
+/* One line, or with scores or several orders a line for each with its log-probability in front. */
 static onet_status put(output *out, void **state, const record *r, const onet_answer *answer,
                        const onet_write_options *options, onet_error *err) {
     (void)state;
-    if (!answer || options->top < 2) return text_write(out, r, answer ? answer->order : r->order, err);
+    int most = options->top > 1 ? options->top : 1;
+    if (!answer || (most == 1 && !options->score))
+        return text_write(out, r, answer ? answer->order : r->order, err);
     onet_status status = ONET_OK;
-    for (int k = 0; k < answer->found && k < options->top && !status; k++) {
+    for (int k = 0; k < answer->found && k < most && !status; k++) {
         char number[NUMBER_TEXT];
         number_text_double(number, answer->logprob[k]);
         status = output_printf(out, err, "%s\t", number);
@@ -80,7 +82,7 @@ const data_format text_format = {
     .format = ONET_FORMAT_TEXT,
     .name = "text",
     .help = "a line of words per set",
-    .holds = HOLDS_WORDS | HOLDS_SIZES | HOLDS_SEVERAL,
+    .holds = HOLDS_WORDS | HOLDS_SIZES | HOLDS_SEVERAL | HOLDS_SCORE,
     .recognise = recognise,
     .parse = parse,
     .put = put,

@@ -71,6 +71,7 @@ onet_status onet_writer_begin(onet_writer *w, const onet_reader *in, onet_error 
                     onet_reader_name(in));
     if (w->options.steps) needs |= HOLDS_STEPS;
     if (w->options.top > 1) needs |= HOLDS_SEVERAL;
+    if (w->options.score) needs |= HOLDS_SCORE;
     onet_status status = format_must_hold(format, needs, ONET_USAGE, err);
     if (status) return status;
     w->in = in;
