@@ -52,7 +52,7 @@ static _Noreturn void die(const char *text) {
 }
 
 static void step(net *t, const uint32_t *index, int B, int n) {
-    t->all = B;
+    t->whole = batch_of_one_size(B, n);
     t->ops->take(t, index, B);
     t->ops->forward(t);
     t->ops->backward(t);

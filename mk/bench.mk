@@ -15,3 +15,8 @@ $(BENCH_SRC:bench/%.c=bench-%): bench-%: $(B)/bench/%
 
 .PHONY: $(BENCH_SRC:bench/%.c=bench-%)
 bench-growth: $(PROGRAM)
+
+# The benchmarks compile; they measure only when asked to.
+CHECKS    += check-bench
+check-bench: $(BENCH_BIN)
+.PHONY: check-bench
