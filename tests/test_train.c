@@ -167,6 +167,7 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train
     o.drop = drop;
     if (sets->items) o.jitter = drop / 5;
     o.patience = patience;
+    if (patience) o.batches = ONET_BATCHES_MIXED;
     o.model_path = in_folder("whole.safetensors");
     onet_model_free(train(sets, valid, &o));
     char parts_path[128]; /* in_folder's answers do not last */

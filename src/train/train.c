@@ -509,14 +509,14 @@ static onet_status record(run *r, onet_error *err) {
     return status;
 }
 
-/* Where the epochs begin. Where items are left out, each has its own sizes, and so its own number of batches.
- */
+/* Where the epochs begin. Where items are left out, each epoch has its own sizes, and so, in batches of one
+ * size, its own number of batches. */
 static onet_status count_steps(run *r, onet_error *err) {
     uint64_t epochs = (uint64_t)r->o.epochs, most = r->o.max_steps ? r->o.max_steps : UINT64_MAX;
     if (!(r->begin = array_new(epochs + 1, sizeof *r->begin))) return fail_memory(err, "the epochs");
     for (uint64_t e = 0; e < epochs && r->begin[e] < most; e++) {
         size_t count = r->plan->count;
-        if (r->o.drop > 0) {
+        if (r->o.drop > 0 && r->o.batches == ONET_BATCHES_ONE_SIZE) {
             batches *plan;
             augment_sizes(r->augment, e);
             onet_status status = batches_new(&plan, &r->augment->sizes, r->o.batch, r->o.batches, err);

@@ -38,6 +38,12 @@ check "a training on a processor" train cpu --device cpu
 check "a training on the emulated GPU" train gpu --device cuda
 check "the log's kernels" grep -q ',cuda$' "$folder/gpu.log.csv"
 check "the log's losses" same_losses gpu cpu
+few="--batches mixed --drop 0.5 --jitter 0.1 --from $folder/cpu.safetensors"
+# shellcheck disable=SC2086
+check "fine-tuning with items left out and noise, on a processor" train few-cpu --device cpu $few
+# shellcheck disable=SC2086
+check "fine-tuning with items left out and noise, on the emulated GPU" train few-gpu --device cuda $few
+check "the losses of fine-tuning" same_losses few-gpu few-cpu
 
 # shellcheck disable=SC2086
 "$program" train $settings --model "$folder/stopped.safetensors" --device cuda --checkpoint-seconds 0.001 2>"$folder/said" &
