@@ -94,7 +94,8 @@ static void lay_out(cpu *s) {
     net *t = &s->base;
     set_at at = {0};
     for (int b = 0; b < t->B; b++) {
-        at.n = at.m = (int)sets_size(s->sets, s->index[b]);
+        at.n = (int)sets_size(s->sets, s->index[b]);
+        at.m = (int)sets_placed(s->sets, s->index[b]);
         s->at[b] = at;
         at.row += (size_t)at.n;
         at.pair += (size_t)at.n * at.n;
@@ -109,6 +110,23 @@ static void lay_out(cpu *s) {
     }
 }
 
+/* Rows of a set: the placed items, then the context items, each in the order of their indices. */
+static void place_rows(cpu *s, int b) {
+    const set_at *a = &s->at[b];
+    size_t from = s->sets->start[s->index[b]];
+    int32_t *item = s->item + a->row, *row_of = s->row_of + a->row;
+    for (int i = 0, placed = 0, behind = a->m; i < a->n; i++) {
+        int row = s->sets->context && s->sets->context[from + i] ? behind++ : placed++;
+        item[row] = i;
+        row_of[i] = row;
+    }
+    for (int t = 0; t < a->m; t++) {
+        int32_t row = row_of[s->sets->order[from + t]];
+        s->order[a->row + t] = row;
+        s->pos[a->row + row] = t;
+    }
+}
+
 static void take_chunk(cpu *s, int block, int chunk) {
     (void)block;
     const onet_sets *sets = s->sets;
@@ -116,18 +134,16 @@ static void take_chunk(cpu *s, int block, int chunk) {
     size_t width = (size_t)s->base.sh->s.decoder_blocks * s->w.C;
     for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
         const set_at *a = &s->at[b];
-        size_t from = sets->start[s->index[b]];
-        for (int i = 0; i < a->n; i++) {
-            real *x = s->x + (a->row + i) * s->w.D;
-            int32_t item = sets->order[from + i];
-            s->order[a->row + i] = item;
-            s->pos[a->row + item] = i;
+        place_rows(s, b);
+        for (int r = 0; r < a->n; r++) {
+            real *x = s->x + (a->row + r) * s->w.D;
+            size_t item = sets->start[s->index[b]] + (size_t)s->item[a->row + r];
             if (s->train_vectors) {
-                const real *v = s->vectors + (size_t)sets->word[from + i] * d;
+                const real *v = s->vectors + (size_t)sets->word[item] * d;
                 for (int c = 0; c < d; c++) x[c] = (v[c] - s->mean[c]) * s->scale[c];
             } else {
-                const float *v = sets->word ? sets->words->vectors + (size_t)sets->word[from + i] * d
-                                            : sets->items + (from + i) * d;
+                const float *v =
+                    sets->word ? sets->words->vectors + (size_t)sets->word[item] * d : sets->items + item * d;
                 for (int c = 0; c < d; c++) x[c] = ((real)v[c] - s->mean[c]) * s->scale[c];
             }
         }

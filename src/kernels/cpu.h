@@ -65,6 +65,8 @@ typedef struct cpu {
     uint64_t *by_word;     /* [rows]: word << 32 | row, sorted */
     double *word;          /* [rows]: of the whole batch */
     real *word_d;          /* [rows, width]: gradients of the whole batch's items, where ranks share it */
+    int32_t *item;         /* [rows]: index of a row's item within its set */
+    int32_t *row_of;       /* [rows]: row, within the set, of each item: the inverse of `item` */
     int32_t *pos;          /* [rows]: step at which an item is placed */
     int32_t *order;        /* [rows]: row, within the set, of the item at each step */
     real *x, *dx;          /* [rows + 1, D] */

@@ -249,6 +249,10 @@ void cpu_decoder_backward(net *t, int block) {
 static void rows_backward(cpu *s, int block, int chunk) {
     (void)block;
     size_t first = chunk_row(s, chunk);
+    /* The decoder does not see context items. */
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++)
+        memset(s->dq + (s->at[b].row + s->at[b].m) * s->w.Q, 0,
+               (size_t)(s->at[b].n - s->at[b].m) * s->w.Q * sizeof(real));
     s->k->gemm(chunk_rows(s, chunk), s->w.D, s->w.Q, s->dq + first * s->w.Q, (size_t)s->w.Q, 1,
                packed(s->w.rows_t, s->w.Q), s->dx + first * s->w.D, (size_t)s->w.D, 1);
     cpu_pool_rows_backward(s, s->base.sh->s.encoder_blocks, chunk);

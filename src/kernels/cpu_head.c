@@ -62,6 +62,7 @@ static void sets_head(cpu *s, int block, int chunk) {
                 gx[c] += x[c] * item_d[i];
             }
         }
+        memset(s->dx + (at->row + n) * D, 0, (size_t)(at->n - n) * D * sizeof(real)); /* context items */
         for (int m = 0; m < N; m++)
             s->k->cell_dot_backward(cells, C, plane_at(s, s->dec[m].r, b), s->w.head_v + (size_t)m * C,
                                     dlogit, plane_at(s, s->dec[m].d, b), gw + (size_t)m * C);

@@ -100,6 +100,8 @@ static void layout_batch(void *context, arena *a) {
     ARENA_PLACE(a, s->by_word, rows);
     ARENA_PLACE(a, s->word, rows);
     ARENA_PLACE(a, s->word_d, rows * (size_t)sh->s.width);
+    ARENA_PLACE(a, s->item, rows);
+    ARENA_PLACE(a, s->row_of, rows);
     ARENA_PLACE(a, s->pos, rows);
     ARENA_PLACE(a, s->order, rows);
     ARENA_PLACE(a, s->x, (rows + 1) * D);

@@ -50,10 +50,10 @@ static const real *all_rows(cpu *s, size_t *stride) {
         const set_at *at = &s->at[b];
         const int32_t *word = s->sets->word + s->sets->start[s->index[b]];
         size_t to = t->row ? t->row[b] : at->row;
-        for (int i = 0; i < at->n; i++) {
-            s->word[to + i] = word[i];
+        for (int r = 0; r < at->n; r++) {
+            s->word[to + r] = word[s->item[at->row + r]];
             if (t->sum)
-                memcpy(s->word_d + (to + i) * d, s->dx + (at->row + i) * s->w.D, (size_t)d * sizeof(real));
+                memcpy(s->word_d + (to + r) * d, s->dx + (at->row + r) * s->w.D, (size_t)d * sizeof(real));
         }
     }
     if (!t->sum) return s->dx;

@@ -17,6 +17,8 @@ const kernels *kernels_pick(const char *name) {
 typedef struct trial {
     onet_settings s;
     int B, n;
+    int smaller,
+        context; /* set b has n - b * smaller items, and every context-th item is seen only; 0: none */
 } trial;
 
 static const trial trials[] = {
@@ -27,7 +29,15 @@ static const trial trials[] = {
     {{4, 0, 9, 3, ONET_POOL_MAX, 2, 5, {0}}, 4, 3},      {{4, 2, 9, 3, ONET_POOL_MAX, 0, 5, {0}}, 4, 3},
     {{2, 2, 24, 18, ONET_POOL_MEAN, 2, 20, {0}}, 19, 3},
 };
-enum { TRIALS = sizeof trials / sizeof *trials };
+/* Sets of different sizes in a batch, and context items. */
+static const trial mixed[] = {
+    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4, {0}}, 4, 7, 2, 0},
+    {{3, 2, 8, 4, ONET_POOL_MEAN, 3, 4, {0}}, 5, 6, 1, 0},
+    {{2, 3, 20, 5, ONET_POOL_MAX, 4, 7, {0}}, 3, 8, 3, 3},
+    {{2, 1, 9, 5, ONET_POOL_MEAN, 2, 7, {0}}, 3, 8, 2, 2},
+    {{2, 2, 18, 5, ONET_POOL_MEAN, 2, 17, {0}}, 20, 5, 0, 4},
+};
+enum { TRIALS = sizeof trials / sizeof *trials, MIXED = sizeof mixed / sizeof *mixed };
 
 typedef struct bench {
     shape sh;
@@ -39,6 +49,30 @@ typedef struct bench {
     double *x;
     int32_t *y;
 } bench;
+
+/* Makes sets of one size smaller and items of them context, as the trial says; the order of such sets is that
+ * of falling indices. */
+static batch_size cut(onet_sets *sets, const trial *tr) {
+    batch_size size = {0};
+    size_t d = (size_t)tr->s.width, to = 0;
+    if (!tr->smaller && !tr->context) return batch_of_one_size(tr->B, tr->n);
+    sets->context = calloc((size_t)tr->B * (size_t)tr->n, 1);
+    for (int b = 0; b < tr->B; b++) {
+        int n = tr->n - b * tr->smaller, m = 0;
+        memmove(sets->items + to * d, sets->items + (size_t)b * (size_t)tr->n * d,
+                (size_t)n * d * sizeof *sets->items);
+        for (int i = 0; i < n; i++)
+            sets->context[to + (size_t)i] = tr->context && i % tr->context == tr->context - 1;
+        for (int i = n - 1; i >= 0; i--)
+            if (!sets->context[to + (size_t)i]) sets->order[to + (size_t)m++] = i;
+        batch_size_add(&size, n, m);
+        for (int i = 0; i < n; i++)
+            if (sets->context[to + (size_t)i]) sets->order[to + (size_t)m++] = i;
+        to += (size_t)n;
+        sets->start[b + 1] = to;
+    }
+    return size;
+}
 
 static void setup(bench *b, const trial *tr, unsigned seed) {
     onet_error err;
@@ -54,9 +88,10 @@ static void setup(bench *b, const trial *tr, unsigned seed) {
     for (size_t i = 0; i < total; i++) b->theta[i] = theta[i];
     for (size_t i = 0; i < items; i++) b->x[i] = x[i];
     assert_int_equal(onet_sets_from(&b->sets, (size_t)tr->B, tr->n, tr->s.width, x, b->y, &err), ONET_OK);
+    batch_size size = cut(b->sets, tr);
     assert_int_equal(cpu_open(&b->t, &b->sh, "plain", 2, &err), ONET_OK);
     b->c = (cpu *)b->t;
-    assert_int_equal(b->t->ops->reserve(b->t, batch_of_one_size(tr->B, tr->n), &err), ONET_OK);
+    assert_int_equal(b->t->ops->reserve(b->t, size, &err), ONET_OK);
     assert_int_equal(b->t->ops->data(b->t, b->sets, NULL, NULL, 0, &err), ONET_OK);
     assert_int_equal(b->t->ops->put(b->t, NET_THETA, theta, &err), ONET_OK);
     for (int i = 0; i < tr->B; i++) b->index[i] = (uint32_t)i;
@@ -113,10 +148,9 @@ static void split_form_is_the_papers(void **state) {
 }
 
 /* Central differences along each tensor's own random direction, and along single numbers. */
-static void gradients_are_differences(void **state) {
-    (void)state;
-    for (int i = 0; i < TRIALS; i++) {
-        const trial *tr = &trials[i];
+static void differences(const trial *all, int count) {
+    for (int i = 0; i < count; i++) {
+        const trial *tr = &all[i];
         bench b;
         setup(&b, tr, 70 + (unsigned)i);
         b.t->update = 0;
@@ -165,8 +199,19 @@ static void gradients_are_differences(void **state) {
     }
 }
 
+static void gradients_are_differences(void **state) {
+    (void)state;
+    differences(trials, TRIALS);
+}
+
+static void gradients_of_mixed_sizes_are_differences(void **state) {
+    (void)state;
+    differences(mixed, MIXED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(split_form_is_the_papers),
-                                       cmocka_unit_test(gradients_are_differences)};
+                                       cmocka_unit_test(gradients_are_differences),
+                                       cmocka_unit_test(gradients_of_mixed_sizes_are_differences)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
