@@ -14,7 +14,8 @@
 
 typedef onet_status cuda_open_fn(net **t, const shape *sh, gpu_choice gpu, onet_error *err);
 
-/* For the tests: one of the arrays that a step leaves on the device, as it stands there; how many numbers. */
+/* For the tests: copies one of the arrays of a step from the device, in the device's layout; returns how
+ * many numbers, 0 on failure. */
 typedef enum cuda_array {
     CUDA_X,       /* [B*n + 1, D padded] */
     CUDA_AC,      /* [B*n, 2H] */

@@ -9,7 +9,7 @@
 /* The folded weights (decode/frozen.h) as plain row-major arrays in one block of numbers; each is given by
  * its place in the block, a multiple of 4. Widths H, O, C are padded to 16 with zeros. */
 typedef struct order_net {
-    int width, D; /* features an item: given, and after the encoder */
+    int width, D; /* features per item: of the data, and after the encoder */
     int M, H, O, mean_pool;
     int N, C, Q;
     size_t mean, scale; /* [width] */
@@ -41,10 +41,10 @@ CUDA_BOTH static inline size_t order_net_conv(int m, int C) {
     return (size_t)m * (size_t)(m - (m > 0)) / 2 * 3 * (size_t)C * (size_t)C;
 }
 
-/* Sets of one size. The device works on a part of them at a time and asks for it when it has room: take fills
- * items [count, n, width] and, when orders are to be scored, given [count, n]; give gets what was found, for
- * each set `found` orders, best first: order and step [count, found, n], logprob [count, found]. Both speak
- * of the sets first .. first + count - 1 of this batch. */
+/* Sets of one size. The device works on a part of them at a time and asks for it when it has room: take
+ * fills items [count, n, width] and, when orders are to be scored, given [count, n]; give gets what was
+ * found, for each set `found` orders, best first: order and step [count, found, n], logprob [count,
+ * found]. Both are about the sets first .. first + count - 1 of this batch. */
 typedef struct order_batch {
     int n, beams, found; /* found <= beams <= n! */
     bool score;          /* follow the given orders; beams and found are 1 */
@@ -58,9 +58,9 @@ typedef struct order_batch {
 typedef struct order_device order_device;
 struct order_device {
     void (*close)(order_device *d);
-    /* ONET_MEMORY: the device has not enough memory for even one such set. */
+    /* ONET_MEMORY: the device has not enough memory for a single set. */
     onet_status (*run)(order_device *d, const order_batch *batch, onet_error *err);
-    /* Other numbers in the same places. */
+    /* Replaces the numbers; their places stay. */
     onet_status (*weights)(order_device *d, const float *numbers, onet_error *err);
     int n;       /* for the caller: the size of sets that the weights are for */
     bool poison; /* for the tests: all memory is filled with NaN before it is used */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The GPU: tests, compute-sanitizer on small cases, speed; a short table last. usage: check.sh TEST_PROGRAM...
+# On a GPU: the tests, compute-sanitizer on small cases, then tables of speed. usage: check.sh TEST_PROGRAM...
 library=./libordernet-cuda.so
 status=0
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || exit 1
@@ -7,11 +7,11 @@ for test; do "$test" "$library" || status=1; done
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 if [ -n "$sanitizer" ]; then
     for test; do
-        case $test in *_ranks) continue ;; esac # it is not the process that computes
+        case $test in *_ranks) continue ;; esac # its kernels run in child processes
         for tool in memcheck racecheck; do
             echo "== compute-sanitizer $tool ${test##*/}"
             cases=small
-            case $tool$test in racecheck*/test_cuda) cases=races ;; esac # it slows kernels down much
+            case $tool$test in racecheck*/test_cuda) cases=races ;; esac # it is slow
             timeout 300 "$sanitizer" --tool $tool --error-exitcode 9 "$test" "$library" $cases >sanitizer.log 2>&1
             [ $? != 124 ] || echo "it did not end within 300 seconds" >>sanitizer.log
             grep -q "ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards" sanitizer.log || status=1

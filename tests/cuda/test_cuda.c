@@ -1,6 +1,6 @@
 /* The GPU against the plain C kernels, operation by operation, on fresh inputs and over poisoned memory;
- * whole steps and trajectories, by several processes together too; the golden files; the same bits from run
- * to run. Needs a GPU. usage: test_cuda [LIBRARY [small|races|ranks|bench|bench-ranks]] */
+ * whole steps and trajectories, of several ranks too; batches of several sizes; the golden files; the same
+ * bits from run to run. Needs a GPU. usage: test_cuda [LIBRARY [small|races|ranks|bench|bench-ranks]] */
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
@@ -150,8 +150,8 @@ static void sample_free(sample *k) {
 
 enum { PLAIN, GPU, FASTEST };
 
-/* Processes that share a batch, here threads of one program: each shows the others what it has, and all add
- * it up in the same order. */
+/* Ranks that share a batch, here threads of one program. All-reduce: each shows the others its values, and
+ * all add them up in the same order. */
 enum { RANKS = 3 };
 typedef struct team {
     int size;
@@ -267,17 +267,18 @@ static void rows_equal(const char *where, const char *what, int block, net *g, c
     report(where, what, block, distance(room_got, room_want, count, 1e-12), limit);
 }
 
-/* The same on the way forward, and the CPU goes on with the GPU's numbers. Where each goes on with its own,
- * rounding decides here and there which of two items a pool takes, or whether a number is above 0. One r of
- * 819,200 on the other side of 0 moves dq by 0.0036, a weight's gradient by up to 0.02 (words, B = 128, seed
- * 128, plain C against AVX2): a thousand times what rounding does elsewhere, and more than many a fault. */
+/* The same in the forward pass, after which the CPU goes on with the GPU's numbers. If each went on with
+ * its own, rounding would decide here and there which of two items a pool takes, or whether a number is
+ * above 0. One r of 819,200 on the other side of 0 moves dq by 0.0036, a weight's gradient by up to 0.02
+ * (words, B = 128, seed 128, plain C against AVX2): a thousand times the effect of rounding elsewhere, and
+ * more than that of many a bug. */
 static void rows_agree(const char *where, const char *what, int block, net *g, cuda_array array, real *own,
                        size_t rows, size_t ld, size_t width, double limit) {
     rows_equal(where, what, block, g, array, own, rows, ld, width, limit);
     for (size_t r = 0; r < rows; r++) memcpy(own + r * ld, room_got + r * width, width * sizeof *own);
 }
 
-/* Which of n items, `ld` numbers apart, a pool takes; but for `skip`. */
+/* Which of n items, `ld` numbers apart, a pool takes, item `skip` left out. */
 static int taken(const real *v, int n, size_t ld, real sign, int skip) {
     int best = -1;
     for (int i = 0; i < n; i++)
@@ -304,8 +305,8 @@ static void decoder_agrees(const char *where, int block, net *g, const cpu *c, d
     size_t C = (size_t)c->w.C;
     const decoder_state *d = &c->dec[block];
     const set_at *end = &c->at[g->B];
-    /* A norm of a single cell multiplies what the cell differs from its mean by 300 and more. The mean is
-     * that of the CPU's own number, which therefore stays. */
+    /* The norm of a single cell multiplies the difference of the cell from its mean by 300 and more. The
+     * mean is that of the CPU's own number, which is therefore kept. */
     int alone = end->cell == 1;
     if (!peek(g, CUDA_R, block, room_got, ROOM)) die("nothing to look at");
     for (const set_at *at = c->at; at < end; at++) {
@@ -344,7 +345,7 @@ static void running_equal(const char *where, const sample *k, const float *got, 
 }
 
 /* How far a gradient may be off where rounding decides which of two equal items a pool takes: the largest
- * distance of any tensor between the plain kernels and the processor's fastest. */
+ * distance of any tensor between the plain kernels and the fastest of this CPU. */
 static double yardstick(const sample *k) {
     float *grad[2];
     for (int i = 0; i < 2; i++) {
@@ -391,8 +392,9 @@ static void operations(const test_case *tc, uint64_t seed) {
     const cpu *c = (const cpu *)t;
     size_t R = k.room.items, H = (size_t)c->w.H, D = (size_t)c->w.D, Q = (size_t)c->w.Q;
     int M = tc->s.encoder_blocks, N = tc->s.decoder_blocks;
-    /* A batch of a single cell has no variance: its norms blow rounding up. So they do with one small set,
-     * where some channel hardly varies: there float32, plain or AVX2, is off from double that much too. */
+    /* A batch of a single cell has no variance: its norms magnify rounding errors. So do those of one
+     * small set in which some channel hardly varies: float32 on the CPU, plain or AVX2, is as far from
+     * double there. */
     const double forward = k.room.pairs == 1 ? 1e-3 : 5e-5, backward = R <= 5 && tc->B == 1 ? 2e-2 : 5e-4;
     const int learns = k.room.largest > 1;
     const net_stages *gpu = stages_of(g), *plain = &cpu_stages;
@@ -438,7 +440,7 @@ static void operations(const test_case *tc, uint64_t seed) {
     float *theta_want = fetch(t, NET_THETA, k.sh.total), *theta_got = fetch(g, NET_THETA, k.sh.total);
     running_equal(where, &k, theta_got, theta_want);
 
-    /* The same step as one graph, in a net of its own: the same bits; and once more. */
+    /* The same step launched as a whole, by another net, twice: the same bits. */
     for (int again = 0; again < 2; again++) {
         net *h = open_net(&k, GPU, 0);
         h->ops->take(h, k.index, tc->B);
@@ -495,9 +497,9 @@ static void bits_equal(const char *where, const char *what, int block, const flo
     report(where, what, block, memcmp(got, want, count * sizeof *got) ? INFINITY : 0, 0);
 }
 
-/* A step that is looked at between its two ways, and forward passes alone, as when the norms' statistics are
- * measured: the bits of a step in one go, by a net of its own. With batches of several sizes, whose graphs
- * and sums have the same memory. */
+/* A step whose loss is read between forward and backward pass, and forward passes alone, as when the
+ * statistics of the norms are measured: the bits of a step in one go, by another net. With batches of
+ * several sizes, whose graphs and sums share memory. */
 static void pieces(const test_case *tc, uint64_t seed) {
     char where[96];
     name_case(where, sizeof where, tc);
@@ -540,7 +542,8 @@ static void pieces(const test_case *tc, uint64_t seed) {
     sample_free(&k);
 }
 
-/* A weight of the head that is no number, as the GPU writes it: the step ends, loss and gradient are none. */
+/* A weight of the head that is NaN, with the bits of the GPU's own NaN: the step ends, loss and gradient
+ * are NaN. */
 static void lost(const test_case *tc, uint64_t seed) {
     char where[96];
     sample k;
@@ -565,8 +568,8 @@ static void lost(const test_case *tc, uint64_t seed) {
 
 /* ---- TF32 ---- */
 
-/* Loss and gradient with TF32 products: near those of the plain kernels, as far as 10 bits allow, and not
- * those of float32. */
+/* Loss and gradient with TF32 products: as near to those of the plain kernels as 10 bits allow, and
+ * different from those of float32. */
 static void rounded(const test_case *tc, uint64_t seed) {
     char where[96];
     name_case(where, sizeof where, tc);
@@ -606,7 +609,7 @@ static adam_step adam_at(int step, double rate) {
                        .decay = 1e-3 * rate};
 }
 
-/* How far what has moved from `start` is off, as a share of the move. */
+/* The error of what has moved from `start`, relative to the move. */
 static double move_error(const float *got, const float *want, const float *start, size_t count) {
     double d = 0, w = 0;
     for (size_t i = 0; i < count; i++) {
@@ -616,7 +619,7 @@ static double move_error(const float *got, const float *want, const float *start
     return sqrt(d / w);
 }
 
-/* What an average is to be, to the last bit. */
+/* What an EMA must be, to the last bit. */
 typedef struct shadow {
     net_block of, average;
     size_t count;
@@ -637,7 +640,7 @@ static void shadow_check(shadow *w, net *t, const char *where, const char *what)
     free(w->want);
 }
 
-/* The same without the parameters that only rounding moves. */
+/* The same without the parameters whose gradient is only rounding. */
 static double theta_error(const sample *k, const float *got, const float *want) {
     double d = 0, w = 0;
     for (int i = 0; i < k->sh.tensors; i++)
@@ -650,7 +653,7 @@ static double theta_error(const sample *k, const float *got, const float *want) 
     return sqrt(d / w);
 }
 
-/* Ten steps of Adam with clipping; odd steps also look at the loss before the optimiser moves. */
+/* Ten steps of Adam with clipping; odd steps also read the loss before the optimiser runs. */
 static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
     char where[96];
     name_case(where, sizeof where, tc);
@@ -711,7 +714,7 @@ static void trajectory(const test_case *tc, uint64_t seed, int vocabulary) {
 
 /* ---- races ---- */
 
-/* A step for a tool that watches the kernels: their results are compared elsewhere. */
+/* A step for ThreadSanitizer or compute-sanitizer; the results are compared in other tests. */
 static void watched(const test_case *tc, int vocabulary, int tf32, int eager) {
     sample k;
     double size; /* of the gradient */
@@ -730,20 +733,20 @@ static void watched(const test_case *tc, int vocabulary, int tf32, int eager) {
     sample_free(&k);
 }
 
-/* ---- several processes ---- */
+/* ---- several ranks ---- */
 
 enum { STEPS_SHARED = 10 };
 
-typedef struct trip { /* one process's ten steps */
+typedef struct trip { /* ten steps of one rank */
     const sample *k;
     member m;
     int alone, eager, vocabulary;
     double loss[STEPS_SHARED], norm[STEPS_SHARED];
-    double kept[STEPS_SHARED];     /* losses asked for at the end */
+    double kept[STEPS_SHARED];     /* losses read at the end */
     float *grad, *theta, *vectors; /* the gradient of the first step, the others at the end */
 } trip;
 
-/* Which process has set b of the batch: at two of the steps all are with one of them. */
+/* Which rank has set b of the batch; at two of the steps one rank has all sets. */
 static int owner(const trip *p, int step, int b) {
     return step == 4 ? 0 : step == 7 ? p->m.team->size - 1 : (3 * b + step) / 2 % p->m.team->size;
 }
@@ -785,7 +788,7 @@ static void *travel(void *arg) {
     return NULL;
 }
 
-/* Processes that share each batch train the net of one that has it all. */
+/* Ranks that share each batch train the same net as a single rank. */
 static void together(const test_case *tc, uint64_t seed, int vocabulary, int size, int eager) {
     char where[96];
     name_case(where, sizeof where, tc);
@@ -817,12 +820,12 @@ static void together(const test_case *tc, uint64_t seed, int vocabulary, int siz
         report(where, "the losses of all steps (bits)", -1,
                memcmp(part[r].kept, part[r].loss, sizeof part[r].loss) ? INFINITY : 0, 0);
         report(where, "the change of the parameters", -1, theta_error(&k, part[r].theta, alone.theta), 0.05);
-        report(where, "the parameters of all processes (bits)", -1,
+        report(where, "the parameters of all ranks (bits)", -1,
                memcmp(part[r].theta, part[0].theta, k.sh.total * sizeof(float)) ? INFINITY : 0, 0);
         if (!vocabulary) continue;
         report(where, "the change of the vectors", -1,
                move_error(part[r].vectors, alone.vectors, k.words.vectors, count), 0.05);
-        report(where, "the vectors of all processes (bits)", -1,
+        report(where, "the vectors of all ranks (bits)", -1,
                memcmp(part[r].vectors, part[0].vectors, count * sizeof(float)) ? INFINITY : 0, 0);
     }
     for (int r = 0; r < size; r++) {
@@ -839,8 +842,8 @@ static void together(const test_case *tc, uint64_t seed, int vocabulary, int siz
 
 /* ---- limits ---- */
 
-/* The largest set that the refusal of a larger one names; it is trained on too, where that is not too slow.
- */
+/* The error for a set that is too large names the largest possible one. That one is trained on too, where
+ * that is not too slow. */
 static void limits(const char *name, const onet_settings *s, int refusal_alone) {
     onet_error err = {{0}};
     shape sh;
@@ -855,7 +858,7 @@ static void limits(const char *name, const onet_settings *s, int refusal_alone) 
            0);
     if (most <= 100 || refusal_alone) return;
     printf("%s: sets of up to %d items\n", name, most);
-    if (most > 700) most = 700; /* more takes the processor too long */
+    if (most > 700) most = 700; /* more takes the CPU too long */
     sample k;
     double loss[2];
     sample_make(&k, &(test_case){.s = *s, .n = most}, 1, 500, 0);
@@ -1002,7 +1005,7 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
     free(sets.order);
 }
 
-/* What the cuts of a shared step cost, the sending between processes aside. */
+/* The cost of cutting a step at its all-reduces, without the all-reduces themselves. */
 static void benches_shared(void) {
     team one = {.size = 1};
     member m = {&one, 0};
@@ -1082,7 +1085,7 @@ int main(int argc, char **argv) {
         {"odd", odd, 6, 0, large_sizes},    {"TSP", tsp, 128, 0, wide_sizes},
         {"wide", wide, 7, 0, wide_sizes},   {"words", words, 40, 0, some_sizes},
         {"words", words, 6, 0, wide_sizes}, {"single", single, 9, 0, few_sizes}};
-    /* Some for where the GPU is emulated, slowly, with 4 multiprocessors. */
+    /* For the emulated GPU, which is slow and has 4 multiprocessors. */
     const test_case emulated[] = {{"odd", odd, 1, 1, NULL},       {"odd", odd, 3, 2, NULL},
                                   {"odd", odd, 4, 3, NULL},       {"odd mean", odd_mean, 2, 3, NULL},
                                   {"TSP", tsp, 2, 18, NULL},      {"TSP", tsp, 6, 4, NULL},
@@ -1184,7 +1187,7 @@ int main(int argc, char **argv) {
         trajectory(&(test_case){"odd", odd, 20, 5, NULL}, 301, 0);
         trajectory(&(test_case){"odd mean", odd_mean, 20, 5, NULL}, 302, 30);
         /* Few cells: with 20 sets of 10, rounding decides a pool or a ReLU in one run of two (plain C and
-         * AVX2 part at the 8th step of seed 303), and from there on each goes its own way. */
+         * AVX2 part at the 8th step of seed 303), and the trajectories differ from there on. */
         trajectory(&(test_case){"TSP", tsp, 6, 4, NULL}, 304, 0);
         trajectory(&(test_case){"words", words, 20, 5, NULL}, 304, 40);
         trajectory(&(test_case){"odd", odd, 20, 0, some_sizes}, 305, 0);

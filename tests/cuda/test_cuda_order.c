@@ -14,7 +14,7 @@
 
 static int passed, failed;
 
-/* The vocabulary's own functions need libraries that a machine with a GPU may lack; here a vocabulary is
+/* The functions of src/words need libraries that a machine with a GPU may lack; here a vocabulary is
  * shared, never copied. */
 bool words_same(const onet_words *a, const onet_words *b) {
     return a == b;
@@ -61,7 +61,7 @@ typedef struct sample {
     onet_sets sets;
 } sample;
 
-/* `rounds` sets of each of the sizes (0 ends them), the sizes by turns. */
+/* `rounds` sets of each of the sizes (0 ends the list), the sizes in turn. */
 static void sample_make(sample *k, const onet_settings *s, const int *sizes, int rounds, uint64_t seed,
                         int vocabulary) {
     onet_error err;
@@ -190,14 +190,14 @@ static void check(bool ok, const char *where, const char *what, double value) {
 
 /* ---- the tests ---- */
 
-/* How far apart two log-probabilities are, against what float32 logits allow. */
+/* The distance of two log-probabilities, relative to what float32 logits allow. */
 static double apart(double a, double b) {
     double d = fabs(a - b) / fmax(1, fabs(b));
     return isfinite(d) ? d : INFINITY;
 }
 static const double NEAR = 1e-4;
 
-/* The processor's score of the orders that the GPU gave as the best. */
+/* The CPU's score of the orders that the GPU found best. */
 static double *scores_of(const sample *k, onet_orderer *cpu, const answers *a) {
     onet_error err;
     double *score = need(calloc(k->sets.count, sizeof *score));
@@ -241,9 +241,10 @@ static void compare(const char *where, const sample *k, onet_orderer *cpu, const
            k->sets.count, fmax(worst, worst_score), worst_step, ties, other);
     check(!found, where, "another number of orders found", found);
     check(worst <= NEAR, where, "log-probabilities of equal orders differ", worst);
-    check(worst_score <= NEAR, where, "the order's score on the processor differs", worst_score);
+    check(worst_score <= NEAR, where, "the order's score on the CPU differs", worst_score);
     check(worst_step <= 1e-3, where, "probabilities of steps differ", worst_step);
-    /* A tie on the way decides which beams are kept: rare, and no answer may be wrong by its own score. */
+    /* A tie at some step decides which beams are kept: rare, and the scores of the answer must still be
+     * right. */
     check(other <= 0.01 * (double)k->sets.count, where, "orders differ without a tie", other);
     check(ties <= 0.05 * (double)k->sets.count + 1, where, "too many ties", ties);
     free(score);
@@ -303,8 +304,8 @@ static const int one_to_100[] = {1, 2, 3, 5, 10, 20, 50, 100, 0}, one_to_33[] = 
                  thirty_three[] = {33, 0}, ten[] = {10, 0}, twenty[] = {20, 0}, seventy[] = {70, 0},
                  five[] = {5, 0}, four[] = {4, 0}, large[] = {1000, 0};
 
-/* Sets with context items and with constraints among others: those that the GPU does not take are the CPU's,
- * and every answer is in its place. */
+/* Sets with context items and with constraints among others: those that the GPU does not take are ordered
+ * by the CPU, and every answer is at its index. */
 static void test_mixed(const char *where, const onet_settings *s, int beam, int top) {
     onet_error err;
     sample k;
@@ -357,7 +358,7 @@ static void test_all(void) {
     test_mixed("tsp, context and constraints", &tsp, 5, 2);
 }
 
-/* Where the device has little memory: in parts of few sets, or not at all. */
+/* With little device memory: ordering in parts of few sets, or an error. */
 static void test_memory(void) {
     onet_error err;
     sample k;
@@ -385,8 +386,8 @@ static void test_memory(void) {
     sample_free(&k);
 }
 
-/* For where the GPU is emulated, slowly: sets that share a block, sets that are alone in one, those whose
- * columns or whose beams do not fit into shared memory, and pairs in tiles. */
+/* For the emulated GPU, which is slow: sets that share a thread block, sets with a thread block of their
+ * own, those whose columns or whose beams do not fit into shared memory, and pairs in tiles. */
 static void test_emulated(void) {
     test("odd widths, n 1-33", &odd, one_to_33, 2, 5, 2, 0, "plain");
     test("odd, mean, n 1-10", &odd_mean, one_to_10, 2, 1, 1, 0, "plain");
@@ -444,7 +445,7 @@ static void bench(const char *name, const onet_settings *s, int n, int beam, int
     double gpu = sets_a_second(s, n, gpu_sets, beam, true);
     double cpu = cpu_sets ? sets_a_second(s, n, cpu_sets, beam, false) : NAN;
     printf("%-6s n %5d beam %d  %12.1f sets/s on the GPU", name, n, beam, gpu);
-    if (cpu_sets) printf(", %10.1f on the processor, %6.1f times", cpu, gpu / cpu);
+    if (cpu_sets) printf(", %10.1f on the CPU, %6.1f times", cpu, gpu / cpu);
     printf("\n");
 }
 

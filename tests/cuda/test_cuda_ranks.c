@@ -1,6 +1,6 @@
-/* Whole trainings on GPUs by several processes, as mpirun would start them, but without MPI: they are forked
- * before CUDA starts and speak to each other through shared memory. On a machine with one GPU they share it.
- * The model is that of one process; a training that 2 have begun is ended by 1, and the other way round.
+/* Whole trainings on GPUs by several ranks, as mpirun would start them, but without MPI: they are forked
+ * before CUDA starts and communicate through shared memory. On a machine with one GPU they share it. The
+ * model must be that of a single rank; a training that 2 ranks have begun is ended by 1, and vice versa.
  * Needs a GPU. usage: test_cuda_ranks [LIBRARY [small|bench]] */
 #include <math.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static void report(const char *what, int ok) {
     ok ? passed++ : failed++;
 }
 
-/* ---- a world of forked processes ---- */
+/* ---- ranks as forked processes ---- */
 
 enum { RANKS = 3, PIECE = 1 << 20 };
 
@@ -42,7 +42,7 @@ typedef struct member {
     hall *h;
 } member;
 
-/* Everybody shows a piece; use is then given those of all. */
+/* Each rank shows a piece; `use` then gets those of all. */
 typedef void use_fn(const world *w, const hall *h, void *mine, size_t bytes, int root);
 
 static void exchange(const world *w, void *data, size_t bytes, int root, use_fn *use) {
@@ -92,7 +92,7 @@ static void broadcast(const world *w, int root, void *data, size_t bytes) {
     exchange(w, data, bytes, root, copy_root);
 }
 
-/* Training deals out its sets with these: process 0 sends to the others in turn, through pipes. */
+/* Training distributes its sets with these: rank 0 sends to the others in turn, through pipes. */
 static int pipes[RANKS][2];
 
 static void send_bytes(const world *w, int to, const void *data, size_t bytes) {
@@ -105,7 +105,7 @@ static void send_bytes(const world *w, int to, const void *data, size_t bytes) {
 }
 
 static void receive_bytes(const world *w, int from, void *data, size_t bytes) {
-    (void)from; /* process 0 is the only one that sends */
+    (void)from; /* only rank 0 sends */
     for (size_t done = 0; done < bytes;) {
         ssize_t n = read(pipes[w->rank][0], (char *)data + done, bytes - done);
         if (n <= 0) die("a pipe broke");
@@ -117,7 +117,7 @@ static void receive_bytes(const world *w, int from, void *data, size_t bytes) {
 
 typedef struct job {
     const char *model;
-    int words, ranks; /* 0: alone, without a world */
+    int words, ranks; /* 0: a single rank, without a world */
     int batch;
     uint64_t stop; /* after so many steps; 0: at the end */
 } job;
@@ -157,7 +157,7 @@ static int train(const job *j, const world *w) {
     if (!sets && (!w || !w->rank)) die("out of memory");
     onet_status status = train_together(w, &model, sets, NULL, &o, &err);
     if (status && !(status == ONET_INTERRUPTED && j->stop)) {
-        fprintf(stderr, "%s, process %d: %s\n", j->model, w ? w->rank : 0, err.text);
+        fprintf(stderr, "%s, rank %d: %s\n", j->model, w ? w->rank : 0, err.text);
         return 1;
     }
     if (!status) onet_model_free(model);
@@ -165,7 +165,7 @@ static int train(const job *j, const world *w) {
     return 0;
 }
 
-/* Runs the job in processes of its own; whether all went well. */
+/* Runs the job in forked processes; true if all of them succeed. */
 static int run(const job *j) {
     int size = j->ranks ? j->ranks : 1, ok = 1;
     hall *h = mmap(NULL, sizeof *h, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -182,7 +182,7 @@ static int run(const job *j) {
         child[r] = fork();
         if (child[r] < 0) die("no process");
         if (child[r]) continue;
-        alarm(100); /* a process that waits for a dead one ends */
+        alarm(100); /* a rank that waits for a dead one ends */
         member m = {{r, size, r, 1, sum, sum_floats, broadcast, send_bytes, receive_bytes, NULL}, h};
         _exit(train(j, j->ranks ? &m.w : NULL));
     }
@@ -218,23 +218,23 @@ static void check(int words, int few) {
     job alone = {"alone", words, 0, 32, 0}, two = {"two", words, 2, 32, 0},
         three = {"three", words, 3, 32, 0};
     report("a training alone", run(&alone));
-    report("a training by 2 processes", run(&two));
-    same_model("2 processes: the model of one", "alone", "two");
+    report("a training by 2 ranks", run(&two));
+    same_model("2 ranks: the model of one", "alone", "two");
     if (few) return;
-    report("a training by 3 processes", run(&three));
-    same_model("3 processes: the model of one", "alone", "three");
+    report("a training by 3 ranks", run(&three));
+    same_model("3 ranks: the model of one", "alone", "three");
     job tiny = {"tiny", words, 0, 2, 0}, tiny3 = {"tiny3", words, 3, 2, 0};
     report("batches of 2, alone", run(&tiny));
-    report("batches of 2 by 3 processes: one has no set", run(&tiny3));
-    same_model("batches of 2: the model of one process", "tiny", "tiny3");
+    report("batches of 2 by 3 ranks: one has no set", run(&tiny3));
+    same_model("batches of 2: the model of one rank", "tiny", "tiny3");
     job begun = {"begun", words, 2, 32, 10}, ended = {"begun", words, 0, 32, 0};
-    report("2 processes stop", run(&begun));
-    report("1 process goes on", run(&ended));
-    same_model("begun by 2 processes, ended by 1", "alone", "begun");
+    report("2 ranks stop", run(&begun));
+    report("1 rank goes on", run(&ended));
+    same_model("begun by 2 ranks, ended by 1", "alone", "begun");
     job one = {"one", words, 0, 32, 10}, by_two = {"one", words, 2, 32, 0};
-    report("1 process stops", run(&one));
-    report("2 processes go on", run(&by_two));
-    same_model("begun by 1 process, ended by 2", "alone", "one");
+    report("1 rank stops", run(&one));
+    report("2 ranks go on", run(&by_two));
+    same_model("begun by 1 rank, ended by 2", "alone", "one");
 }
 
 int main(int argc, char **argv) {

@@ -27,9 +27,11 @@ static inline divider divider_of(int d) {
 
 /* ---- a batch of one size ---- */
 
-/* How many tiles (and so parts of sums) the kernels over cells may make for a batch. */
+/* The plan of each kernel over cells. `tiles` is the grid, and the number of parts of its sums. */
 struct pair_plan {
-    int S, rows, parts, jc, kc, warps, groups, splits, tiles; /* sets a tile, or rows of one set */
+    int S, rows, parts; /* S sets per tile; if S is 0, `rows` rows of one set, in `parts` tiles */
+    int jc, kc;         /* items j and hidden channels at a time */
+    int warps, groups, splits, tiles;
     size_t shared;
 };
 struct conv_layout {             /* offsets in shared memory, in floats */
@@ -38,11 +40,12 @@ struct conv_layout {             /* offsets in shared memory, in floats */
     int zero, added, rows, last, total;
 };
 struct conv_plan {
-    int steps, ic, pieces, tiles; /* of a tile: its steps, items, pieces of its cells; tiles */
+    int steps, ic, pieces; /* of a tile: its steps, items of each at a time, pieces of its cells */
+    int tiles;
     conv_layout forward, backward;
 };
 struct back_plan {
-    int S, rows, jc, warps, tiles; /* sets a block; rows and items j at a time */
+    int S, rows, jc, warps, tiles; /* S sets per tile; rows and items j at a time */
     size_t shared;
 };
 
@@ -97,8 +100,8 @@ struct mixed_batch {
     weight_tiles weights[2]; /* between cells, between pools */
     int largest;             /* n of the largest set */
 };
-/* Sets of one size that follow each other in a sorted batch; after the last run stands one of no size, whose
- * sets, row0 and so on are those of the whole batch. */
+/* Sets of one size that follow each other in a sorted batch; the entry after the last run has the totals:
+ * its sets, row0 and so on are those of the whole batch. */
 struct set_run {
     int n, m, sets;
     int row0, pair0, step0, cell0;

@@ -1,15 +1,15 @@
 /* A tile of a matrix product on the tensor cores. Float32 in three steps of TF32 (mma.cuh), or TF32 alone.
  *
- * BM x BN results a block, by DOWN x ACROSS warps; G such groups of warps share K among them: short and wide
- * products then take less time. K is worked through in chunks of 32, which travel to shared memory on their
- * own, two chunks ahead. An operand lies there as it lies in memory: along K, or across it (KA, KB:
- * neighbours in memory are neighbours in k); rows are 4 or 8 numbers apart beyond a multiple of 32, so that a
- * warp reads without bank conflicts. The results end there too, for the caller. The
- * tensor cores cut off what does not fit into a sum, which would drift with K: each chunk has a sum of its
- * own, and these are added up rounded to nearest.
+ * A thread block makes BM x BN results, with DOWN x ACROSS warps; G such groups of warps share K, which
+ * shortens products with few results. K is divided into chunks of 32, which are copied to shared memory
+ * asynchronously, two chunks ahead. An operand has the same layout there as in global memory: along K, or
+ * across it (KA, KB: neighbours in memory are neighbours in k); rows are 4 or 8 numbers more than a
+ * multiple of 32 apart, so that a warp reads without bank conflicts. The results end in shared memory too,
+ * for the caller. The tensor cores truncate their sums, an error that would grow with K: so each chunk has
+ * a sum of its own, and these are added with rounding.
  *
- * A step's kernels run once each, and fetching their instructions takes longer than most of their loops: all
- * but the products themselves is rolled up, and stands once. */
+ * Each kernel runs once per step, and fetching its instructions takes longer than most of its loops: so
+ * the code is kept short, and only the products are unrolled. */
 #ifndef CUDA_GEMM_CUH
 #define CUDA_GEMM_CUH
 
@@ -20,7 +20,7 @@ struct tile {
     static constexpr int BM = BM_, BN = BN_, DOWN = DOWN_, ACROSS = ACROSS_, G = G_, BK = 32, STAGES = 3;
     static constexpr bool KA = KA_, KB = KB_, TF32 = TF32_;
     static constexpr int GROUP = 32 * DOWN * ACROSS, THREADS = GROUP * G;
-    static constexpr int RESIDENT = 512 / THREADS; /* blocks a multiprocessor, at least */
+    static constexpr int RESIDENT = 512 / THREADS; /* thread blocks per multiprocessor, at least */
     static constexpr int MT = BM / DOWN / 16, NT = BN / ACROSS / 8;
     static constexpr int LDA = KA ? BK + 4 : BM + 8, LDB = KB ? BK + 4 : BN + 8, LD = BN + 8;
     union {
@@ -43,7 +43,8 @@ struct tile {
     }
 };
 
-/* f(first), f(first + STEP) ... below COUNT, where first < STEP: U in a row. The compiler knows how often. */
+/* Calls f(first), f(first + STEP) ... below COUNT, where first < STEP; unrolled U times. The compiler
+ * knows the count. */
 template <int U, int COUNT, int STEP, class F> __device__ static inline void rolled(int first, F f) {
     if (COUNT % STEP == 0) {
 #pragma unroll U
@@ -54,8 +55,8 @@ template <int U, int COUNT, int STEP, class F> __device__ static inline void rol
     }
 }
 
-/* A chunk of an operand along K, from `k` on: from(row) is where its row begins. E numbers at a time; what
- * stands at `end` and beyond counts as 0. */
+/* A chunk of an operand along K, from `k` on: from(row) is where its row begins. E numbers at a time;
+ * those at `end` and beyond become 0. */
 template <class T, int ROWS, int E, class F>
 __device__ static inline void fetch_along(float *to, int k, int end, F from) {
     constexpr int EACH = T::BK / E;
@@ -82,9 +83,9 @@ struct as_loaded {
     __device__ float operator()(int, float v) const { return v; }
 };
 
-/* The sum over the chunks of a b, to where s.results finds it. fetch_a(chunk, to) and fetch_b(chunk, to) send
- * for a chunk of an operand; vb(column in tile, number) gives what counts of b. This is where a kernel waits
- * for the one before it: fetch_b must ask for nothing that that one writes. */
+/* The sum over the chunks of a b, to s.results. fetch_a(chunk, to) and fetch_b(chunk, to) start the copy
+ * of a chunk of an operand; vb(column in tile, number) may replace a number of b. The kernel waits here
+ * for the one before it (wait_turn): fetch_b must not read what that one writes. */
 template <class T, class FA, class FB, class VB = as_loaded>
 __device__ static inline void product(T &s, int chunks, FA fetch_a, FB fetch_b, VB vb = VB()) {
     constexpr int STAGES = T::STAGES, LDA = T::LDA, LDB = T::LDB;
@@ -167,14 +168,14 @@ struct features {
     const int2 *row_at; /* where the batch has several sizes: .x is n of the row's set */
 };
 
-/* Features of the rows from row0 on (row `last` is the last one there is), times weights: weights(column in
- * tile) is where those of the features lie; early: no kernel that may still be at work writes them. Chunks of
- * the pooled columns come first, the others stand in x already. Of the tile's rows, the first `keep` leave
- * their pooled features in x. */
+/* Features of the rows from row0 on (`last` is the last row) times weights: weights(column in tile) is the
+ * address of a column's weights; early: no kernel that may still run writes them. Chunks of the pooled
+ * columns come first; the other columns are in x already. The first `keep` rows of the tile write their
+ * pooled features to x. */
 template <bool MIXED, class T, class W>
 __device__ static inline void features_product(T &s, const features &f, int row0, int last, int keep,
                                                bool early, W weights) {
-    constexpr int BK = T::BK, STEP = T::THREADS / BK, U = 4; /* loads under way at once */
+    constexpr int BK = T::BK, STEP = T::THREADS / BK, U = 4; /* loads in flight at once */
     const int first = f.columns.first, in = f.columns.in, gap = f.columns.gap,
               made = (in - first + BK - 1) / BK, chunks = made + (first + BK - 1) / BK;
     if (!early) wait_turn();

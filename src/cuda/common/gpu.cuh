@@ -11,9 +11,11 @@
  * step.cu picks the family of a training step: narrow where gpu_narrow takes the net and the batch, else
  * layers. Both leave the parts of the gradient to finish and move (optimise.cu).
  *
- * Rows, cells and steps are those of the CPU (kernels/cpu.h): item i of set b is row b*n + i, and row B*n is
- * the start vector; a cell is (i, j) in the encoder and (t, i) in the decoder; step t of set b is number
- * b*n + t. Widths H, O, C are padded to 16, and the padding is zero.
+ * R rows: the items of all sets, set after set, in each set those that are placed before its context items;
+ * row R is the start vector. T steps: those of all sets, set after set. Pairs (i, j) of the encoder, n*n per
+ * set, and cells (t, i) of the decoder, m*m per set, follow each other likewise. Where all sets have n items
+ * and place all of them, item i of set b is row b*n + i, and its step t is number b*n + t. Widths H, O, C are
+ * padded to 16, and the padding is zero.
  *
  * The backward pass of a norm is linear in sums that are known only when the whole batch has been seen. So
  * each pass over cells leaves sums, from which the next kernel makes the gradient:
@@ -42,15 +44,18 @@ extern "C" {
 enum {
     HEADER = 256,     /* bytes for Adam's numbers, before a step's indices */
     SLOTS = 16,       /* steps that the host may be ahead of the device */
-    CHUNK = 1024,     /* parameters a block of the optimiser */
-    SPLITS = 16,      /* parts of a weight gradient at most, */
-    CONV_SPLITS = 64, /* and of the decoder's between cells */
-    SIDES = 3         /* streams beside the main one */
+    CHUNK = 1024,     /* parameters per thread block of the optimiser */
+    SPLITS = 16,      /* the most parts of a weight gradient, */
+    CONV_SPLITS = 64, /* and of a gradient of weights between cells */
+    SIDES = 3,        /* streams beside the main one */
+    /* Bytes of shared memory, at most, in arrays of fixed size: */
+    LAYERS_STATIC = 16384,
+    NARROW_STATIC = 1024
 };
 
 /* ---- device memory ---- */
 
-enum { EXCHANGE_MOST = 256 }; /* numbers a sum over blocks has at most (exchange.cuh) */
+enum { EXCHANGE_MOST = 256 }; /* the most numbers of a sum over thread blocks (exchange.cuh) */
 typedef unsigned long long word64;
 
 struct exchange_args {
@@ -66,7 +71,7 @@ struct norms { /* of one layer or, block after block, of several: [width padded]
 struct encoder_block {
     float *w1;   /* [2H, columns]: weights that see x_i, then those that see x_j, as feature_columns says */
     float *ac;   /* [R, 2H] */
-    float *u;    /* [R, n, O] */
+    float *u;    /* [pairs, O] */
     float *best; /* [R, O] */
     int *arg;    /* [R, O] */
     float *sum;  /* [R, 2H]: sum of w du over the cells with h > 0; all blocks share it */
@@ -108,20 +113,21 @@ struct slot { /* pinned memory for what one step sends */
     unsigned char *host;
 };
 
-struct narrow_memory { /* of the kernel that runs a narrow net's whole step (narrow.cuh) */
-    int blocks;        /* that it may have, at most as many as there are multiprocessors */
+struct narrow_memory { /* of the narrow family (narrow.cuh) */
+    int blocks;        /* the most thread blocks: one per multiprocessor */
     float *w1[MAX_BLOCKS], *w1_back[MAX_BLOCKS], *bias1[MAX_BLOCKS], *rows_t, *rows_b;
     exchange_args exchange;
     float *bias_part;               /* [blocks, N*C] */
     float *conv_total, *pool_total; /* [pairs, 3, C, C] */
     float *start_d;                 /* [blocks, D]: gradient of the start vector by each set */
-    const float *start_row; /* of dq, where the rows' products leave it to gpu_finish; NULL: they have it */
+    const float *start_row;         /* row R of dq where rows_part does not hold its product yet, else NULL */
 };
 
 struct gpu {
     net base;
     int device, multiprocessors;
-    size_t shared; /* bytes of shared memory that a block may have */
+    size_t shared_all; /* bytes of shared memory that a block of threads may have, */
+    size_t shared;     /* and without LAYERS_STATIC */
     char failed[256];
     cudaStream_t stream, side[SIDES];
     cudaEvent_t fork, join[SIDES];
@@ -148,11 +154,11 @@ struct gpu {
     double *results;   /* [RESULTS]: loss, norm, losses of the last steps */
     double *results_host;
     unsigned ended; /* steps */
-    double *share; /* [5, widest norm], in the host's memory: sums on their way to other processes and back */
-    struct { /* the same, for what is as long as the gradient or the batch; only where processes share it */
+    double *share;  /* [5, widest norm], in the host's memory: sums to be all-reduced */
+    struct { /* the same for what is as long as the gradient or the batch; only where ranks share a batch */
         void *memory;
         float *grad;          /* [trained] */
-        float *here, *word_d; /* [rows, width]: gradients of the items here, and of the whole batch */
+        float *here, *word_d; /* [rows, width]: gradients of this rank's items, and of the whole batch */
         double *word;         /* [rows]: of the whole batch */
     } out;
 
@@ -178,25 +184,25 @@ struct gpu {
     size_t send_bytes, batch_bytes;
     slot slots[SLOTS];
     int slot_now;
-    bool slot_open;          /* its contents are not on their way yet: */
-    bool slot_full;          /* a whole batch, or Adam's numbers alone */
-    int *pos, *order;        /* [R] */
-    float *x, *dx;           /* [R + 1, D padded] */
-    float *gd;               /* [R, O] */
-    float *q, *dq;           /* [R + 1, Q] */
-    float *r, *dv;           /* [N, R, n, C] */
-    float *dec_v, *dpre;     /* the same, normed; the kernel after the one that made them keeps them */
-    float *dec_pool, *dstep; /* [N, R, C]: pools, and sums of dpre over the items, likewise */
-    float *praw;             /* [N, R, C]: pools before the norm */
-    int *parg;               /* [N, R, C] */
-    float *step_dv, *step_count, *step_r; /* [N, R, C]: sums over the items with r > 0 */
+    bool slot_open;                       /* not sent yet: */
+    bool slot_full;                       /* a whole batch, or Adam's numbers alone */
+    int *pos, *order;                     /* [R] */
+    float *x, *dx;                        /* [R + 1, D padded] */
+    float *gd;                            /* [R, O] */
+    float *q, *dq;                        /* [R + 1, Q] */
+    float *r, *dv;                        /* [N, cells, C] */
+    float *dec_v, *dpre;                  /* the same, normed; written by the next kernel of the main line */
+    float *dec_pool, *dstep;              /* [N, T, C]: pools, and sums of dpre over the items, likewise */
+    float *praw;                          /* [N, T, C]: pools before the norm */
+    int *parg;                            /* [N, T, C] */
+    float *step_dv, *step_count, *step_r; /* [N, T, C]: sums over the items with r > 0 */
     float *logit, *dlogit, *item_d;
     float *start_part;                  /* [B, 3*N*C] */
     float *head_part;                   /* [B, N*C + D padded] */
     float *head_total;                  /* [N*C + D padded] */
     float *conv_part, *pool_part;       /* [splits, pairs, 3, C, C] */
     float *rows_part;                   /* [splits, Q, D] */
-    const float *conv_from, *pool_from; /* where the gradient finds them */
+    const float *conv_from, *pool_from; /* where finish reads them */
     int conv_splits, pool_splits, rows_splits;
     double *part;      /* sums of tiles */
     float *part_f;     /* [tiles, H + O] */
@@ -217,8 +223,8 @@ struct gpu {
     int graph_count;
 };
 
-/* How the weights of features lie in a row for the GPU: those of the pool of the block before, from column
- * `first` on, begin at a multiple of 4, and so does the next row. */
+/* Layout of a row of weights that multiply features. The weights of the pool of the block before, from
+ * column `first` on, begin at a multiple of 4 (hence `gap`), and so does the next row. */
 struct feature_columns {
     int in, first, gap, width;
 };
@@ -233,17 +239,18 @@ static inline int pairs(int N) {
     return N * (N - 1) / 2;
 }
 
-/* Keeps the first error; what follows it is not launched. */
+/* Keeps the first error in `failed`; nothing is launched after it. False: there is an error. */
 bool gpu_note(char failed[256], cudaError_t e, const char *what);
 bool gpu_ok(gpu *s, cudaError_t e, const char *what);
-onet_status gpu_status(const gpu *s, onet_error *err); /* the sentence for it */
-/* Side stream `i` waits for all that the main one has been given, and the other way round. */
+onet_status gpu_status(const gpu *s, onet_error *err); /* the error message */
+/* gpu_fork: side stream i waits for all work on the main stream; gpu_join: the main stream waits for side
+ * stream i. */
 void gpu_fork(gpu *s, int i);
 void gpu_join(gpu *s, int i);
 
 void gpu_take(gpu *s);
 void gpu_pack(gpu *s);
-/* An operation ends where the sums of a norm are complete; net.cu then calls norms_total. */
+/* An operation ends where the sums of a norm are complete; step.cu then calls norms_total. */
 void gpu_encoder_rows(gpu *s, int block);
 void gpu_encoder_pairs(gpu *s, int block);
 void gpu_encoder_pairs_backward(gpu *s, int block);
@@ -254,8 +261,8 @@ void gpu_head(gpu *s);
 void gpu_decoder_backward(gpu *s, int block);
 void gpu_decoder_rows_backward(gpu *s);
 
-/* A narrow net's step, or one operation of it, where this is such a net and batch; else nothing is done and
- * the answer is false. */
+/* The step, or one operation of it, by the narrow family; false, and nothing done, where it does not take
+ * the net or the batch. */
 typedef enum {
     NARROW_TAKE,
     NARROW_BEGIN,
@@ -267,7 +274,7 @@ typedef enum {
     NARROW_ROWS_BACK,
     NARROW_ENCODER_BACK
 } narrow_operation;
-bool gpu_narrow_net(const gpu *s); /* as far as the net alone tells */
+bool gpu_narrow_net(const gpu *s); /* could it take this net, with some batch? */
 bool gpu_narrow(gpu *s, int parts);
 bool gpu_narrow_operation(gpu *s, narrow_operation what, int block);
 
@@ -276,8 +283,7 @@ void gpu_share_gradient(gpu *s);
 void gpu_adam(gpu *s);
 void gpu_average(gpu *s, double decay);
 
-/* Is there such a device? Else the sentence says what is missing. A number as in kernels/device.h, which
- * becomes that of the GPU. */
+/* Finds the GPU that is asked for and gives its number; the error says what is missing. */
 onet_status gpu_find(gpu_choice gpu, int *device, onet_error *err);
 
 /* Places arrays one after the other; with base NULL it only counts. */
@@ -300,7 +306,7 @@ static inline bool get(void **p, size_t bytes) {
     *p = nullptr;
     if (cudaMalloc(p, bytes ? bytes : 256) == cudaSuccess) return true;
     *p = nullptr;
-    cudaGetLastError(); /* no error of the device: nothing was launched */
+    cudaGetLastError(); /* clears the error: it is reported as a lack of memory */
     return false;
 }
 
@@ -319,8 +325,8 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p);
 bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p);
 bool back_plan_make(const gpu *s, int B, int n, back_plan *p);
 
-/* Launches on a stream unless something failed before. More shared memory than SHARED_PLAIN bytes must be
- * asked for. */
+/* Launches on a stream unless something failed before. A kernel may use more than SHARED_PLAIN bytes of
+ * shared memory only where an attribute says so. */
 enum { SHARED_PLAIN = 48 * 1024 };
 template <class... P, class... A>
 static void launch_on(char failed[256], cudaStream_t where, cudaLaunchAttribute *attribute, const char *name,
@@ -343,8 +349,8 @@ static void launch_on(char failed[256], cudaStream_t where, cudaLaunchAttribute 
 #define LAUNCH(s, where, grid, block, shared, kernel, ...)                                                   \
     launch_on((s)->failed, where, nullptr, #kernel, grid, block, shared, kernel, __VA_ARGS__)
 
-/* May a kernel start while the one before it ends? Only what is built for GPUs of capability 9.0 or later can
- * wait for it. */
+/* May a kernel start while the one before it still runs (programmatic dependent launch)? Only code built
+ * for capability 9.0 or later has the instruction that waits for it. */
 #ifndef __CUDA_ARCH_LIST__
 #define __CUDA_ARCH_LIST__ 900 /* no nvcc: tests/cuda/emulate */
 #endif
@@ -354,7 +360,7 @@ static constexpr bool overlapping() {
     return true;
 }
 
-/* Launches the next kernel of the main line. */
+/* Launches the next kernel on the main stream; it may start while the one before it still runs. */
 template <class... P, class... A>
 static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared, void (*kernel)(P...),
                   A... args) {
@@ -369,8 +375,8 @@ static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared,
 
 /* ---- parts of kernels ---- */
 
-/* A kernel of the main line starts while the one before it ends: first it waits until that one's results are
- * there, then it lets the next one start. */
+/* A kernel of the main stream starts while the one before it still runs. Here it waits until that one has
+ * ended, and lets the next one start. */
 __device__ static inline void wait_turn() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
@@ -383,7 +389,7 @@ __device__ static inline bool last_block(unsigned *counter, unsigned total) {
     __shared__ unsigned ticket;
     __syncthreads();
     if (threadIdx.x == 0) {
-        /* For all threads of the block: the barrier has put their writes before it. */
+        /* Releases the writes of all threads of the block: the barrier above orders them before this. */
 #ifdef __CUDACC__
         asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(ticket) : "l"(counter) : "memory");
 #else
@@ -440,16 +446,15 @@ __device__ static void column_totals(const T *part, int rows, int width, double 
     __syncthreads();
 }
 
-/* A norm from its sums, for the forward pass. All that is made from the sums of a norm is made by the
- * functions below: where processes share a batch they only leave the sums in `share`, and norms.cu calls them
- * once more when those of all processes are there. */
+/* A norm from its sums, for the forward pass. Where ranks share a batch, the functions below only leave
+ * the sums in `share`; norms.cu calls them again with the sums of all ranks. */
 struct norm_forward {
     norms b;
     float *theta;
     norm_at at;
     int width, update;
-    double each, sample; /* 1/cells; and what makes a sample's variance of a variance */
-    double *share;       /* [2, width]; NULL: all sets are here */
+    double each, sample; /* 1/cells, and cells/(cells - 1): the running variance is unbiased */
+    double *share;       /* [2, width]; NULL in a single rank */
 };
 
 __device__ static inline void norm_make(const norm_forward &p, int c, double sum, double square) {
@@ -473,8 +478,8 @@ __device__ static inline void norm_make(const norm_forward &p, int c, double sum
     *rv = (float)((1 - NORM_MOMENTUM) * (double)old_var + NORM_MOMENTUM * (var * p.sample));
 }
 
-/* Its way back: gradients of gamma and beta, and k0, k1; in the decoder the gradient of the bias before it
- * too. The gradients are of the sets here, k0 and k1 of all. */
+/* Its backward pass: gradients of gamma and beta, and k0, k1; in the decoder the gradient of the bias
+ * before it too. The gradients are those of this rank's sets, k0 and k1 those of the whole batch. */
 struct norm_backward {
     norms b;
     float *grad;
@@ -484,7 +489,7 @@ struct norm_backward {
     float *k0, *k1;
     size_t bias;
     int biased;    /* 1: there is such a bias */
-    double *share; /* [5, width]: dy and dy_xhat, then what norm_bias is given; NULL: all sets are here */
+    double *share; /* [5, width]: dy and dy_xhat, then what norm_bias is given; NULL in a single rank */
 };
 
 __device__ static inline void norm_back_total(const norm_backward &p, int c, double dy, double dy_xhat) {
@@ -530,8 +535,8 @@ struct pooled {
     __device__ float operator()(float best) const { return fmaxf(g * best + e, low); }
 };
 
-/* 16 bytes from global to shared memory, on their own; async_wait<N>: until all but the last N groups are
- * there. */
+/* Copies 16 bytes from global to shared memory asynchronously; async_wait<N> waits for all but the last N
+ * committed groups. */
 __device__ static inline void async_copy(float *to, const float *from) {
     __pipeline_memcpy_async(to, from, 16);
 }
@@ -561,7 +566,7 @@ __device__ static inline float relu(float x) {
     return fmaxf(x, 0.0f);
 }
 
-/* From global memory. Not through the read-only path: the kernel before may still be at work when this one
+/* From global memory, not through the read-only cache: the kernel before may still write when this one
  * starts. */
 template <class T> __device__ static inline T get(const T *p) {
     return *p;

@@ -1,4 +1,4 @@
-/* Device memory: what a net has for as long as it is open, the batch, and the sets. */
+/* Device memory: of the net, of its batches and of the sets. */
 #include <stdlib.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ static void place_fixed(gpu *s, arena &a) {
     a.place(s->results, RESULTS);
 }
 
-/* One entry for each stretch of CHUNK parameters, and how their gradient is found. */
+/* One entry per CHUNK parameters of a tensor, with the kind of their gradient. */
 static int make_chunks(const shape *sh, chunk *out) {
     int count = 0;
     for (int t = 0; t < sh->tensors; t++) {
@@ -91,8 +91,11 @@ static int make_chunks(const shape *sh, chunk *out) {
         if (x->offset == sh->start && !sh->s.decoder_blocks) kind = GRAD_ZERO;
         for (size_t at = 0; at < x->size; at += CHUNK, count++)
             if (out)
-                out[count] = {(unsigned)at, (unsigned)std::min<size_t>(CHUNK, x->size - at), kind, block,
-                              (unsigned)x->offset};
+                out[count] = {.first = (unsigned)at,
+                              .count = (unsigned)std::min<size_t>(CHUNK, x->size - at),
+                              .kind = kind,
+                              .block = block,
+                              .tensor = (unsigned)x->offset};
     }
     return count;
 }
@@ -204,8 +207,8 @@ static bool place_out(gpu *s) {
     return true;
 }
 
-/* Can the kernels work on such a batch? A block holds a few rows of a set at least, and cells are counted in
- * int. */
+/* Can the kernels work on such a batch? A thread block must hold at least a few rows of a set, and cells
+ * are counted in int. */
 static bool fits(const gpu *s, batch_size size) {
     int B = size.sets, n = size.largest;
     pair_plan pair;
@@ -344,7 +347,7 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
     return status;
 }
 
-/* ---- the end ---- */
+/* ---- closing ---- */
 
 void memory_close(gpu *s) {
     step_drop_graphs(s);

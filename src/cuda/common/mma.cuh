@@ -1,24 +1,24 @@
 /* One step of the tensor cores: c [16, 8] += a [16, 8] b [8, 8] by a whole warp, factors in TF32 (10 bits
- * after the point; the lower 13 bits of a number are not looked at), sums in float32. Lane 4*g + t has a(g,
- * t), a(g + 8, t), a(g, t + 4), a(g + 8, t + 4); b(t, g), b(t + 4, g); and c(g, 2t), c(g, 2t + 1), c(g + 8,
+ * after the point; the lower 13 bits of a number are ignored), sums in float32. Lane 4*g + t has a(g, t),
+ * a(g + 8, t), a(g, t + 4), a(g + 8, t + 4); b(t, g), b(t + 4, g); and c(g, 2t), c(g, 2t + 1), c(g + 8,
  * 2t), c(g + 8, 2t + 1).
  *
- * Float32 products take three steps: a number is split into its TF32 part and what is left, x = big + small,
- * and big*big + big*small + small*big is the product but for small*small and the end of small, less than
- * 2^-20 of it: as good as a float32 product among others that are summed. */
+ * Float32 products take three steps: a number is split into its TF32 part and what is left, x = big +
+ * small, and big*big + big*small + small*big is the product except for small*small and the last bits of
+ * small: a relative error below 2^-20, as small as the rounding of a float32 sum. */
 #ifndef CUDA_MMA_CUH
 #define CUDA_MMA_CUH
 
 #include "cuda/common/gpu.cuh"
 
-/* Rounded to nearest, as the tensor cores want it. What is no number stays none: the GPU's own NaN, all ones,
- * would go over into -0. */
+/* Rounded to nearest, in the format of the tensor cores. NaN and infinity are left as they are: adding to
+ * the GPU's own NaN, whose bits are all ones, would give -0. */
 __device__ static inline unsigned tf32_of(float x) {
     unsigned bits = __float_as_uint(x);
     return (bits + ((bits & 0x7f800000u) == 0x7f800000u ? 0 : 0x1000u)) & 0xffffe000u;
 }
 
-/* x = big + small, big in TF32. Where x is no finite number, small is none. */
+/* x = big + small, big in TF32. Where x is not finite, small is NaN. */
 __device__ static inline void tf32_split(float x, unsigned &big, unsigned &small) {
     big = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;
     small = __float_as_uint(x - __uint_as_float(big));
@@ -35,7 +35,7 @@ __device__ static inline void mma(float (&c)[4], const unsigned (&a)[4], const u
 #include "emulated_mma.h" /* tests/cuda/emulate */
 #endif
 
-/* Numbers as the steps want them: split in two, or (ROUNDED) rounded to TF32 alone. */
+/* Factors of an mma: split in two, or (ROUNDED) only rounded to TF32. */
 template <int K, bool ROUNDED> struct factor {
     unsigned big[K], small[K];
     __device__ void set(int i, float x) {
@@ -56,7 +56,7 @@ __device__ static inline void mma(float (&c)[4], const factor<4, ROUNDED> &a, co
     mma(c, a.big, b.big);
 }
 
-/* The same for pieces side by side, in an order in which none waits for the one before. */
+/* The same for N products with one a, in an order in which no mma waits for the one before. */
 template <int N, bool ROUNDED>
 __device__ static inline void mma(float (&c)[N][4], const factor<4, ROUNDED> &a,
                                   const factor<2, ROUNDED> (&b)[N]) {

@@ -1,5 +1,5 @@
-/* The net on a GPU: the operations of the table, and opening. The operations only note what is wanted;
- * optimise (or whoever asks for a result) launches it all at once (step.cu). */
+/* The CUDA backend: its table of operations, and opening. forward and backward only note that they were
+ * called; optimise, or the first operation that needs a result, launches the whole step at once (step.cu). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static void backward(net *t) {
         s->waiting |= BACKWARD;
 }
 
-/* Brings the results over; NaN when the device failed. */
+/* Copies the results to the host and waits for them; NaN when the device failed. */
 static double result(gpu *s, int which) {
     gpu_ok(s,
            cudaMemcpyAsync(s->results_host, s->results, RESULTS * sizeof(double), cudaMemcpyDeviceToHost,
@@ -131,7 +131,8 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm) {
     }
     unsigned char *host = s->slots[s->slot_now].host;
     int words = ((const adam_numbers *)host)->words;
-    if (!s->slot_open) { /* the step has been launched for its loss: Adam's numbers go alone */
+    if (!s->slot_open) { /* the step has been launched already, for its loss: only Adam's numbers are left to
+                            send */
         step_open_slot(s);
         host = s->slots[s->slot_now].host;
     }
@@ -169,7 +170,7 @@ static void average(net *t, double decay) {
 static double loss(net *t) {
     gpu *s = (gpu *)t;
     step_launch(s, 0);
-    double mean = result(s, 0); /* this process's part of it */
+    double mean = result(s, 0); /* this rank's part of it */
     if (t->sum) t->sum(t->sum_context, &mean, 1);
     return mean;
 }
@@ -274,7 +275,8 @@ static onet_status open_device(gpu *s, gpu_choice which, onet_error *err) {
     gpu_ok(s, cudaDeviceGetAttribute(&s->multiprocessors, cudaDevAttrMultiProcessorCount, device),
            "properties");
     gpu_ok(s, cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "properties");
-    s->shared = (size_t)value - 16384; /* the rest is for arrays of fixed size */
+    s->shared_all = (size_t)value;
+    s->shared = s->shared_all - LAYERS_STATIC;
     int low, high;
     gpu_ok(s, cudaDeviceGetStreamPriorityRange(&low, &high), "properties");
     gpu_ok(s, cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, high), "stream");

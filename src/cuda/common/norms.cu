@@ -1,9 +1,9 @@
-/* The norms of the net, each from the sums over all cells of the batch. Alone, the kernel that adds up the
- * sums makes the norm. Where processes share a batch it leaves them in the host's memory, where they are
- * added up over all processes, and a small kernel makes the norm from what comes back.
+/* The norms of the net, each from the sums over all cells of the batch. In a single rank, the kernel that
+ * adds up the sums makes the norm. Where ranks share a batch it leaves its sums in the host's memory, the
+ * host all-reduces them, and a small kernel makes the norm from the totals.
  *
- * A process whose GPU fails, or that has no set of the batch, still takes part in every sum: with NaN, which
- * ends the training of all, or with zeros. */
+ * A rank whose GPU fails still takes part in every all-reduce, with NaN, which ends the training of all
+ * ranks; a rank that has no set of the batch takes part with zeros. */
 #include <math.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ norm_backward norms_decoder_back(const gpu *s, int block) {
     return p;
 }
 
-/* ---- over all processes ---- */
+/* ---- over all ranks ---- */
 
 __global__ void __launch_bounds__(128) make_total(norm_forward p, const double *sums) {
     int c = blockIdx.x * 128 + threadIdx.x;
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(128) back_total(norm_backward p, const double 
     if (p.biased) norm_bias(p, c, sums[2 * w + c], sums[3 * w + c], sums[4 * w + c]);
 }
 
-/* Waits until the device's sums are in the host's memory, and adds up those of all processes. */
+/* Waits until the sums of this rank are in the host's memory, and all-reduces them. */
 static void sum_all(gpu *s, int width) {
     bool there = gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device");
     for (int i = 0; i < 5 * width; i++)

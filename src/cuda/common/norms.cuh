@@ -1,4 +1,4 @@
-/* Every norm of the net as the kernels that add up its sums are given it, and what follows them. */
+/* The norms of the net, as arguments of the kernels that add up their sums; and their all-reduce. */
 #ifndef CUDA_NORMS_CUH
 #define CUDA_NORMS_CUH
 
@@ -12,8 +12,8 @@ norm_backward norms_first_back(const gpu *s, int block);
 norm_backward norms_second_back(const gpu *s, int block);
 norm_backward norms_decoder_back(const gpu *s, int block);
 
-/* After the kernel that adds up this norm's sums, and before any that uses the norm. Nothing but where
- * processes share a batch. */
+/* To be called after the kernel that adds up the sums of this norm and before any that uses the norm. Does
+ * something only where ranks share a batch. */
 void norms_total(gpu *s, norm_forward p);
 void norms_total(gpu *s, norm_backward p);
 

@@ -1,4 +1,4 @@
-/* The gradient from its parts, and over all processes, its norm, Adam, and the average of the weights. */
+/* The gradient from its parts, its all-reduce, its norm, Adam, and the EMA of the weights. */
 #include <math.h>
 
 #include "cuda/layers/layers.cuh"
@@ -16,7 +16,7 @@ struct finish_args {
     } enc[MAX_BLOCKS];
     int dec_in[MAX_BLOCKS];
     const float *rows_part, *conv_part, *pool_part, *head_total, *dec_g;
-    const float *start_row; /* of dq, where rows_part is without it */
+    const float *start_row; /* row R of dq where rows_part does not hold its product yet, else NULL */
     size_t start;
     int rows_splits, conv_splits, pool_splits;
     double *norm_part;
@@ -89,7 +89,7 @@ __device__ static inline double block_sum(double v, double *sums) {
 
 enum { FINISH_THREADS = 256 };
 
-/* WHOLE: the gradient stands there, whole, and only its square is missing. */
+/* WHOLE: the gradient is complete and only its square is computed. */
 template <bool WHOLE>
 __global__ void __launch_bounds__(FINISH_THREADS) finish(const __grid_constant__ finish_args p) {
     wait_turn();
@@ -192,7 +192,7 @@ __device__ static inline void adam_one(const adam_numbers &a, float scale, float
     *theta = keep * *theta - a.rate * m1 / (sqrtf(v1) * a.root + a.eps);
 }
 
-/* The first blocks move the parameters, the others a word each. */
+/* The first thread blocks move the parameters; each of the others moves the vector of one word. */
 __global__ void __launch_bounds__(256) move(move_args p) {
     wait_turn();
     __shared__ double sums[8];
@@ -254,12 +254,13 @@ void gpu_adam(gpu *s) {
                    .dx = s->dx,
                    .scale = s->scale,
                    .width = s->base.sh->s.width,
-                   .ldx = s->base.sum ? s->base.sh->s.width : s->D}; /* dx as words.cu leaves it */
+                   /* words_share leaves dx without padding */
+                   .ldx = s->base.sum ? s->base.sh->s.width : s->D};
     int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? (int)s->base.whole.items : 0);
     CHAIN(s, blocks, 256, 0, move, p);
 }
 
-/* The products by name: rounded as on the CPU, not fused. */
+/* Each product is rounded, as on the CPU: no fused multiply-add. */
 __global__ void __launch_bounds__(256) draw(float *average, const float *from, size_t count, double decay) {
     size_t stride = (size_t)gridDim.x * 256;
     for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < count; i += stride)

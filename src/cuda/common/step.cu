@@ -1,5 +1,5 @@
-/* How a step is launched: its operations in their order on the main stream, as one graph for each size of
- * batch; and what it needs from the host, which goes ahead of it. */
+/* How a step is launched: its operations in order on the main stream, as one CUDA graph per size of batch;
+ * and what the host sends before each step. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ void gpu_join(gpu *s, int i) {
 
 /* ---- operations ---- */
 
-/* A process that has no set of the batch launches nothing, but takes part in the sums. */
+/* A rank that has no set of the batch launches nothing, but takes part in the all-reduces. */
 
 void step_take(gpu *s) {
     if (gpu_narrow_operation(s, NARROW_TAKE, 0)) return;
@@ -160,7 +160,7 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
 
 /* ---- what a step sends ---- */
 
-/* The next piece of pinned memory; waits when the host is SLOTS steps ahead. */
+/* The next slot of pinned memory; waits when the host is SLOTS steps ahead of the device. */
 void step_open_slot(gpu *s) {
     s->slot_now = (s->slot_now + 1) % SLOTS;
     gpu_ok(s, cudaEventSynchronize(s->slots[s->slot_now].sent), "waiting for the device");

@@ -1,18 +1,18 @@
-/* Memory (memory.cu) and launches (step.cu), as the operations of the table (net.cu) use them. */
+/* Memory (memory.cu) and launches (step.cu), for the operations of the backend (net.cu). */
 #ifndef CUDA_STEP_CUH
 #define CUDA_STEP_CUH
 
 #include "cuda/layers/layers.cuh"
 
-/* The net's own memory; a batch's and the sets', as in kernels/net.h. memory_close frees all of it, graphs
- * too. */
+/* Memory of the net, of its batches and of the sets, as in kernels/net.h. memory_close frees all of it,
+ * and the graphs. */
 onet_status memory_open(gpu *s, onet_error *err);
 onet_status memory_reserve(net *t, batch_size size, onet_error *err);
 onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const float *scale,
                         int train_vectors, onet_error *err);
 void memory_close(gpu *s);
 
-/* One operation, launched at once. */
+/* One operation, launched immediately. */
 void step_take(gpu *s);
 void step_begin(gpu *s);
 void step_encoder(gpu *s, int block);
@@ -27,7 +27,7 @@ void step_finish(gpu *s);
 void step_forward(gpu *s);
 void step_backward(gpu *s);
 
-/* The next piece of pinned memory for what a step sends; and sends it. */
+/* Opens the next slot of pinned memory for what a step sends; sends the open one. */
 void step_open_slot(gpu *s);
 void step_send_slot(gpu *s);
 /* Launches what is waiting, and `more` with it. */

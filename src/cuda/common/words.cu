@@ -1,6 +1,6 @@
-/* Trained vectors of words: which rows of the batch each distinct word has, as the optimiser wants it. Where
- * processes share a batch, words and gradients of all of them, as in kernels/cpu.c: each writes its own rows
- * into zeros, and the sum over all has them all. */
+/* Trained vectors of words: the rows of the batch that each distinct word has, for the optimiser. Where
+ * ranks share a batch, each writes its own words and gradients into zeros, and the all-reduce gives every
+ * rank those of all. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "cuda/common/words.cuh"
 
-/* In order of the words and then of the rows; key: word << 32 | row. Gives back how many words there are. */
+/* Sorts by word, then by row; key: word << 32 | row. Returns the number of distinct words. */
 static int list(const gpu *s, uint64_t *key, size_t rows, int32_t *first) {
     int32_t *row = first + s->room.items + 1, *id = row + s->room.items;
     int count = 0;

@@ -4,9 +4,10 @@
 
 #include "cuda/common/gpu.cuh"
 
-/* The rows of each distinct word of the batch, at `first` and behind it as in struct gpu; how many words. */
+/* Writes the rows of each distinct word of the batch to `first` and behind it, as in struct gpu; returns
+ * the number of words. */
 int words_list(gpu *s, int32_t *first);
-/* The same of all processes' sets; dx becomes the gradient of all rows, [all*n, width]. */
+/* The same for the sets of all ranks; dx becomes the gradient of the whole batch, [rows, width]. */
 int words_share(gpu *s, int32_t *first);
 
 #endif

@@ -1,18 +1,19 @@
 /* The decoder's blocks over their cells on the GPU; the algebra is that of kernels/cpu_decoder.c.
  *
- * conv<false>: a block forward over tiles of steps: earlier v and pools times their weights; best over the
- * items; sums; the last block makes the norm.
+ * conv<., false>, forward pass of a block, over tiles of steps: v and pools of earlier blocks times their
+ * weights; ReLU; the pool over the items; sums for the norm. The last thread block to finish makes the
+ * norm.
  *
- * conv<true>: a block backward, the same loop the other way round: dv from the dpre of all later blocks; the
- * sums that its own norm's way back needs.
+ * conv<., true>, backward pass of a block, the same loop over later blocks: dv from their dpre, and the
+ * sums for the backward pass of its own norm.
  *
- * The products run on the tensor cores (mma.cuh). A warp has 32 cells, or 32 steps with their pools, and half
- * of the channels; what it has summed stays in its registers from the first block to the last.
+ * The products run on the tensor cores (mma.cuh). A warp has 32 cells, or 32 steps with their pools, and
+ * half of the channels; its sums stay in registers over all blocks that it reads.
  *
- * A kernel of the main line starts while the one before it ends, and when it starts the one before that has
- * ended: so only the newest of the planes that it looks at must wait for its turn. All others are multiplied
- * before. The newest is normed as it is loaded, and kept normed (v, or dpre) for the kernels that follow; the
- * one before it may not have been kept yet, and is normed once more. */
+ * A kernel of the main stream starts while the one before it still runs, but after the one before that has
+ * ended. So only the newest plane that it reads must wait (wait_turn); all others are multiplied before.
+ * The newest plane is normed as it is loaded, and written normed (v, or dpre) for the kernels that follow;
+ * the plane before it may not have been written yet, and is normed once more. */
 #include "cuda/common/mma.cuh"
 #include <algorithm>
 
@@ -22,19 +23,19 @@ enum {
     CONV_WARPS = 10,
     CONV_THREADS = 32 * CONV_WARPS,
     PIECE = 32,              /* cells, or steps, of a warp */
-    PIECES = CONV_WARPS / 2, /* of a tile; two warps each, half of the channels a warp */
+    PIECES = CONV_WARPS / 2, /* of a tile; two warps each, with half of the channels per warp */
 };
 
 __device__ static inline int pair_at(int m, int b) {
     return m * (m - 1) / 2 + b;
 }
 
-/* Shared memory. One stage a block that this one looks at, two where they fit, so that the next is under way
- * while this one is multiplied: its plane [(steps + 2)*items][C + 4], weights [3][C][C] of its cells and of
- * its pools, and the pools [steps + 2][C + 4]. Then a row of zeros for steps before the first or after the
- * last; what the pools add to each step [steps][C + 4]; and what the epilogue reads: q of the items
- * [sets*items][3C + 8] and of the steps [steps][3C + 8], or r [steps*items][C + 4] and the items that were
- * taken [steps][C]. The results, and then the sums, take the place of the first stage. */
+/* Shared memory. A stage holds what is read of one other block; there are two where they fit, so that the
+ * next is copied while this one is multiplied: its plane [(steps + 2)*items][C + 4], weights [3][C][C] of
+ * its cells and of its pools, and the pools [steps + 2][C + 4]. Then a row of zeros for steps before the
+ * first or after the last; what the pools add to each step [steps][C + 4]; and what the epilogue reads: q
+ * of the items [sets*items][3C + 8] and of the steps [steps][3C + 8], or r [steps*items][C + 4] and the
+ * items that were taken [steps][C]. The results, and then the sums, overwrite the first stage. */
 struct conv_room { /* at most: steps of a tile, its cells, rows of its plane, items of its sets */
     int steps, cells, rows, items;
 };
@@ -70,7 +71,7 @@ static bool conv_layouts(const gpu *s, conv_room most, conv_plan *p) {
     return true;
 }
 
-/* Have the warps room for a tile's cells and for its steps' pools? */
+/* Have the warps room for the tile's cells and for the pools of its steps? */
 static bool conv_pieces(int steps, int ic, int *pieces) {
     *pieces = up(steps * ic, PIECE);
     return *pieces + up(steps, PIECE) <= PIECES;
@@ -78,7 +79,8 @@ static bool conv_pieces(int steps, int ic, int *pieces) {
 
 static bool conv_fits(const gpu *s, int n, conv_plan *p) {
     int sets = p->ic < n ? 1 : up(p->steps - 1, n) + 1;
-    conv_room most = {p->steps, p->steps * p->ic, (p->steps + 2) * p->ic, sets * p->ic};
+    conv_room most = {
+        .steps = p->steps, .cells = p->steps * p->ic, .rows = (p->steps + 2) * p->ic, .items = sets * p->ic};
     return conv_pieces(p->steps, p->ic, &p->pieces) && conv_layouts(s, most, p);
 }
 
@@ -141,9 +143,9 @@ bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p,
     return false;
 }
 
-/* What a block of threads works on: its steps, some of their items, and the steps that it looks at, which
- * are those of the tile and up to two before or after it in the same set. Row 0 in shared memory is of step
- * `base`, and `low` and `high` count from it. Where a tile has not all items of a step, it has one step. */
+/* What a thread block works on: its steps, some of their items, and the steps that it reads: those of the
+ * tile and up to two before or after it in the same set. Row 0 in shared memory belongs to step `base`;
+ * `low` and `high` count from it. A tile that has not all items of a step has one step. */
 struct conv_tile {
     int s0, steps, t0; /* t0: place of s0 in its set */
     int row0, step0;   /* first row and first step of the set that s0 is in */
@@ -201,14 +203,13 @@ __device__ static __forceinline__ int cell_at(const conv_args &p, const conv_til
     return (MIXED ? c.origin : 0) + base * n + c.i0 + row + ((row >= c.ic) + (row >= 2 * c.ic)) * (n - c.ic);
 }
 
-/* Columns of the weights change places from row to row, so that the 32 lanes of a step of the tensor cores
- * find theirs in 32 banks. */
+/* Columns of the weights are swizzled from row to row, so that the 32 lanes of an mma read from 32 banks. */
 template <int C> __device__ static inline int weight_turn(int k) {
     return C % 32 ? (k / 2 & 1) * 8 : (k & 3) * 8;
 }
 
-/* Sends for the weights by which block m sees block b, or the other way round; and, where they are kept
- * normed, for the plane and the pools. */
+/* Starts the copy of the weights between blocks m and b and, where block b is there normed (`kept`), of
+ * its plane and pools. */
 template <int C, bool BACK, bool MIXED>
 __device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, const conv_tile &c,
                                          float *to, int b, bool kept) {
@@ -234,11 +235,11 @@ __device__ static inline void conv_fetch(const conv_args &p, const conv_layout &
         async_copy(to + l.step + i / Q * LD + i % Q * 4, step + i * 4);
 }
 
-__device__ static inline float4 far4(const float *p) { /* not through L1, which may be older than the turn */
+__device__ static inline float4 far4(const float *p) { /* not through L1, which may hold older values */
     return __ldcg((const float4 *)p);
 }
 
-/* Makes the plane and the pools of block b from what its kernel left; `keep` keeps those of the tile. */
+/* Norms the plane and the pools of block b as they are loaded; `keep` writes those of the tile to memory. */
 template <int C, bool BACK, bool MIXED>
 __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, const conv_tile &c,
                                         float *to, int b, bool keep) {
@@ -291,7 +292,7 @@ __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l
     }
 }
 
-/* Sends for what the epilogue reads. */
+/* Starts the copy of what the epilogue reads. */
 template <int C, bool BACK, bool MIXED>
 __device__ static inline void conv_fetch_last(const conv_args &p, const conv_layout &l, const conv_tile &c,
                                               float *shared) {
@@ -329,8 +330,7 @@ __device__ static inline void conv_fetch_last(const conv_args &p, const conv_lay
 
 /* acc += a piece's rows times weights, for all lags. Lane 4*g + t has rows g, g + 8, g + 16, g + 24 of the
  * piece, the first of them at `at`; a row's lags, up to three, are two bits of `lags`, and each is `down`
- * further. The tensor cores cut off what a sum does not hold: each step is added by ordinary, rounded
- * additions. */
+ * further. The tensor cores truncate their sums: so each mma starts from 0 and is added with rounding. */
 template <int NT>
 __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *at, int lags, int down,
                                            const float *zero, const float *weights, int half) {
@@ -360,7 +360,7 @@ __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *
                 f[j].set(0, w[j][k * C]);
                 f[j].set(1, w[j][(k + 4) * C]);
             }
-            /* One part after the other, since a step that adds to what the last one gave must wait for it. */
+            /* By parts, since an mma must wait for the one before it that adds to the same sum. */
 #pragma unroll
             for (int part = 0; part < 3; part++)
 #pragma unroll
@@ -411,9 +411,9 @@ __device__ static __forceinline__ void conv_leave(const float (&acc)[2][NT][4], 
                     make_float2(acc[x / 2][j][x % 2 * 2], acc[x / 2][j][x % 2 * 2 + 1]);
 }
 
-/* What each cell adds to the products. Forward: the pools' part of its step, the bias, q of the item and of
- * the steps that it sees; ReLU: r. Backward: the gradient by the logit and, where the pool took this item, by
- * the pool: dv. To shared memory and to the plane. */
+/* The rest of each cell. Forward: the pools' part of its step, the bias, q of the item and of the steps
+ * that it sees; ReLU: r. Backward: the gradient by the logit and, where the pool took this item, by the
+ * pool: dv. To shared memory and to the plane. */
 template <int C, bool BACK, bool MIXED>
 __device__ static __forceinline__ void conv_cells(const conv_args &p, const conv_layout &l,
                                                   const conv_tile &c, float *shared) {
@@ -504,7 +504,7 @@ __device__ static __forceinline__ void conv_step_sums(const conv_args &p, const 
     p.step_r[to] = all;
 }
 
-/* By the last block: the norm, or its backward pass, from the sums of all blocks. */
+/* By the last thread block to finish: the norm, or its backward pass, from the sums of all blocks. */
 template <int C, bool BACK>
 __device__ static __forceinline__ void conv_finish(const conv_args &p, double *sums, double *total) {
     constexpr int K = BACK ? 5 : 2;
@@ -536,7 +536,7 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
     const int half = tid / 32 % 2 * 8 * NT, piece = tid / 64;
     const bool pools = piece >= c.pieces;
     const int first = (pools ? piece - c.pieces : piece) * PIECE;
-    /* The blocks that this one looks at, the newest last. */
+    /* How many blocks this one reads; the newest comes last. */
     const int count = BACK ? p.N - 1 - p.m : p.m, ahead = l.stages - 1;
     bool waited = false;
     double total_here = 0; /* of channel and sum tid */
@@ -548,7 +548,7 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
         const int at = (pools ? l.step : l.plane) + (first + tid % 32 / 4 + (BACK ? 0 : 2 * unit)) * LD;
         const int lags = conv_lags<BACK, MIXED>(p, c, pools, first, mine);
         float acc[2][NT][4] = {};
-        if (!count && !waited) { /* nothing to do before the turn; forward, the kernel before made q */
+        if (!count && !waited) { /* nothing to compute before; forward, the kernel before makes q */
             wait_turn();
             waited = true;
         }
@@ -577,7 +577,7 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
                                  here + (pools ? l.pool : l.conv), half);
             __syncthreads();
         }
-        async_commit(); /* where there was no block to look at */
+        async_commit(); /* where there was no block to read */
         async_wait<0>();
         conv_leave<NT>(acc, first, half, mine, shared + (pools ? l.added : 0));
         __syncthreads();

@@ -1,5 +1,5 @@
 /* Gradients of the decoder's weights between cells: sum of v dpre, and of pools dstep, for every pair of
- * blocks, in parts (beside the main line). */
+ * blocks, in parts, on side streams. */
 #include "cuda/common/mma.cuh"
 #include <algorithm>
 
@@ -38,10 +38,10 @@ __device__ static __forceinline__ weight_tile weight_tile_at(const conv_weights_
     return w;
 }
 
-/* part = sum over cells of v_b(t - l, i) dpre_m(t, i) for the lags l, CB x CB channels a block. A warp has 16
- * channels of v, all of dpre, and some of the cells. Shared memory: a row of zeros, for cells that are not
- * there; two stages, each of v [(steps + 2)*items][CB + 8], dpre [steps*items][CB + 8], and how many lags
- * each cell has. */
+/* part = sum over cells of v_b(t - l, i) dpre_m(t, i) for the lags l, CB x CB channels per thread block. A
+ * warp has 16 channels of v, all of dpre, and some of the cells. Shared memory: a row of zeros, for cells
+ * before the first step; two stages, each of v [(steps + 2)*items][CB + 8], dpre [steps*items][CB + 8],
+ * and how many lags each cell has. */
 template <int CB, bool MIXED>
 __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
     conv_weights(const __grid_constant__ conv_weights_args a) {
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
     const int e = warp % MT * 16 + g, slice = warp / MT;
     const int count = up(a.tiles - (int)blockIdx.x, gridDim.x) * a.chunks;
     float acc[3][NT][4] = {};
-    /* The tile after this one is on its way while this one is multiplied. */
+    /* The next tile is copied while this one is multiplied. */
 #pragma unroll 1
     for (int k = 0; k <= count; k++) {
         if (k < count) {
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
                     v.set(i * 2 + 1, from[8]);
                 }
                 mma(sum, v, d);
-                /* The tensor cores cut off what a sum does not hold: it is added with rounding. */
+                /* The tensor cores truncate their sums: so this one is added with rounding. */
 #pragma unroll
                 for (int j = 0; j < NT; j++)
 #pragma unroll
@@ -158,13 +158,13 @@ void weight_tiles_make(const set_run *runs, int count, bool pools, weight_tiles 
         w->cells = std::max(w->cells, steps * ic);
         for (int s0 = 0; s0 < all; s0 += steps)
             for (int i0 = 0; i0 < items; i0 += ic)
-                out[w->count++] = {s0 % r.m,
-                                   std::min(steps, all - s0),
-                                   std::min(ic, items - i0),
-                                   items,
-                                   (pools ? r.step0 : r.cell0) + (s0 - 2) * items + i0,
-                                   divider_of(r.m),
-                                   divider_of(items)};
+                out[w->count++] = {.t0 = s0 % r.m,
+                                   .steps = std::min(steps, all - s0),
+                                   .ic = std::min(ic, items - i0),
+                                   .items = items,
+                                   .cell0 = (pools ? r.step0 : r.cell0) + (s0 - 2) * items + i0,
+                                   .by_m = divider_of(r.m),
+                                   .by_items = divider_of(items)};
     }
 }
 
@@ -203,7 +203,7 @@ int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     a.lags_at = a.d_at + cells * ld;
     a.stage = a.lags_at + up(cells, 8) * 8;
     a.part = part;
-    /* As many blocks as run at once. */
+    /* As many thread blocks as run at once. */
     int splits = 2 * s->multiprocessors / (count * z);
     if (splits > a.tiles) splits = a.tiles;
     if (splits > CONV_SPLITS) splits = CONV_SPLITS;

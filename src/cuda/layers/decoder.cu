@@ -1,8 +1,8 @@
 /* The decoder on the GPU; the algebra is that of kernels/cpu_decoder.c.
  *
- * pack: the weights, transposed and split by what they see, once a step (beside the main line).
+ * pack: the weights, transposed and split by what they multiply, once per step, on a side stream.
  *
- * decoder_rows: q = x' times all weights that see x' or y'. */
+ * decoder_rows: q = x' times all weights that multiply x' or y'. */
 #include "cuda/layers/decoder.cuh"
 
 /* ---- weights ---- */
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) decoder_rows(q_args p
     });
 }
 
-/* Without a decoder the pooled features must still get their place in x. */
+/* Without a decoder the pooled features of the last block must still be written to x. */
 __global__ void features_only(features f) {
     wait_turn();
     const int n = f.row_at ? f.row_at[blockIdx.x].x : f.n;

@@ -1,4 +1,4 @@
-/* What the kernels over the decoder's cells are told (conv.cu), forward and on the way back. */
+/* Arguments of the kernels over the decoder's cells (conv.cu), in the forward and in the backward pass. */
 #ifndef CUDA_DECODER_CUH
 #define CUDA_DECODER_CUH
 
@@ -34,7 +34,8 @@ struct conv_args {
 
 /* For block m, or (m == -1) for all of them. */
 conv_args gpu_conv_args(gpu *s, int m, bool back);
-/* part [splits, pairs, 3, C, C]: gradients of the weights that see v, or pools; gives back how many parts. */
+/* part [splits, pairs, 3, C, C]: gradients of the weights that multiply v, or pools; returns the number of
+ * parts. */
 int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part);
 
 #endif

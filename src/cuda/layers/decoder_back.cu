@@ -1,13 +1,14 @@
-/* The decoder's way back to its inputs and weights on the GPU; the algebra is that of kernels/cpu_decoder.c.
+/* The backward pass of the decoder to its inputs and weights, on the GPU; the algebra is that of
+ * kernels/cpu_decoder.c.
  *
- * decoder_dq: sums of dpre over the cells that saw x'_i or y'_t. What follows from it for x' is in inputs.cu,
- * and for the weights in weights.cu. */
+ * decoder_dq: sums of dpre over the cells that read x'_i or y'_t. What follows from it for x' is in
+ * inputs.cu, and for the weights in weights.cu. */
 #include "cuda/layers/decoder.cuh"
 
-/* ---- the way back to the rows ---- */
+/* ---- gradients of the rows ---- */
 
-/* What x'_i and y'_t of a set got through each lag in one block (y of the grid), four channels a thread. The
- * start vector's part goes to start_part. */
+/* Gradient of q: of x'_i and of y'_t by each lag, in one decoder block (y of the grid), four channels per
+ * thread. The part of the start vector goes to start_part. */
 template <bool MIXED>
 __global__ void __launch_bounds__(256)
     decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part) {
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(256)
         float4 d;
         if (m)
             d = load4(p.dpre + at);
-        else { /* not kept, since no block sees the first one's */
+        else { /* dpre of the first block is not in memory, since no block reads it */
             float4 v = load4(p.dv + at), r = load4(p.r + at);
             d = make_float4(r.x > 0 ? g.x * v.x - k0.x - k1.x * r.x : 0.0f,
                             r.y > 0 ? g.y * v.y - k0.y - k1.y * r.y : 0.0f,
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-/* Row R of dq: what the start vector got as y' in all sets; it is no x'. */
+/* Row R of dq: the gradient of the start vector as y', over all sets; as x' it has none. */
 __global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C, int N, float *dq) {
     __shared__ float sums[8][33];
     int lane = threadIdx.x & 31, slice = threadIdx.x >> 5, i = blockIdx.x * 32 + lane, width = 3 * N * C;
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C,
     dq[m * 6 * C + 3 * C + rest] = sum;
 }
 
-/* Gradient of the start vector: one feature a block. */
+/* Gradient of the start vector: one feature per thread block. */
 __global__ void __launch_bounds__(128)
     start_gradient(const float *dq, const float *rows, int Q, feature_columns columns, float *grad) {
     __shared__ float sums[128];

@@ -1,7 +1,7 @@
 /* An encoder block forward on the GPU; the algebra is that of kernels/cpu_encoder.c.
  *
  * encoder_rows: a and c for tiles of whole sets, and the sums of h = relu(a_i + c_j) over their pairs; the
- * last block makes norm1.
+ * last thread block to finish makes norm1.
  *
  * pair_sums: these sums where a set is larger than a tile, or sets have several sizes.
  *
@@ -20,8 +20,8 @@ struct rows_args {
     norm_forward norm;
 };
 
-/* The end of a block that has 32 channels, one a lane, in four parts of their sums: it leaves them among part
- * [groups of 32 channels, tiles, 64], and the last one of a group makes the norm. */
+/* The end of a thread block that has 32 channels, one per lane, their sums in four parts: it writes the
+ * sums to part [groups of 32 channels, tiles, 64], and the last thread block of a group makes the norm. */
 __device__ static void finish_group(double sum, double square, double *part, unsigned *counters,
                                     const norm_forward &norm) {
     __shared__ double sums[4][64], total[64], scratch[256];
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
     features_product<MIXED>(s, p.f, row0, p.R - 1, write ? rows : 0, p.early, [&](int c) {
         return p.w1 + (min(h0 + (c & 31), p.H - 1) + (c >> 5) * p.H) * p.f.columns.width;
     });
-    /* Four columns a thread; padding is 0. */
+    /* Four columns per thread; padding is 0. */
     float *out = s.out[0];
     int c = (int)threadIdx.x % 16 * 4, h = h0 + (c & 31);
     float b[4];
@@ -88,7 +88,7 @@ struct sums_args {
 };
 
 /* Where sets are too large for a tile of encoder_rows, or have several sizes: one set and 32 channels per
- * block of threads. */
+ * thread block. */
 __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
     wait_turn();
     int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch;

@@ -1,9 +1,8 @@
-/* An encoder block's way back on the GPU; the algebra is that of kernels/cpu_encoder.c.
+/* The backward pass of an encoder block on the GPU, after pairs_back.cu; the algebra is that of
+ * kernels/cpu_encoder.c.
  *
- * First comes pair_backward (pairs_back.cu).
- *
- * encoder_correct: dac = sum - c0*count - c1*total, where count and total are those of the row's h > 0. What
- * follows from it for the features is in inputs.cu, and for the weights in weights.cu. */
+ * encoder_correct: dac = sum - c0*count - c1*total, where count and total are those of the row's h > 0.
+ * What follows from it for the features is in inputs.cu, and for the weights in weights.cu. */
 #include "cuda/layers/layers.cuh"
 
 struct correct_args {
@@ -13,7 +12,7 @@ struct correct_args {
     float *dac;
 };
 
-/* A block has some rows of a set, a thread four channels of a row's a or c. */
+/* A thread block has some rows of a set, a thread four channels of a row's a or c. */
 __global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
     wait_turn();
     int quads = p.H / 4, i = blockIdx.y * 256 + threadIdx.x, own = i / quads, k = (i - own * quads) * 4;

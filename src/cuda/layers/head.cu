@@ -1,4 +1,5 @@
-/* The last layer on the GPU (kernels/cpu_head.c says why only x' and v count), and the batch at the start. */
+/* The first and the last kernel of the forward pass: taking the batch from the sets, and the last layer
+ * with the loss (kernels/cpu_head.c says why only x' and v count). */
 #include <algorithm>
 
 #include "cuda/layers/layers.cuh"
@@ -31,7 +32,7 @@ template <class T> __device__ static inline T warp_sum(T v) {
 
 enum { HEAD_THREADS = 256, HEAD_WARPS = HEAD_THREADS / 32 };
 
-/* One set per block of threads. Shared memory, of `room` floats: weights [N*C], what x' gives to each item
+/* One set per thread block. Shared memory, of `room` floats: weights [N*C], what x' gives to each item
  * [n], and logits [n, n] where they fit. */
 __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
     wait_turn();
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
     }
     __syncthreads();
     const float *r = p.r + (size_t)at.cell0 * C;
-    /* Four or eight lanes a cell, each four channels at a time. */
+    /* Four or eight lanes per cell, each with four channels at a time. */
     int lanes = C > 16 ? 8 : 4, part = tid & (lanes - 1);
 #pragma unroll 1
     for (int q0 = 0; q0 < n * n; q0 += HEAD_THREADS / lanes) {
@@ -132,7 +133,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
     if (!lane) *p.loss = sum / p.steps;
 }
 
-/* Gradients of the head's weights, one set a block: of v, as if there were no norm, and of x'. */
+/* Gradients of the head's weights, one set per thread block: of v, as if there were no norm, and of x'. */
 __global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
     __shared__ float sums[HEAD_THREADS];
     const set_place at = place_of(p.places, p.n, blockIdx.x);
@@ -167,7 +168,8 @@ __global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
 }
 
 void gpu_head(gpu *s) {
-    enum { ROOM = 10000 }; /* floats of shared memory, at most: more would leave fewer blocks at work */
+    /* Floats of shared memory, at most: more would leave fewer thread blocks resident. */
+    enum { ROOM = 10000 };
     const shape *sh = s->base.sh;
     int B = s->base.B, n = s->mixed ? s->mixed->largest : s->n, least = s->N * s->C + n;
     double steps = (double)s->base.whole.steps;
@@ -207,7 +209,7 @@ void gpu_head(gpu *s) {
 struct take_args {
     int n, d, ldx, R;
     const set_place *places; /* where the batch has several sizes, as the next three: */
-    const int32_t *slot;     /* [R]: row, within its set, of an item; NULL: i of item i */
+    const int32_t *slot;     /* [R]: row, within its set, of an item; NULL: item i is row i */
     int2 *row_at;            /* [R] */
     int *step_set;           /* [T] */
     const uint32_t *index;
@@ -228,7 +230,7 @@ struct take_args {
     } enc[MAX_BLOCKS];
 };
 
-/* A warp a row of an encoder block's first weights. */
+/* Packs a row of the first weights of an encoder block, by one warp. */
 __device__ static inline void pack_rows(const take_args &p, int block, int row) {
     const auto &e = p.enc[block];
     const float *from = p.theta + e.weight + (size_t)row * e.columns.in; /* [hidden, 2, in] */
@@ -297,6 +299,7 @@ void gpu_take(gpu *s) {
                    .rows = 2 * sh->s.hidden,
                    .H = s->H,
                    .theta = s->theta};
-    for (int k = 0; k < s->M; k++) p.enc[k] = {sh->enc[k].weight1, columns_of(sh, k), s->enc[k].w1};
+    for (int k = 0; k < s->M; k++)
+        p.enc[k] = {.weight = sh->enc[k].weight1, .columns = columns_of(sh, k), .w1 = s->enc[k].w1};
     CHAIN(s, s->base.B + up(s->M * p.rows, 4), 128, 0, take, p, s->M);
 }

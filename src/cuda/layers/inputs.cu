@@ -1,5 +1,5 @@
-/* The gradient of features on the GPU: from that of what their weights gave (dac of an encoder block, dq of
- * the decoder), and on through the pool of the block before, whose columns are the last ones. */
+/* The gradient of the features on the GPU: from dac of an encoder block, or dq of the decoder, through the
+ * weights; then the backward pass of the pool of the block before, which made the last columns. */
 #include "cuda/layers/layers.cuh"
 
 struct inputs_args {
@@ -8,9 +8,9 @@ struct inputs_args {
     int K, R;
     float *dx; /* [R, D padded] */
     int ldx;
-    const float *item_d, *head; /* dx begins as their product, or (NULL) is there and added to */
+    const float *item_d, *head; /* dx starts as their product or, if NULL, is added to */
     /* The pool: */
-    int width; /* 0: there is none before */
+    int width; /* 0: no pool before */
     int O, n, mean;
     const int2 *row_at; /* where the batch has several sizes: .x is n of the row's set */
     const float *x, *best;
@@ -21,11 +21,11 @@ struct inputs_args {
     norm_backward back;
 };
 
-/* ROWS of them, 64 columns a block. */
+/* ROWS rows and 64 columns per thread block. */
 template <int ROWS, bool TF32>
 using inputs_tile = tile<ROWS, 64, ROWS == 64 ? 2 : 1, 2, ROWS == 64 ? 2 : 4, true, false, TF32>;
 
-/* After the product: a column a thread, every SLICES-th row. */
+/* After the product: one column per thread, every SLICES-th row. */
 template <bool MIXED, class T>
 __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, int n0) {
     constexpr int SLICES = T::THREADS / T::BN, U = 4;
@@ -39,7 +39,7 @@ __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, 
     float share = p.mean ? 1.0f / (float)p.n : 1.0f, others = p.mean ? (float)(p.n - 1) : 1.0f;
     if (pooled) {
         mu = get(p.norm.mean + o);
-        if (!MIXED) mu *= others; /* of a sum over the others, or of the best alone */
+        if (!MIXED) mu *= others; /* mean of the sum over the other items, or of the best alone */
         inv = get(p.norm.inv + o);
         g = get(p.norm.g + o);
     }
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) inputs(inputs_args p)
     finish_inputs<MIXED>(s, p, m0, n0);
 }
 
-/* With the largest tiles of which there are enough. */
+/* With the largest tiles that give every multiprocessor one. */
 template <bool TF32, bool MIXED> static void inputs_launch(gpu *s, const inputs_args &p) {
     typedef inputs_tile<64, TF32> large;
     typedef inputs_tile<32, TF32> middle;

@@ -1,5 +1,5 @@
 /* The tables of a batch whose sets have several sizes. The host sorts the sets, largest first, so that the
- * blocks of threads with most work start first, cuts the batch into tiles for each kernel over cells, and
+ * thread blocks with most work start first, cuts the batch into tiles for each kernel over cells, and
  * sends the tables before the step. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ void mixed_close(gpu *s) {
     s->sorted = {};
 }
 
-/* Sorts the sets, and finds where each begins; gives back how many runs of sets of one size there are. */
+/* Sorts the sets, and finds where each begins; returns the number of runs of sets of one size. */
 static int sort_sets(gpu *s, const uint32_t *index, int B) {
     const onet_sets *sets = s->sets;
     sorted_sets *k = &s->sorted;

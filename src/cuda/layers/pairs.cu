@@ -1,11 +1,13 @@
-/* The pairs of an encoder block forward on the GPU (a, c and norm1 are there: encoder.cu).
+/* The forward pass of an encoder block over its pairs, on the GPU, after encoder.cu has made a, c and
+ * norm1.
  *
- * u = relu(W2 norm1(h) + b2) for tiles of pairs, h = relu(a_i + c_j); best over j; sums; the last block makes
- * norm2. The product is made on the tensor cores: a warp has 16 pairs and 32 channels, makes norm1(h) in
- * registers just as the steps want it, and shares the hidden channels with other warps of the same pairs.
+ * u = relu(W2 norm1(h) + b2) for tiles of pairs, h = relu(a_i + c_j); the pool over j; sums; the last
+ * thread block to finish makes norm2. The product is made on the tensor cores: a warp has 16 pairs and 32
+ * channels, makes norm1(h) in registers in the layout of an mma, and shares the hidden channels with other
+ * warps of the same pairs.
  *
- * The code is run once by each block, so fetching it takes its time too: loops are rolled up, and there are
- * no divisions in them. */
+ * Each thread block runs the code once, so that fetching instructions counts: loops are not unrolled, and
+ * have no divisions. */
 #include <algorithm>
 
 #include "cuda/common/mma.cuh"
@@ -24,14 +26,14 @@ struct pair_args : pairs_of_block {
     norm_forward norm2;
 };
 
-/* From row to row of kc numbers in shared memory: two rows that follow each other are in different banks. */
+/* Distance of rows of kc numbers in shared memory: two consecutive rows are in different banks. */
 __host__ __device__ static inline int pair_stride(int kc) {
     return kc % 32 ? kc : kc + 16;
 }
 
 /* Shared memory: w [channels at a time][kc], g and e of norm1 [kc], a [rows][kc], c [rows of the sets][kc]
  * for kc hidden channels at a time (all of them where they fit), and parts of u [splits][cells][channels +
- * 8]; sums in the end. */
+ * 8]; the sums at the end. */
 static size_t pair_shared(const gpu *s, const pair_plan *p, int rows, int groups) {
     int W = pairs_width(s); /* rows: of a and of c; groups: of 16 cells, once per split */
     size_t ld = (size_t)pair_stride(p->kc), all = (size_t)(W + rows) * ld + 2 * (size_t)p->kc,
@@ -54,8 +56,8 @@ static int pair_splits(int groups, int warps) {
     return splits;
 }
 
-/* Tiles of whole sets, or of some rows of one, as many as there are multiprocessors where they are large
- * enough; with many more of them, smaller blocks that share a multiprocessor. */
+/* Tiles of whole sets, or of some rows of one: one per multiprocessor where that fits into a tile; where
+ * there are more, thread blocks with fewer warps, of which two share a multiprocessor. */
 bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
     int rows = std::min(up(B * n, s->multiprocessors), PAIR_CELLS / n);
     p->jc = std::min(n, (int)PAIR_CELLS);
@@ -71,7 +73,7 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
 }
 
 bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p, pair_tile *out) {
-    enum { MOST_ROWS = 48 }; /* of small sets in a tile: it then leaves room for a second block */
+    enum { MOST_ROWS = 48 }; /* of small sets in a tile: this leaves room for a second thread block */
     const set_run &end = runs[count];
     int most = std::min(up(end.pair0, s->multiprocessors), (int)PAIR_CELLS), rows = 0, groups = 0;
     *p = {};
@@ -103,7 +105,7 @@ bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p,
     return pair_channels(s, rows, groups, p);
 }
 
-/* What a block works on. */
+/* What a thread block works on. */
 template <bool MIXED> __device__ static __forceinline__ pair_tile pair_tile_at(const pair_args &p) {
     if constexpr (MIXED) return p.tiles[blockIdx.x];
     pair_tile c = {};
@@ -130,7 +132,7 @@ struct pair_items {
     int inverse;       /* q / jc is q * inverse >> 20 */
 };
 
-/* Sends for W2 [W, kc] from channel o0 and hidden channel k0 on. */
+/* Starts the copy of W2 [W, kc] from channel o0 and hidden channel k0 on. */
 template <int W>
 __device__ static __forceinline__ void pair_fetch_weights(const pair_args &p, float *ws, int o0, int k0) {
     const int KC = p.plan.kc, ld = pair_stride(KC), warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
@@ -150,8 +152,8 @@ __device__ static __forceinline__ void pair_fetch_weights(const pair_args &p, fl
     }
 }
 
-/* Sends for g and e of norm1, a of the tile's rows and c of the items, which follow each other in shared
- * memory: kn hidden channels from k0 on. */
+/* Starts the copy of g and e of norm1, a of the tile's rows and c of the items, which follow each other in
+ * shared memory: kn hidden channels from k0 on. */
 __device__ static __forceinline__ void pair_fetch_rows(const pair_args &p, const pair_tile &c, int others,
                                                        int other0, int k0, int kn, float *gs, float *as) {
     const int H = p.H, KC = p.plan.kc, ld = pair_stride(KC), lane = threadIdx.x & 31;

@@ -1,5 +1,5 @@
-/* What the kernels over an encoder block's pairs are told, forward (pairs.cu) and on the way back
- * (pairs_back.cu). */
+/* Arguments of the kernels over the pairs of an encoder block, in the forward (pairs.cu) and in the
+ * backward pass (pairs_back.cu). */
 #ifndef CUDA_PAIRS_CUH
 #define CUDA_PAIRS_CUH
 

@@ -1,15 +1,16 @@
-/* The way back of an encoder block's pairs on the GPU; the algebra is that of kernels/cpu_encoder.c.
+/* The backward pass of an encoder block over its pairs, on the GPU; the algebra is that of
+ * kernels/cpu_encoder.c.
  *
- * du from u, then in one pass over the pairs G = sum h du and sum_o w du where h > 0; the last block adds up
- * what norm1's way back needs: sum du, and sum_o w G.
+ * du from u, then in one pass over the pairs G = sum h du and sum_o w du where h > 0; the last thread
+ * block to finish adds up what the backward pass of norm1 needs: sum du, and sum_o w G.
  *
- * Both products are made on the tensor cores, by a warp for 16 hidden channels and, one after the other, for
- * an item i with 8 items j: w du [16, 8], and G [16, channels] += h [16, 8] du. What a lane has of h is what
- * it needs to mask the one and to make the other. Which channels a lane has is all the same to a sum, so it
- * has some that follow each other.
+ * Both products are made on the tensor cores, by a warp for 16 hidden channels and, one after the other,
+ * for an item i with 8 items j: w du [16, 8], and G [16, channels] += h [16, 8] du. The h of a lane are
+ * those that mask the one product and are factors of the other. A sum may take its channels in any order,
+ * so a lane has consecutive ones.
  *
- * The code is run once by each block, so fetching it takes its time too: loops are rolled up, and there are
- * no divisions in them. */
+ * Each thread block runs the code once, so that fetching instructions counts: loops are not unrolled, and
+ * have no divisions. */
 #include <algorithm>
 
 #include "cuda/common/mma.cuh"
@@ -61,8 +62,8 @@ bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p,
     int hidden = s->H / 16;
     *p = {};
     p->warps = up(hidden, up(hidden, BACK_WARPS));
-    /* A block has whole sets. Where these are few, more blocks share the hidden channels of each, since the
-     * largest set is what the others wait for. */
+    /* A thread block has whole sets. Where sets are few, two of them share the hidden channels of a set,
+     * since the kernel ends with its largest set. */
     if (p->warps > 4 && end.sets < 4 * s->multiprocessors) p->warps = up(p->warps, 2);
     int cells = up(end.pair0, s->multiprocessors * (BACK_WARPS / p->warps));
     for (int floats = BACK_DU;; floats /= 2) {
@@ -77,14 +78,18 @@ bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p,
             least = least && room <= 1;
             p->shared = std::max(p->shared, back_shared(s, p, S, rows, jc));
             for (int set = 0; set < r.sets; set += S)
-                out[p->tiles++] = {
-                    r.n, r.row0 + set * r.n, std::min(S, r.sets - set), r.pair0 + set * r.n * r.n, rows, jc};
+                out[p->tiles++] = {.n = r.n,
+                                   .row0 = r.row0 + set * r.n,
+                                   .sets = std::min(S, r.sets - set),
+                                   .pair0 = r.pair0 + set * r.n * r.n,
+                                   .rows = rows,
+                                   .jc = jc};
         }
         if (p->shared <= s->shared || least) return p->shared <= s->shared;
     }
 }
 
-/* What a block works on; `whole`: several sets, all their rows at a time. */
+/* What a thread block works on; `whole`: several sets, all their rows at a time. */
 struct back_work {
     int n, row0, rows, sets, RS, JC; /* RS rows and JC items j at a time */
     bool whole;
@@ -155,7 +160,7 @@ __device__ static __forceinline__ void back_weights(const back_args &p, int o_ow
     }
 }
 
-/* Sends for u, a and c: all of it is older than the kernel before this one. */
+/* Starts the copy of u, a and c, all older than the kernel before this one. */
 template <int W>
 __device__ static __forceinline__ void back_fetch(const back_args &p, const back_work &c, const back_piece &x,
                                                   int o0, int kbase, const back_memory &m) {
@@ -180,7 +185,7 @@ __device__ static __forceinline__ void back_fetch(const back_args &p, const back
     }
 }
 
-/* Sends for the gradient at the pool and which item each pool took. */
+/* Starts the copy of the gradient at the pool, and of the item that each pool took. */
 template <int W>
 __device__ static __forceinline__ void back_fetch_pool(const back_args &p, const back_piece &x, int o0,
                                                        const back_memory &m) {
@@ -194,7 +199,7 @@ __device__ static __forceinline__ void back_fetch_pool(const back_args &p, const
     }
 }
 
-/* du in the place of u; gives back the thread's sums of it. */
+/* Overwrites u with du; returns the thread's sums of it. */
 template <int W>
 __device__ static __forceinline__ float4 back_du(const back_args &p, const back_work &c, const back_piece &x,
                                                  float4 k0, float4 k1, const back_memory &m) {
@@ -234,8 +239,8 @@ template <int W> __device__ static __forceinline__ void back_sum_du(float4 add, 
     }
 }
 
-/* Item i with the 8 items j whose du begins at d, c in `c` and a at `a`: G += h du, dc += w du where h > 0;
- * gives back the sum of w du over the 8 items, in lanes with t < 2, of hidden channel k + 8 * t. */
+/* Item i with the 8 items j whose du begins at d, c in `c` and a at `a`: G += h du, dc += w du where h >
+ * 0; returns the sum of w du over the 8 items, in lanes with t < 2, of hidden channel k + 8 * t. */
 template <int NT>
 __device__ static __forceinline__ float back_row(const float *d, const float *a, const float (&c)[4],
                                                  const factor<4, false> (&wf)[NT], float (&G)[NT][4],
@@ -361,7 +366,7 @@ __device__ static __forceinline__ void back_leave_G(const back_args &p, const fl
     }
 }
 
-/* By the last block: the gradient of b2, and the backward pass of norm1. */
+/* By the last thread block to finish: the gradient of b2, and the backward pass of norm1. */
 __device__ static __forceinline__ void back_norm(const back_args &p,
                                                  double *total /* [H + O], and scratch */) {
     const int H = p.H, O = p.O, T = (int)blockDim.x, tid = (int)threadIdx.x;

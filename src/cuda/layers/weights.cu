@@ -1,5 +1,5 @@
-/* Gradients of weights that see rows, in parts over the rows, and the sums of such parts (both beside the
- * main line). */
+/* Gradients of weights that multiply rows, in parts over the rows, and the sums of such parts; both on
+ * side streams. */
 #include "cuda/layers/layers.cuh"
 
 struct weights_args {

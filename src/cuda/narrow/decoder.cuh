@@ -9,7 +9,7 @@ __device__ static inline int narrow_pair(int m, int b) {
     return m * (m - 1) / 2 + b;
 }
 
-/* Block m's cells: r or, back, dpre = r > 0 ? g dv - k0 - k1 r : 0. */
+/* Loads the cells of block m: r or, in the backward pass, dpre = r > 0 ? g dv - k0 - k1 r : 0. */
 __device__ inline void narrow::load_plane(int m, bool back) {
     const int count = p.n * p.n;
     size_t from = ((size_t)m * p.B + blockIdx.x) * count * WIDE;
@@ -24,7 +24,7 @@ __device__ inline void narrow::load_plane(int m, bool back) {
     }
 }
 
-/* Its pools, normed, or, back, the sums of dpre over the items. */
+/* Loads its pools, normed, or, in the backward pass, the sums of dpre over the items. */
 __device__ inline void narrow::load_steps(int m, bool back) {
     size_t from = ((size_t)m * p.B + blockIdx.x) * p.n * WIDE;
     float *to = at(back ? p.l.dsteps : p.l.pools) + m * p.n * WIDE;
@@ -37,7 +37,7 @@ __device__ inline void narrow::load_steps(int m, bool back) {
     }
 }
 
-/* q = x' times all weights that see x' or y', for the items and the start vector. */
+/* q = x' times all weights that multiply x' or y', for the items and the start vector. */
 __device__ inline void narrow::decoder_rows() {
     const int n = p.n;
     bool first = blockIdx.x == 0;
@@ -54,7 +54,7 @@ __device__ inline void narrow::decoder_rows() {
             });
 }
 
-/* The cells of block m: forward r from the earlier blocks, back dv from the later ones. */
+/* The cells of block m: forward, r from the earlier blocks; backward, dv from the later ones. */
 template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int m) {
     const int n = p.n, count = n * n, groups = WIDE / OT, slots = NT / groups, og = threadIdx.x % groups * OT,
               slot = threadIdx.x / groups, first = BACK ? m + 1 : 0, last = BACK ? p.N : m;
@@ -108,8 +108,8 @@ template <int CT, int OT, bool BACK> __device__ inline void narrow::cells_of(int
                        make_float4(acc[x][o], acc[x][o + 1], acc[x][o + 2], acc[x][o + 3]));
 }
 
-/* What is not a product with cells: forward the parts from q and from the pools, and relu; back those from
- * the logit and, for the item that was taken, from the pool. */
+/* The rest of each cell: forward, the parts of q and of the pools, and ReLU; backward, the gradients by
+ * the logit and, for the item that the pool took, by the pool. */
 template <bool BACK> __device__ inline void narrow::finish_cells(int m) {
     const int n = p.n, count = n * n, c = threadIdx.x % 4 * 4;
     const float *added = at(p.l.added) + c, *rows = at(p.l.extra) + c,
@@ -208,7 +208,7 @@ __device__ inline void narrow::conv(int m) {
     async_commit();
     async_wait<0>();
     __syncthreads();
-    /* The norms go into the weights: g as a factor, e as what it adds wherever a lag is there. */
+    /* The norms are folded into the weights: g as a factor, e as a constant for each lag that exists. */
 #pragma unroll 1
     for (int i = tid; i < m * 3 * WIDE; i += NT) {
         int other = i / (3 * WIDE), lag = i / WIDE % 3, o = i % WIDE;
@@ -318,7 +318,7 @@ __device__ inline void narrow::head() {
     float each = (float)(1 / p.places);
 #pragma unroll 1
     for (int t = warp; t < n; t += NT / 32) {
-        /* n is at most 32 here: one item a lane. */
+        /* n is at most 32 here: one item per lane. */
         bool free = lane < n && pos()[lane] >= t;
         float l = free ? logit[t * n + lane] : -INFINITY, top = l;
         for (int s = 16; s; s /= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffff, top, s));
@@ -413,9 +413,9 @@ __device__ inline void narrow::conv_weights(int m, int slices, float *red) const
     }
 }
 
-/* dv of block m and, when all blocks have met, its dpre and the gradients of the weights that it has between
- * cells: sum of v dpre, where v = g r + e of an earlier block, and of pools times dpre's sums over the items.
- */
+/* dv of block m and, after the sums over all thread blocks, its dpre and the gradients of the weights that
+ * it has between cells: sum of v dpre, where v = g r + e of an earlier block, and of pools times dpre's
+ * sums over the items. */
 __device__ inline void narrow::conv_back(int m) {
     const int n = p.n, count = n * n, later = p.N - 1 - m, tid = threadIdx.x, c = tid % WIDE;
     float *w = at(p.l.weights), *dv = at(p.l.extra), *steps = at(p.l.steps);
@@ -526,7 +526,7 @@ __device__ inline void narrow::conv_back(int m) {
     __syncthreads();
 }
 
-/* What x' and y' got from all blocks and lags; the gradient of x', and the way back through the last pool. */
+/* dq over all blocks and lags; the gradient of x', and the backward pass of the last pool. */
 __device__ inline void narrow::rows_back() {
     const int n = p.n, N = p.N, tid = threadIdx.x, ldq = p.Q + 4;
     float *dq = at(p.l.extra);

@@ -31,7 +31,7 @@ __device__ inline void narrow::take_set() {
     __syncthreads();
 }
 
-/* What a kernel before has left: features up to `columns`, and the order. */
+/* Loads what an earlier kernel has written: features up to `columns`, and the order. */
 __device__ inline void narrow::load_set(int columns) {
     const int n = p.n, lx = p.lx, tid = threadIdx.x;
     size_t row = row0();
@@ -125,7 +125,7 @@ __device__ inline void narrow::encoder_rows(int k) {
     make_norm(norm1(k), e.norm1, e.at1, p.hidden, H);
 }
 
-/* w [H][16], bias [16]: W2 and b2 with norm1 in them, one output a warp. */
+/* w [H][16], bias [16]: W2 and b2 with norm1 folded in, one output per warp. */
 __device__ inline void narrow::fold_weights(int k) {
     const narrow_encoder &e = p.enc[k];
     const int H = p.H, lane = threadIdx.x & 31, o = threadIdx.x >> 5;
@@ -145,8 +145,8 @@ __device__ inline void narrow::fold_weights(int k) {
     __syncthreads();
 }
 
-/* W2 norm1(h) of all pairs into the product's room, [share][n * n][16]; h is made as it is needed. A warp has
- * 16 pairs and, where there are more warps than that, some of the hidden channels. */
+/* W2 norm1(h) of all pairs into the room of products, [share][n * n][16]; h is made as it is needed. A
+ * warp has 16 pairs and, where there are more warps than that, some of the hidden channels. */
 __device__ inline void narrow::pairs_of(int share) {
     const int n = p.n, H = p.H, lda = 2 * H + 4, count = n * n, tiles = (count + 15) / 16, twos = H / 16,
               each = (twos + share - 1) / share;
@@ -165,7 +165,7 @@ __device__ inline void narrow::pairs_of(int share) {
         }
 #pragma unroll 1
         for (int k = first; k < last; k += 16, w += 16 * LD) {
-            two_sums<4> s = {}; /* for each of the two steps: they do not wait for each other */
+            two_sums<4> s = {}; /* one per mma: they do not wait for each other */
 #pragma unroll
             for (int u = 0; u < 2; u++) {
                 factor<4, false> left;
@@ -199,7 +199,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x;
     norms norm = norm1(k);
     float *us = at(p.l.u), *best_at = at(p.l.added);
-    if (p.first == phase_encoder(k) + 1) { /* by a kernel before this one */
+    if (p.first == phase_encoder(k) + 1) { /* of an earlier kernel */
         for (int h = tid; h < H; h += NT) {
             norm.g[h] = e.norm1.g[h];
             norm.e[h] = e.norm1.e[h];
@@ -263,7 +263,8 @@ __device__ inline void narrow::encoder_pairs(int k) {
     make_norm(norm2(k), e.norm2, e.at2, p.out, WIDE);
 }
 
-/* From the gradient of the features to that of the pool's best: gd, and the sums of norm2's way back. */
+/* From the gradient of the features to that of the pool's best: gd, and the sums for the backward pass of
+ * norm2. */
 __device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
     const narrow_encoder &e = p.enc[k];
     const int n = p.n, o = threadIdx.x % WIDE;
@@ -338,9 +339,9 @@ __device__ inline void narrow::tally(const float *ac, float *totals) const {
 }
 
 /* One pass over the pairs, of which a warp has 16 hidden channels and every slices-th item: sums of w du
- * where h > 0, over j (into dac) and over i (into dc, [slices][n][H]), and G = sum h du, [slices][H][LG]. A
- * step of the tensor cores has 8 pairs of an item; as one of G's it takes them in the order in which the
- * first one leaves its results, so that each h is made once. */
+ * where h > 0, over j (into dac) and over i (into dc, [slices][n][H]), and G = sum h du, [slices][H][LG].
+ * An mma has 8 pairs of an item; those of G take them in the order in which the mma of w du leaves its
+ * results, so that each h is computed once. */
 __device__ inline void narrow::pairs_back(const factor<4, false> (&w)[2], int tile, int slice, int slices,
                                           float *gs) const {
     enum { GROUPS = 3 };
@@ -408,7 +409,7 @@ __device__ inline void narrow::pairs_back(const factor<4, false> (&w)[2], int ti
     for (int i = 0; i < 8; i++) gs[i % 4 / 2 * 8 * LG + i / 4 * 8 + i % 2] = sum[i / 4][i % 4];
 }
 
-/* What a kernel before this one has left of norm1 and of the slopes of norm2. */
+/* Loads norm1 and the slopes of norm2, which an earlier kernel has made. */
 __device__ __forceinline__ void narrow::load_norms_back(int k) {
     const narrow_encoder &e = p.enc[k];
     norms norm = norm1(k);
@@ -463,8 +464,8 @@ __device__ __forceinline__ void narrow::make_du(int k, double (&own)[4]) {
     __syncthreads();
 }
 
-/* After pairs_back: its slices added up (the c half of dac, G), and what all blocks are to sum: `mine` is
- * sum_o w G [H], then sum du [16]. */
+/* After pairs_back: its slices added up (the c half of dac, G), and what is to be summed over all thread
+ * blocks: `mine` is sum_o w G [H], then sum du [16]. */
 __device__ __forceinline__ void narrow::add_slices(int k, int slices, float *gs, const double (&own)[4]) {
     const narrow_encoder &e = p.enc[k];
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, quad = tid % 4 * 4;
@@ -512,7 +513,7 @@ __device__ __forceinline__ void narrow::add_slices(int k, int slices, float *gs,
     __syncthreads();
 }
 
-/* The slopes c0 and c1 of norm1 and the gradients of norm1 and b2, from the sums over all blocks. */
+/* The slopes c0 and c1 of norm1 and the gradients of norm1 and b2, from the sums over all thread blocks. */
 __device__ __forceinline__ void narrow::make_slopes1(int k, float *c0, float *c1) {
     const narrow_encoder &e = p.enc[k];
     const int H = p.H, tid = threadIdx.x;
@@ -563,8 +564,8 @@ __device__ __forceinline__ void narrow::add_dx(int k) {
             });
 }
 
-/* du from u; then the pass over the pairs. When all blocks have met: dac, and the gradient of the features.
- */
+/* du from u; then the pass over the pairs. After the sums over all thread blocks: dac, and the gradient of
+ * the features. */
 __device__ inline void narrow::encoder_back(int k) {
     const int n = p.n, H = p.H, tid = threadIdx.x, tiles = H / 16, slices = WARPS / tiles;
     const int slice = tid / 32 / tiles, tile = tid / 32 - slice * tiles;
@@ -575,7 +576,7 @@ __device__ inline void narrow::encoder_back(int k) {
     const float *folded = at(p.l.w) + (min(tile, tiles - 1) * 16 + tid % 32 / 4) * LD + tid % 4;
 #pragma unroll
     for (int i = 0; i < 8; i++) w[i / 4].set(i % 4, folded[i % 2 * 8 * LD + i / 4 * 8 + i % 4 / 2 * 4]);
-    __syncthreads(); /* other things take its place */
+    __syncthreads(); /* it is overwritten from here on */
     double own[4] = {};
     make_du(k, own);
     if (slice < slices) pairs_back(w, tile, slice, slices, gs);

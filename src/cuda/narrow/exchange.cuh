@@ -1,10 +1,10 @@
-/* Sums over all blocks of a kernel that are all at work at once, each block getting the same totals. Each
- * number travels with a tag that says which sum it belongs to, in one 8-byte word, so that nobody needs to
- * wait for anything but the numbers themselves. Two sets of words are used in turn: who sends for sum k + 2
- * has all numbers of sum k + 1, whose senders were done with sum k.
+/* All-reduce over the thread blocks of a kernel, all of which are resident. Each number is written with a
+ * tag that says which sum it belongs to, in one 8-byte word: so a thread block waits for the numbers
+ * themselves, and for nothing else. Two sets of words are used in turn: a block that sends for sum k + 2
+ * has received sum k + 1, so all its senders have read sum k.
  *
- * A word's way from block to block is the time that a sum takes. So all words that a thread waits for are
- * asked for together, again and again until all are there.
+ * A sum takes as long as a word needs from block to block. So a thread polls all words that it waits for
+ * together, until all have arrived.
  *
  * The totals are added up in the same order in every block and every run. */
 #ifndef CUDA_EXCHANGE_CUH
@@ -13,9 +13,9 @@
 #include "cuda/common/gpu.cuh"
 
 enum {
-    FEW = 32,  /* numbers of a sum that everybody reads whole */
-    GROUP = 4, /* numbers of a larger one that one warp adds up */
-    ASKED = 8  /* words that a thread asks for at once */
+    FEW = 32,  /* numbers of a small sum, which every block reads from all others */
+    GROUP = 4, /* numbers of a larger sum that one warp adds up */
+    ASKED = 8  /* words that a thread polls at once */
 };
 
 __device__ static inline void send(word64 *to, float value, unsigned tag) {
@@ -52,8 +52,8 @@ __device__ static inline double await(const word64 *from, int stride, unsigned t
     return sum;
 }
 
-/* The totals of FEW numbers, when the block has sent its own. All threads call it, and see them when it ends.
- * red: room for FEW numbers a warp. */
+/* The totals of FEW numbers, when the block has sent its own. All threads call it, and see them when it
+ * ends. red: room for FEW numbers per warp. */
 __device__ static __noinline__ void receive_few(const word64 *words, unsigned tag, double *total,
                                                 double *red) {
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x / 32;
@@ -69,8 +69,8 @@ __device__ static __noinline__ void receive_few(const word64 *words, unsigned ta
     __syncthreads();
 }
 
-/* The same for up to EXCHANGE_MOST numbers, a multiple of GROUP: each group is added up by a warp of one
- * block, which tells all. */
+/* The same for up to EXCHANGE_MOST numbers, a multiple of GROUP: each group is added up by one warp of one
+ * block, which sends the total to all. */
 __device__ static __noinline__ void receive_many(const word64 *words, word64 *answer, unsigned tag, int count,
                                                  double *total) {
     int lane = threadIdx.x & 31, warps = blockDim.x / 32, blocks = gridDim.x;

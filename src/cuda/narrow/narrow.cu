@@ -1,5 +1,5 @@
-/* Launches of the kernel that runs a narrow net's whole step (narrow.cuh), and what follows it: the parts of
- * the gradient that blocks have left are added up. */
+/* Launches of the narrow family (narrow.cuh), and of the kernels that add up the parts of the gradient
+ * after it. */
 #include "cuda/narrow/decoder.cuh"
 #include "cuda/narrow/encoder.cuh"
 
@@ -8,7 +8,7 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
     const int tid = threadIdx.x;
     narrow s = {p, (float *)memory, __ldcg(p.exchange.epoch), false};
     for (int i = tid; i < LD; i += NT) s.at(p.l.zero)[i] = 0;
-    if (p.first) { /* norms from kernels before */
+    if (p.first) { /* norms of earlier kernels */
         for (int i = tid; i < p.M * WIDE; i += NT) {
             int k = i / WIDE, o = i % WIDE;
             norms from = p.enc[k].norm2, to = s.norm2(k);
@@ -67,7 +67,7 @@ static int larger(int a, int b) {
     return a > b ? a : b;
 }
 
-/* Where a product adds up (narrow::product) there is room for all its results at least. */
+/* Where narrow::product adds up, there is room for all its results at least. */
 static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout *l) {
     int at = 0, n = p.n, cells = n * n, H = p.H;
     auto place = [&](int count) {
@@ -89,7 +89,7 @@ static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout 
     l->zero = place(LD);
     l->pools = place(p.N * n * WIDE);
     l->dsteps = place(p.N * n * WIDE);
-    l->dx = l->pools; /* when both are done with */
+    l->dx = l->pools; /* when both are no longer needed */
     at = larger(at, l->dx + n * p.lx);
     l->steps = place(3 * n * WIDE);
     l->added = place(3 * n * WIDE);
@@ -123,7 +123,7 @@ static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout 
     return l->all * sizeof(float) <= room;
 }
 
-/* Everything that does not depend on the phases; false where the net or the size is none for this kernel. */
+/* Everything that does not depend on the phases; false: this family does not take the net or the batch. */
 static bool narrow_fill(const gpu *s, narrow_args *p) {
     const shape *sh = s->base.sh;
     int n = s->n, B = s->base.B, R = B * n;
@@ -140,7 +140,7 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     p->N = s->N;
     p->D = sh->D;
     p->D8 = up(sh->D, 8) * 8;
-    p->lx = up(sh->D, 16) * 16 + 4; /* rows of 8 items have banks of their own */
+    p->lx = up(sh->D, 16) * 16 + 4; /* rows of 8 items are in different banks */
     p->by_n = divider_of(n);
     p->by_lx = divider_of(p->lx);
     p->by_half = divider_of(s->H / 2);
@@ -151,7 +151,7 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     p->mean = sh->s.pool == ONET_POOL_MEAN;
     p->train_vectors = s->train_vectors;
     p->update = s->base.update;
-    if (!narrow_layout_make(*p, s->shared + 16384 - 1024, &p->l)) return false;
+    if (!narrow_layout_make(*p, s->shared_all - NARROW_STATIC, &p->l)) return false;
     p->index = s->index;
     p->starts = s->start;
     p->items = s->items;
@@ -193,26 +193,26 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     for (int k = 0; k < s->M; k++) {
         const encoder_block *e = &s->enc[k];
         const encoder_at *at = &sh->enc[k];
-        p->enc[k] = {at->in,
-                     s->narrow.w1[k],
-                     s->narrow.w1_back[k],
-                     s->narrow.bias1[k],
-                     e->ac,
-                     e->u,
-                     e->best,
-                     e->dac,
-                     e->g,
-                     e->arg,
-                     e->norm1,
-                     e->norm2,
-                     e->k0,
-                     e->k1,
-                     e->c0,
-                     e->c1,
-                     at->weight2,
-                     at->bias2,
-                     at->norm1,
-                     at->norm2};
+        p->enc[k] = {.in = at->in,
+                     .w1 = s->narrow.w1[k],
+                     .w1_back = s->narrow.w1_back[k],
+                     .bias1 = s->narrow.bias1[k],
+                     .ac = e->ac,
+                     .u = e->u,
+                     .best = e->best,
+                     .dac = e->dac,
+                     .g = e->g,
+                     .arg = e->arg,
+                     .norm1 = e->norm1,
+                     .norm2 = e->norm2,
+                     .k0 = e->k0,
+                     .k1 = e->k1,
+                     .c0 = e->c0,
+                     .c1 = e->c1,
+                     .weight2 = at->weight2,
+                     .bias2 = at->bias2,
+                     .at1 = at->norm1,
+                     .at2 = at->norm2};
     }
     for (int m = 0; m < s->N; m++) {
         p->dec_bias[m] = sh->dec[m].bias;
@@ -253,7 +253,7 @@ static void narrow_launch(gpu *s, narrow_args &p, int first, int last) {
     s->chained = false;
 }
 
-/* ---- weights in the form that the phases want ---- */
+/* ---- packed weights ---- */
 
 struct narrow_pack_args {
     const float *theta;
@@ -263,8 +263,8 @@ struct narrow_pack_args {
     float *w1[DEEP], *w1_back[DEEP], *bias1[DEEP], *rows_t, *rows_b, *conv, *conv_t, *pool, *pool_t;
 };
 
-/* One slice of the grid an encoder block, one for the decoder's weights that see rows, and one for those that
- * see cells and pools. */
+/* y of the grid: the encoder blocks, then the decoder's weights that multiply rows, then those that
+ * multiply cells and pools. */
 __global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narrow_pack_args p) {
     int k = blockIdx.y, at = blockIdx.x * 256 + threadIdx.x, step = gridDim.x * 256;
     if (k < p.M) {
@@ -343,15 +343,15 @@ static void narrow_begin(gpu *s) {
     LAUNCH(s, s->stream, dim3(32, s->M + 2), 256, 0, narrow_pack, p);
 }
 
-/* ---- the gradient from what blocks have left ---- */
+/* ---- the gradient from the parts of each thread block ---- */
 
 enum {
     JOBS = 3 * DEEP + 4,
     REST = 128,         /* threads a block */
-    CHANNELS = 64,      /* of d, a block: 16 a warp */
+    CHANNELS = 64,      /* of d per thread block: 16 per warp */
     COLUMNS = 72,       /* of x */
     CHUNKS = 32,        /* rows in shared memory at once */
-    LDD = CHANNELS + 8, /* rows of 4 then have banks of their own */
+    LDD = CHANNELS + 8, /* rows of 4 are then in different banks */
     NARROW_SPLITS = 12
 };
 
@@ -415,7 +415,7 @@ __device__ static void multiply_rows(const rest_jobs &p, float (&ds)[2][CHUNKS][
         m0 = rest % wide * CHANNELS, n0 = rest / wide * COLUMNS, k0 = split * p.each,
         k1 = min(k0 + p.each, p.rows);
     float sum[T][4] = {};
-    const int quad = tid % 16 * 4, row_of = tid / 16; /* 16 quads of d a row, and up to T * 2 of x */
+    const int quad = tid % 16 * 4, row_of = tid / 16; /* 16 quads of d per row, and up to T * 2 of x */
 #pragma unroll 1
     for (int row0 = k0 - CHUNKS, stage = 1; row0 < k1; row0 += CHUNKS, stage ^= 1) {
         float *d_to = &ds[stage ^ 1][row_of][quad], *x_to = &xs[stage ^ 1][row_of][quad];
@@ -484,7 +484,8 @@ __global__ void __launch_bounds__(REST) narrow_rest(const __grid_constant__ rest
 
 static void add_sum(rest_jobs *jobs, int *first, const float *part, float *out, int rows, int stride,
                     int width) {
-    jobs->sum[jobs->sums++] = {part, out, rows, stride, width, *first};
+    jobs->sum[jobs->sums++] = {
+        .part = part, .out = out, .rows = rows, .stride = stride, .width = width, .first = *first};
     *first += up(width, 128);
 }
 
@@ -513,7 +514,8 @@ static void narrow_tail(gpu *s, const narrow_args &p) {
     jobs.each = up(up(R, NARROW_SPLITS), 8) * 8;
     jobs.splits = up(R, jobs.each);
     auto multiply = [&](const float *d, int width, int in, int ones, float *part) {
-        jobs.product[jobs.products++] = {d, part, width, in, ones, blocks};
+        jobs.product[jobs.products++] = {
+            .d = d, .part = part, .width = width, .in = in, .ones = ones, .first = blocks};
         blocks += up(width, CHANNELS) * up(in + ones, COLUMNS) * jobs.splits;
     };
     multiply(s->dq, s->Q, sh->D, 0, s->rows_part);
@@ -552,7 +554,7 @@ bool gpu_narrow(gpu *s, int parts) {
     if (parts & FORWARD) {
         narrow_begin(s);
         narrow_launch(s, p, 0, parts & BACKWARD ? last : head);
-    } else /* the way back alone: each phase loads what it needs, but a kernel's first one only for itself */
+    } else /* a kernel loads what its first phase needs, not what later ones need: one kernel per phase */
         for (int phase = head + 1; phase <= last; phase++) narrow_launch(s, p, phase, phase);
     if (parts & BACKWARD) narrow_tail(s, p);
     return true;
@@ -590,7 +592,7 @@ bool gpu_narrow_operation(gpu *s, narrow_operation what, int block) {
         first = phase_encoder_back(p, block);
         break;
     }
-    if (what == NARROW_ENCODER) { /* two phases, each by a kernel of its own */
+    if (what == NARROW_ENCODER) { /* two phases, each in its own kernel */
         narrow_launch(s, p, first, first);
         first++;
     }
@@ -600,10 +602,10 @@ bool gpu_narrow_operation(gpu *s, narrow_operation what, int block) {
     return true;
 }
 
-/* The blocks wait for each other, so no more are launched than surely are at work at once: one a
- * multiprocessor, in a launch that starts all of them or none. */
+/* The thread blocks wait for each other, so all must be resident: one per multiprocessor, in a cooperative
+ * launch, which starts all of them or none. */
 bool gpu_narrow_limits(gpu *s) {
-    size_t most = s->shared + 16384 - 1024;
+    size_t most = s->shared_all - NARROW_STATIC;
     int together = 0, each = 0;
     bool ok =
         gpu_ok(s, cudaFuncSetAttribute(narrow_step, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most),

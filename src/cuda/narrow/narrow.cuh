@@ -35,10 +35,10 @@
 enum {
     NT = 512,     /* threads a block */
     WIDE = 16,    /* O and C */
-    LD = 20,      /* a cell's channels in shared memory: rows of 8 cells then have banks of their own */
+    LD = 20,      /* distance of cells in shared memory: 8 consecutive cells are then in different banks */
     SQUARE = 768, /* weights between two blocks: [3][16][16] */
     DEEP = 8,     /* blocks of the encoder, and of the decoder, at most */
-    ROWS = 5,     /* rows a thread in sums over pairs */
+    ROWS = 5,     /* rows per thread in sums over pairs */
     WARPS = NT / 32,
     CONV_SLICES = 10, /* of the cells, in sums for the weights between two blocks */
     LG = WIDE + 1     /* a hidden channel's sums of h du */
@@ -72,7 +72,7 @@ struct narrow_args {
     int n, B, H, hidden, out, conv_out, M, N, D, D8, Q, d, lx, mean, train_vectors;
     divider by_n, by_lx, by_half, by_h, by_2h; /* n, lx, H/2, H, 2H */
     int first, last;                           /* phases */
-    int keep; /* tensors go to memory too, for kernels that run other phases */
+    int keep; /* 1: tensors go to device memory too, for kernels that run other phases */
     int update;
     narrow_layout l;
     const uint32_t *index;
@@ -124,15 +124,15 @@ __host__ __device__ static inline int phase_encoder_back(const narrow_args &p, i
     return phase_rows_back(p) + p.M - k;
 }
 
-/* Where number (k, column) of a matrix [16 * twos][.] stands when it is packed as the tensor cores want it:
- * for 8 columns and two steps of 8 of K, each lane's four numbers. */
+/* Place of number (k, column) of a matrix [16 * twos][.] that is packed for mma: for 8 columns and 16 of
+ * K, the four numbers of each lane together. */
 __device__ static inline int packed_at(int twos, int k, int column) {
     int lane = column % 8 * 4 + k % 4;
     return ((column / 8 * twos + k / 16) * 32 + lane) * 4 + k / 4 % 4;
 }
 
-/* c + low += a b, in three steps of the tensor cores. They truncate their sums, which is an error that grows
- * with each step: the two are added to a sum in float32 after a few. */
+/* c + low += a b, in three steps of the tensor cores. The tensor cores truncate their sums, an error that
+ * grows with each mma: so both are added to a float32 sum after a few. */
 template <int K> struct two_sums {
     float high[K][4], low[K][4];
     __device__ void add(int i, const factor<4, false> &a, const factor<2, false> &b) {
@@ -206,8 +206,8 @@ __device__ static __forceinline__ void product_of(const float *xs, int lx, const
     }
 }
 
-/* The products of all phases stand here, once: code that runs once costs as long as it is, since it must be
- * fetched first. */
+/* Not inlined: all phases share this code, since fetching instructions that run once takes longer than
+ * running them. */
 __device__ static __noinline__ void narrow_product(const float *xs, int lx, const float *w, int twos,
                                                    int tiles, int rows, float *red, int share) {
     if (rows > 16)
@@ -244,8 +244,8 @@ struct narrow {
     __device__ size_t row0() const { return (size_t)blockIdx.x * p.n; } /* the first of this set */
 
     /* out(row, column, four of them) for xs [rows][lx] times packed weights [16 * twos][8 * tiles]. Where
-     * there are more warps than columns for them, they share K. All results stand in `red` at first, which
-     * has room for one share or more: what is done with them then is short code. */
+     * there are more warps than columns for them, they share K. The results go to `red`, which has room
+     * for one share or more, and from there to `out`, which keeps the code short. */
     template <class OUT>
     __device__ void product(const float *xs, int lx, const float *w, int twos, int tiles, int rows,
                             float *red, int room, OUT out) const {
@@ -289,7 +289,7 @@ struct narrow {
         receive_few(words_of(p.exchange, tag, 0, FEW), tag, doubles(p.l.total), red);
     }
 
-    /* mine [count], which is to be received then. */
+    /* Sends mine [count]; receive_sent gives the totals. */
     __device__ void send_many(int count) {
         const double *mine = doubles(p.l.mine);
         epoch++;
@@ -302,10 +302,16 @@ struct narrow {
                      p.exchange.answer + (epoch & 1) * 2 * EXCHANGE_MOST, epoch, count, doubles(p.l.total));
     }
 
-    /* The norm in shared memory from its totals; the first block leaves it in memory too. */
+    /* The norm in shared memory from its totals; the first thread block writes it to device memory too. */
     __device__ void make_norm(norms b, norms outside, norm_at at, int width, int padded) const {
         const double *total = doubles(p.l.total);
-        norm_forward f = {b, p.theta, at, width, p.update && blockIdx.x == 0, p.each, p.sample};
+        norm_forward f = {.b = b,
+                          .theta = p.theta,
+                          .at = at,
+                          .width = width,
+                          .update = p.update && blockIdx.x == 0,
+                          .each = p.each,
+                          .sample = p.sample};
         int c = threadIdx.x;
         if (c < width)
             norm_make(f, c, total[c], total[padded + c]);
@@ -320,11 +326,11 @@ struct narrow {
         __syncthreads();
     }
 
-    /* Its way back, for channel c: k0 and k1 in shared memory; the first block leaves them, and the
-     * gradients, in memory too. */
+    /* The backward pass of a norm, for channel c: k0 and k1 in shared memory; the first thread block
+     * writes them, and the gradients, to device memory too. */
     __device__ void make_slopes(norms b, norm_at at, int c, double dy, double dy_xhat, float *k0, float *k1,
                                 float *outside0, float *outside1) const {
-        norm_backward f = {b, p.grad, at, 0, p.each, k0, k1};
+        norm_backward f = {.b = b, .grad = p.grad, .at = at, .each = p.each, .k0 = k0, .k1 = k1};
         norm_back_total(f, c, dy, dy_xhat);
         if (blockIdx.x) return;
         norm_gradients(f, c, dy, dy_xhat);

@@ -44,7 +44,7 @@ __global__ static void __launch_bounds__(product_tile::THREADS)
     }
 }
 
-/* What x' alone gives to an item's logit: a warp a row. */
+/* The part of an item's logit that x' gives: one warp per row. */
 __global__ static void item_logits(const float *x, const float *head, float *logit, int R, int D) {
     int row = (int)((blockIdx.x * blockDim.x + threadIdx.x) / 32), lane = threadIdx.x % 32;
     if (row >= R) return;
@@ -58,11 +58,12 @@ __global__ static void item_logits(const float *x, const float *head, float *log
  * two items i at a time; its lanes are 8 channels each, times several j. The c_j of some sets, or of a tile
  * of one large set, are in shared memory. */
 struct pair_args {
-    const float *ac;                        /* [R, 2H] */
-    const float *w, *b, *g, *e, *sign;      /* [H, O], [O] */
-    float *x;                               /* [R, D], written from column `in` on */
-    int D, in, out, B, n, H, O, mean;       /* out: channels before padding */
-    int sets, rows, row_tiles, tile, tiles; /* sets a block; else rows i a block; items j a tile */
+    const float *ac;                   /* [R, 2H] */
+    const float *w, *b, *g, *e, *sign; /* [H, O], [O] */
+    float *x;                          /* [R, D], written from column `in` on */
+    int D, in, out, B, n, H, O, mean;  /* out: channels before padding */
+    int sets, rows, row_tiles;         /* per thread block: sets, or rows i of one set */
+    int tile, tiles;                   /* items j per tile */
 };
 enum { PAIR_WARPS = 8 };
 
@@ -190,7 +191,7 @@ void order_encode(orders *s, int B, int n) {
     size_t numbers = (size_t)R * f->width;
     LAUNCH(s, s->stream, (unsigned)((numbers + 255) / 256), 256, 0, take_items, s->items,
            s->numbers + f->mean, s->numbers + f->scale, s->x, R, f->width, f->D);
-    /* c_j of about 64 KB at a time: small sets share a block, large ones are cut into tiles. */
+    /* c_j of about 64 KB at a time: small sets share a thread block, large ones are cut into tiles. */
     int H = f->H, room = (int)(65536 / ((H + 4) * sizeof(float)));
     if (room < 1) room = 1;
     pair_args p = {};

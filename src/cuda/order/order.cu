@@ -1,5 +1,5 @@
 /* Ordering on a GPU, the host side: the net's numbers are sent once; sets of one size go through in parts
- * that the memory allows. While the device works on one part, the host fills the next and empties the one
+ * that fit into memory. While the device works on one part, the host fills the next and empties the one
  * before. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "cuda/order/order.cuh"
 
-static const size_t PART_BYTES = (size_t)256 << 20; /* about what a part may take for its rows */
+static const size_t PART_BYTES = (size_t)256 << 20; /* about how much memory the rows of a part may take */
 
 bool gpu_ok(orders *s, cudaError_t e, const char *what) {
     return gpu_note(s->failed, e, what);
@@ -63,7 +63,7 @@ static bool reserve_host(const orders *s, orders::part *k, const search_plan *p,
     return true;
 }
 
-/* Memory for parts of *B sets; fewer blocks of threads, then fewer sets, when there is not enough. */
+/* Memory for parts of *B sets; where there is not enough, for fewer thread blocks, then for fewer sets. */
 static bool reserve(orders *s, search_plan *p, size_t *B) {
     size_t available = 0, total = 0;
     gpu_ok(s, cudaMemGetInfo(&available, &total), "memory");

@@ -25,7 +25,7 @@ struct orders {
     order_device base;
     order_net net;
     int device, multiprocessors;
-    size_t shared; /* bytes of shared memory that a block may have */
+    size_t shared; /* bytes of shared memory that a thread block may have */
     char failed[256];
     cudaStream_t stream;
     float *numbers; /* the net's, on the device */
@@ -63,10 +63,9 @@ bool gpu_ok(orders *s, cudaError_t e, const char *what);
 /* Features to x, q and item_logit, for B sets of n items. */
 void order_encode(orders *s, int B, int n);
 
-/* How the search is laid out over the device. A block of threads orders S sets at a time, and then the next
- * ones. */
+/* How the search is laid out over the device. A thread block orders S sets at a time, then the next ones. */
 struct search_plan {
-    int n, beams, found, S, threads, cells; /* cells a thread computes at once: 2 or 4 */
+    int n, beams, found, S, threads, cells; /* cells that a thread computes at once: 2 or 4 */
     int blocks;
     bool planes_shared, few_shared;
     size_t planes, few; /* bytes a block */

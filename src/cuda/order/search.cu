@@ -1,14 +1,13 @@
 /* The search on a GPU: greedy, beam, or the score of a given order, all steps in one kernel. A block of
  * threads has S sets, each with its beams; beam b of set s is number s*beams + b.
  *
- * A column (what one step of one beam made of all blocks) never changes once it is there, so that beams need
- * not be copied: columns of the last three steps stand in a ring, and each beam knows under which number its
- * two columns before this one were made. Orders are kept as (item, beam before) a step, and followed back at
- * the end.
+ * A column (what one step of one beam made of all blocks) never changes, so that beams need not be copied:
+ * columns of the last three steps are in a ring, and each beam knows the numbers under which its last two
+ * columns were made. Orders are kept as one (item, beam before) per step, and followed back at the end.
  *
- * All sums of a cell run in one order, whatever S, the threads and the place of the memory: the answers do
- * not depend on the layout. Pools are largest (or smallest) values, found by integer atomics on the bits of
- * floats >= 0: the order of which does not matter either. */
+ * All sums of a cell have one order, whatever S, the number of threads and the kind of memory: so the
+ * results do not depend on the layout. Pools are largest (or smallest) values, found by integer atomics on
+ * the bits of floats >= 0, whose order does not matter either. */
 #include <algorithm>
 
 #include "cuda/order/order.cuh"
@@ -124,14 +123,14 @@ __device__ static inline void warp_best(unsigned long long &key, int &index) {
     key = (unsigned long long)top << 32 | under;
 }
 
-/* One step of a block of threads. */
+/* One step of a thread block. */
 struct stage {
     const search_args *p;
     few f;
     float *planes;
     int first, sets; /* of this block */
     int t, alive;
-    int lags; /* steps that can be seen, this one too: 1, 2, 3 */
+    int lags; /* steps within the taps, this one too: 1, 2, 3 */
 
     __device__ int beams_now() const { return sets * alive; }
     __device__ int number(int row) const { return row / alive * p->beams + row % alive; }
@@ -233,7 +232,8 @@ struct stage {
                     add4(acc[j], load4(f.seen + at));
                     for (int l = 0; l < lags; l++) add4(acc[j], x_term(b[j], i[j], m, l, c));
                 } else {
-                    /* Placed one step ago: steps t-1 and t-2 saw it still; two steps ago: t-2. */
+                    /* Placed one step ago: it was still unplaced at steps t-1 and t-2; two steps ago: at
+                     * t-2. */
                     int from = i[j] == last(b[j], 0) ? 1 : t > 1 && i[j] == last(b[j], 1) ? 2 : 3;
                     for (int l = from; l < lags; l++) {
                         add4(acc[j], x_term(b[j], i[j], m, l, c));
@@ -294,7 +294,7 @@ struct stage {
         }
     }
 
-    /* Four lanes a cell. */
+    /* Four lanes per cell. */
     __device__ void logits() const {
         int C = p->C, n = p->n, rows = beams_now() * n, quarter = threadIdx.x % 4;
         for (int row0 = 0; row0 < rows; row0 += blockDim.x / 4) {
@@ -334,7 +334,7 @@ struct stage {
         warp_best(best, best_item);
     }
 
-    /* A warp a beam: the softmax, and the beam's best candidate. */
+    /* One warp per beam: the softmax, and the beam's best candidate. */
     __device__ void softmax() const {
         int lane = threadIdx.x % 32, n = p->n;
         for (int row = threadIdx.x / 32; row < beams_now(); row += blockDim.x / 32) {
@@ -361,7 +361,7 @@ struct stage {
         }
     }
 
-    /* A warp a set: the `keep` best candidates of all its beams become the beams of the next step. */
+    /* One warp per set: the `keep` best candidates of all its beams become the beams of the next step. */
     __device__ void choose(int keep) const {
         int lane = threadIdx.x % 32, all = p->S * p->beams, now = t & 1, next = now ^ 1, words = p->words;
         for (int s = threadIdx.x / 32; s < sets; s += blockDim.x / 32) {
@@ -498,7 +498,8 @@ bool order_search_limits(orders *s) {
     return !s->failed[0];
 }
 
-/* Sets a block: enough cells for its threads, and memory for two blocks on a multiprocessor. */
+/* Sets per thread block: enough cells for its threads, and memory for two thread blocks per
+ * multiprocessor. */
 bool order_search_plan(orders *s, const order_batch *b, search_plan *p) {
     int N = s->net.N, C = s->net.C, group = LANE_ROWS * C / 4;
     *p = {};
@@ -517,7 +518,7 @@ bool order_search_plan(orders *s, const order_batch *b, search_plan *p) {
     p->planes = planes(p->S);
     p->few = small(p->S);
     p->shared = (p->planes_shared ? p->planes : 0) + (p->few_shared ? p->few : 0);
-    /* Four cells a thread reuse weights best, when that leaves enough threads to hide the latency. */
+    /* Four cells per thread reuse weights best, where that leaves enough threads to hide latency. */
     int cells = p->S * each, most = cells > 4096 && !p->planes_shared ? MOST_THREADS : 256;
     int together = p->shared ? (int)std::min<size_t>(8, s->shared / p->shared) : 8;
     auto threads = [&](int T) {

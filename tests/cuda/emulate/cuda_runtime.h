@@ -1,7 +1,7 @@
-/* Enough of CUDA on a processor to run the GPU kernels where there is no GPU: slowly, but every kernel,
- * barrier and shuffle. The threads of a block are fibers of one operating-system thread, so `__shared__` is
- * thread-local; a kernel of several blocks runs them one after the other, or all at once where blocks wait
- * for each other. Data races among CUDA threads are found by ThreadSanitizer (races.h). */
+/* Enough of CUDA on the CPU to run the GPU kernels where there is no GPU: slowly, but with every kernel,
+ * barrier and shuffle. The threads of a block are fibers of one operating-system thread, so `__shared__`
+ * is thread-local; a kernel of several blocks runs them one after the other, or all at once where blocks
+ * wait for each other. Data races among CUDA threads are found by ThreadSanitizer (races.h). */
 #ifndef EMULATE_CUDA_RUNTIME_H
 #define EMULATE_CUDA_RUNTIME_H
 
@@ -75,7 +75,7 @@ template <class T> static inline T __ldg(const T *p) {
 template <class T> static inline T __ldcg(const T *p) {
     return *p;
 }
-/* In words of 8 bytes, each as it was at one moment. */
+/* By words of 8 bytes, each read or written at once. */
 template <class T> static inline T __ldcv(const T *p) {
     uint64_t words[sizeof(T) / 8];
     for (size_t i = 0; i < sizeof(T) / 8; i++)
@@ -128,9 +128,9 @@ static inline unsigned __umulhi(unsigned a, unsigned b) {
 
 void __syncthreads();
 void __syncwarp(unsigned mask = 0xffffffff);
-/* What lane `lane` of this warp gave. */
+/* The value of lane `lane` of this warp. */
 void emulated_exchange(const void *mine, void *theirs, size_t bytes, int lane);
-/* What all 32 lanes gave, lane by lane. */
+/* The values of all 32 lanes. */
 void emulated_gather(const void *mine, void *all, size_t bytes);
 static inline int emulated_lane() {
     return (int)threadIdx.x & 31;
@@ -168,7 +168,7 @@ static inline void __threadfence() {
 static inline unsigned atomicAdd(unsigned *p, unsigned v) {
     return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);
 }
-/* As on a GPU these put nothing else in order. */
+/* As on a GPU, these order no other memory access. */
 static inline int atomicMax(int *p, int v) {
     int was = __atomic_load_n(p, __ATOMIC_RELAXED);
     while (was < v && !__atomic_compare_exchange_n(p, &was, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {

@@ -1,4 +1,4 @@
-/* Blocks, threads and the runtime's calls on a processor (cuda_runtime.h). */
+/* Blocks, threads and the calls of the CUDA runtime on the CPU (cuda_runtime.h). */
 #include "cuda_pipeline.h"
 #include "cuda_runtime.h"
 #include "races.h"
@@ -20,7 +20,8 @@ thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 struct rendezvous { /* of a block's or a warp's fibers */
     int living, come;
     unsigned round;
-    char order[2]; /* of memory: for even and for odd rounds, since who is first may come again */
+    char order[2]; /* of memory: one for even and one for odd rounds, since the first fiber may arrive again
+                      before the last has left */
 };
 struct copy {
     void *to;
@@ -94,7 +95,7 @@ static void meet(rendezvous *r) {
     while (r->round == round) pause_fiber();
 }
 
-/* The same where memory is put in order too: what any of them did before is done for all of them after it. */
+/* The same with memory ordering: writes of any fiber before it are visible to all fibers after it. */
 static void meet_in_order(rendezvous *r) {
     char *order = &r->order[r->round & 1];
     race_release(order);
@@ -117,7 +118,7 @@ void __syncwarp(unsigned) {
     meet_in_order(&running->warps[running->fibers[running->now].warp]);
 }
 
-/* Not memcpy, whose accesses ThreadSanitizer would see: a shuffle does not put memory in order. */
+/* Not memcpy, whose accesses ThreadSanitizer would see: a shuffle does not order memory. */
 static void pass(void *to, const void *from, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 4)
         *(volatile unsigned *)((char *)to + i) = *(const unsigned *)((const char *)from + i);
@@ -197,7 +198,7 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
     }
     if (!shared) shared = (float4 *)aligned_alloc(256, SHARED);
     memset((void *)shared, 0xff, SHARED);   /* NaN */
-    std::unique_ptr<block> made(new block); /* not on the stack, where another block's would take its place */
+    std::unique_ptr<block> made(new block); /* not on the stack, which another block would overwrite */
     block &b = *made;
     b.fibers.resize(count);
     b.passed.resize((count + 32) * SLOT);
@@ -298,7 +299,7 @@ cudaError_t emulated_do(std::function<void()> what) {
     return cudaSuccess;
 }
 
-/* What a test has set for the emulated GPU, or else. */
+/* A setting of the emulated GPU that a test has made, or the default. */
 static unsigned set_to(const char *variable, unsigned otherwise) {
     const char *value = getenv(variable);
     return value ? (unsigned)atoi(value) : otherwise;

@@ -1,4 +1,4 @@
-/* A step of the tensor cores, of what all lanes of the warp give. */
+/* One mma, from the factors of all lanes of the warp. */
 #ifndef EMULATED_MMA_H
 #define EMULATED_MMA_H
 

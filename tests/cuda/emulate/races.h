@@ -1,10 +1,9 @@
-/* What ThreadSanitizer is told of the emulated GPU (make check-emulated-races): each CUDA thread is a thread,
- * and one's memory accesses come before another's exactly where CUDA says so: at __syncthreads and
+/* What ThreadSanitizer is told of the emulated GPU (make check-emulated-races): each CUDA thread is a
+ * thread, and one's memory accesses come before another's exactly where CUDA says so: at __syncthreads and
  * __syncwarp, but not at a shuffle; from a kernel's end to the next kernel's start, or, where the two
- * overlap, to its cudaGridDependencySynchronize; and at atomics. Switching between fibers puts nothing in
- * order, so that a missing barrier is seen whatever the order they run in. The emulation's own accesses stay
- * unseen: emulate.cc is compiled without the sanitizer. Volatile accesses neither race nor put anything in
- * order. */
+ * overlap, to its cudaGridDependencySynchronize; and at atomics. Switching between fibers orders nothing,
+ * so that a missing barrier is seen in whatever order they run. The emulation's own accesses stay unseen:
+ * emulate.cc is compiled without the sanitizer. Volatile accesses neither race nor put anything in order. */
 #ifndef EMULATE_RACES_H
 #define EMULATE_RACES_H
 
@@ -28,15 +27,15 @@ void __tsan_volatile_write8(void *) {}
 
 enum { RACES = 1 };
 
-/* A kernel's end, for even and for odd ones, since blocks of one kernel are in no order. */
+/* The end of a kernel, one for even and one for odd kernels, since blocks of one kernel are not ordered. */
 static char kernel_ends[2];
 static unsigned kernels;
 
 static void *race_self() {
     return __tsan_get_current_fiber();
 }
-/* Threads are costly to make: those of blocks that have ended are used again, but not so soon that blocks
- * that follow each other seem to be in order. */
+/* Threads are costly to make: those of blocks that have ended are used again, but not so soon that
+ * consecutive blocks seem ordered. */
 enum { KEPT = 1024 };
 static std::deque<void *> ended;
 static pthread_mutex_t ended_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,7 +63,8 @@ static void race_release(void *at) {
 static void race_acquire(void *at) {
     __tsan_acquire(at);
 }
-/* For a thread that runs a block's fibers: it makes and frees what they use, and is in no order with them. */
+/* For a thread that runs a block's fibers: it allocates and frees what they use, and is not ordered with
+ * them. */
 static void race_ignore(bool on) {
     if (on) {
         AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
@@ -74,7 +74,7 @@ static void race_ignore(bool on) {
         AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
     }
 }
-/* Nor is the host's thread. */
+/* Nor is the thread of the host. */
 __attribute__((constructor)) static void race_host_begins() {
     race_ignore(true);
 }
@@ -85,8 +85,8 @@ static void race_copy(void *to, size_t written, const void *from, size_t read) {
     __tsan_read_range((void *)from, read);
     __tsan_write_range(to, written);
 }
-/* A kernel that overlaps the one before starts when all of that one's blocks have had their turn: then the
- * one before that has ended. */
+/* A kernel that overlaps the one before it starts when all blocks of that one have called
+ * cudaGridDependencySynchronize: the kernel before that has then ended. */
 static void race_kernel_start(bool overlaps) {
     kernels++;
     __tsan_acquire(&kernel_ends[kernels & 1]);

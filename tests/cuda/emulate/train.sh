@@ -1,5 +1,5 @@
 #!/bin/sh
-# A training on the emulated GPU, by the program itself: the log tells what a processor's does, step by step, and a
+# A training on the emulated GPU, by the program itself: the log tells what that of a CPU tells, step by step, and a
 # training that was stopped ends as one that was not. usage: train.sh PROGRAM LIBRARY
 program=$1
 export ORDERNET_CUDA="$2"
@@ -34,13 +34,13 @@ same_losses() {
              END { exit bad || NR < 42 }'
 }
 
-check "a training on a processor" train cpu --device cpu
+check "a training on a CPU" train cpu --device cpu
 check "a training on the emulated GPU" train gpu --device cuda
 check "the log's kernels" grep -q ',cuda$' "$folder/gpu.log.csv"
 check "the log's losses" same_losses gpu cpu
 few="--batches mixed --drop 0.5 --jitter 0.1 --from $folder/cpu.safetensors"
 # shellcheck disable=SC2086
-check "fine-tuning with items left out and noise, on a processor" train few-cpu --device cpu $few
+check "fine-tuning with items left out and noise, on a CPU" train few-cpu --device cpu $few
 # shellcheck disable=SC2086
 check "fine-tuning with items left out and noise, on the emulated GPU" train few-gpu --device cuda $few
 check "the losses of fine-tuning" same_losses few-gpu few-cpu
