@@ -18,7 +18,7 @@ void arena_place(arena *a, void *pointer, size_t count, size_t size);
 #define ARENA_PLACE(a, pointer, count) arena_place(a, &(pointer), count, sizeof *(pointer))
 
 /* Runs the layout twice, with zeroed memory in between. Returns the memory, for free(), or NULL (and all
- * pointers NULL) when it cannot be had. */
+ * pointers NULL) if there is not enough. */
 void *arena_make(void (*layout)(void *context, arena *a), void *context);
 
 #endif
