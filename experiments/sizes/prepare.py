@@ -103,9 +103,12 @@ def words(out, data):
 def main():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--out", type=pathlib.Path, default=ROOT / "study-data")
-    p.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data")
+    p.add_argument("--data", type=pathlib.Path, help="default: the data folder of ORDERNET_SHARED")
     p.add_argument("--tasks", default="pages,sort,outward,words,tours")
     o = p.parse_args()
+    if not o.data:
+        shared = subprocess.run(["make", "-s", "print-shared"], cwd=ROOT, check=True, capture_output=True, text=True)
+        o.data = ROOT / shared.stdout.strip() / "data"
     o.out.mkdir(exist_ok=True)
     for task in o.tasks.split(","):
         if task == "pages":
