@@ -36,8 +36,12 @@ onet_status tsp_load(tsp_file *file, const char *path, const onet_read_options *
     input_close(in);
     if (status || tsplib) return status;
     file->count = file->sets->count;
-    if (file->sets->width == 2 && !file->sets->words) return ONET_OK;
-    status = fail(err, ONET_BAD, "%s: its items are not points x, y of the plane", path);
+    if (file->sets->width != 2 || file->sets->words)
+        status = fail(err, ONET_BAD, "%s: its items are not points x, y of the plane", path);
+    else if (file->sets->context)
+        status = fail(err, ONET_BAD, "%s: a tour visits every city; leave the context items out", path);
+    else
+        return ONET_OK;
     tsp_unload(file);
     return status;
 }
