@@ -228,6 +228,39 @@ static void setters(void **state) {
     onet_sets_free(sets);
 }
 
+/* Sets that grow after the setters gave them other arrays keep what they were given. */
+static void grows_after_setters(void **state) {
+    (void)state;
+    onet_error err = {""};
+    onet_sets *sets;
+    const float items[] = {1, 2, 3};
+    assert_int_equal(onet_sets_new(&sets, 1, &err), ONET_OK);
+    for (int k = 0; k < 100; k++) {
+        assert_int_equal(onet_sets_append(sets, 3, 1, items, NULL, &err), ONET_OK);
+        if (k % 10) continue;
+        size_t total = sets->start[sets->count];
+        uint8_t *context = calloc(total, 1);
+        onet_constraint *list = calloc(sets->count, sizeof *list);
+        assert_true(context && list);
+        for (size_t s = 0; s < sets->count; s++) {
+            context[3 * s + 1] = 1;
+            list[s] = (onet_constraint){ONET_LAST, 3 * s, 0};
+        }
+        assert_int_equal(onet_sets_set_context(sets, context, &err), ONET_OK);
+        assert_int_equal(onet_sets_set_constraints(sets, list, sets->count, &err), ONET_OK);
+        free(context);
+        free(list);
+        onet_constraint last = {ONET_LAST, 2, 0};
+        assert_int_equal(sets_append(sets, 3, 1, items, NULL, &err), ONET_OK);
+        assert_int_equal(sets_append_constraints(sets, &last, 1, &err), ONET_OK);
+        for (size_t i = 0; i < sets->start[sets->count]; i++)
+            assert_int_equal(sets->context[i], i < total && i % 3 == 1);
+        assert_int_equal(sets->constraints[sets->constraint_count - 1].item, sets->start[sets->count] - 1);
+        assert_int_equal(sets_check(sets, &err), ONET_OK);
+    }
+    onet_sets_free(sets);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(taken_when_possible),
@@ -235,6 +268,7 @@ int main(void) {
         cmocka_unit_test(reads_all_kinds),
         cmocka_unit_test(round_trip),
         cmocka_unit_test(setters),
+        cmocka_unit_test(grows_after_setters),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

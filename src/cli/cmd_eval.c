@@ -320,6 +320,9 @@ static onet_status check_sets(const eval_values *v, const onet_model *model, con
     int width = onet_model_settings(model)->width;
     if (!sets->order)
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
+    if (v->importance && sets->word)
+        return fail(err, ONET_BAD,
+                    "%s: the items are words, which have no features for --importance to shuffle", path);
     if (onet_model_words(model) && !sets->word)
         return fail(err, ONET_BAD, "%s: the items are numbers, but %s orders words; name another model", path,
                     v->model);

@@ -11,7 +11,7 @@
 /* The public part comes first, so that a pointer to one is a pointer to the other. */
 typedef struct growing {
     onet_sets sets;
-    size_t start_room, item_room, word_room, order_room, context_room, constraint_room;
+    size_t start_room, item_room, word_room, order_room;
 } growing;
 
 onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
@@ -109,22 +109,24 @@ onet_status sets_check_context(const uint8_t *context, const int32_t *order, siz
     return ONET_OK;
 }
 
-/* Room for `total` flags, zero where there were none yet. */
-static bool reserve_context(growing *g, size_t total) {
-    size_t before = g->context_room;
-    if (!array_reserve(&g->sets.context, &g->context_room, total, 1)) return false;
-    if (g->context_room > before) memset(g->sets.context + before, 0, g->context_room - before);
+/* Makes room for `total` flags, of which the first `known` stay and the others are zero. To the byte, since
+ * the setters of ordernet.h may have put another block in its place: realloc moves large blocks cheaply. */
+static bool reserve_context(onet_sets *s, size_t known, size_t total) {
+    uint8_t *context = realloc(s->context, total ? total : 1);
+    if (!context) return false;
+    memset(context + known, 0, total - known);
+    s->context = context;
     return true;
 }
 
 onet_status sets_room_context(onet_sets *s, size_t total, onet_error *err) {
-    return reserve_context((growing *)s, total) ? ONET_OK : fail_memory(err, "the context items");
+    return reserve_context(s, 0, total) ? ONET_OK : fail_memory(err, "the context items");
 }
 
 onet_status sets_append_context(onet_sets *s, const uint8_t *context, onet_error *err) {
     size_t from = s->start[s->count - 1], n = s->start[s->count] - from;
     onet_status status = sets_check_context(context, s->order ? s->order + from : NULL, n, err);
-    if (!status) status = sets_room_context(s, from + n, err);
+    if (!status && !s->context) status = sets_room_context(s, from + n, err);
     if (!status) memcpy(s->context + from, context, n);
     return status;
 }
@@ -156,15 +158,15 @@ static onet_status check_constraints(const onet_sets *s, onet_error *err) {
 
 onet_status sets_append_constraints(onet_sets *s, const onet_constraint *list, size_t count,
                                     onet_error *err) {
-    growing *g = (growing *)s;
     size_t from = s->start[s->count - 1], n = s->start[s->count] - from, before = s->constraint_count;
     constraint_graph graph;
     onet_status status =
         constraint_graph_make(&graph, list, count, 0, (int)n, s->context ? s->context + from : NULL, err);
     constraint_graph_free(&graph);
     if (status) return status;
-    if (!array_reserve(&s->constraints, &g->constraint_room, before + count, sizeof *s->constraints))
-        return fail_memory(err, "the constraints");
+    onet_constraint *all = realloc(s->constraints, (before + count) * sizeof *all);
+    if (!all) return fail_memory(err, "the constraints");
+    s->constraints = all;
     for (size_t k = 0; k < count; k++) {
         onet_constraint *to = &s->constraints[before + k];
         *to = list[k];
@@ -232,7 +234,7 @@ static onet_status begin(growing *g, size_t n, const int32_t *order, onet_error 
     if (status) return status;
     if (!array_reserve(&s->start, &g->start_room, s->count + 2, sizeof *s->start) ||
         (order && !array_reserve(&s->order, &g->order_room, total + n, sizeof *s->order)) ||
-        (s->context && !reserve_context(g, total + n)))
+        (s->context && !reserve_context(s, total, total + n)))
         return fail_memory(err, "the sets");
     return ONET_OK;
 }
