@@ -8,6 +8,7 @@
 
 #include "alloc_count.h"
 #include "base/rng.h"
+#include "data/pick.h"
 #include "data/sets.h"
 #include "kernels/net.h"
 #include "model/model.h"
@@ -634,6 +635,19 @@ static onet_status train_job(onet_error *err) {
     return status;
 }
 
+static onet_status pick_job(onet_error *err) {
+    size_t *place;
+    onet_sets *some = NULL;
+    uint8_t take[20] = {0};
+    onet_status status = pick_places(&place, few->count, 1, err);
+    if (status) return status;
+    for (size_t s = 0; s < few->count; s++) take[s] = place[s] < 10;
+    status = pick_sets(&some, few, take, err);
+    onet_sets_free(some);
+    free(place);
+    return status;
+}
+
 static void failing_memory_is_survived(void **state) {
     (void)state;
     alloc_works_or_skip();
@@ -648,6 +662,7 @@ static void failing_memory_is_survived(void **state) {
     SURVIVES(order_job);
     onet_model_free(loaded);
     SURVIVES(train_job);
+    SURVIVES(pick_job);
     onet_sets_free(few);
 }
 

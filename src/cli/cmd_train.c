@@ -249,7 +249,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_status status = check_options(v, err);
     if (!status) status = choose_settings(v, err);
     if (!status) {
-        /* One process reads for all. */
+        /* Rank 0 reads for all. */
         if (processes_first()) status = open_files(v, &from, &words, &data, &valid, err);
         status = world_agree(processes(), status, err);
     }
@@ -461,7 +461,7 @@ static const option options[] = {
     {.name = "weight-decay",
      NUMBER(0, 1),
      .field = AT(options.weight_decay),
-     .help = "Share by which the weights shrink a step, times the learning rate."},
+     .help = "Share by which the weights shrink per step, times the learning rate."},
     {.name = "clip",
      NUMBER(0, 1e9),
      .field = AT(options.clip),
@@ -481,7 +481,7 @@ static const option options[] = {
     {.name = "average",
      NUMBER(0, 0.9999999),
      .field = AT(options.average),
-     .help = "Decay of the running average of the weights that becomes the model; 0 takes the last weights."},
+     .help = "Decay of the EMA of the weights that becomes the model; 0 takes the last weights."},
     {.name = "seed",
      .kind = OPTION_U64,
      .argument = "N",

@@ -45,7 +45,7 @@ onet_status training_run(training *t, onet_model **model, const onet_sets *data,
     return status;
 }
 
-/* " on cuda:0" after the speed; nothing for processors. */
+/* " on cuda:0" after the speed; nothing for CPUs. */
 static const char *place_text(const onet_train_options *o, const onet_model *model, char text[64]) {
     const char *kernels = onet_model_record(model, "kernels");
     text[0] = '\0';

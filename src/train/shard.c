@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "data/sets.h"
 
-/* What process 0 tells first. */
+/* What rank 0 broadcasts first. */
 typedef struct header {
     uint64_t count;         /* sets */
     uint64_t words, text;   /* of the vocabulary; words is 0 where items are numbers */
@@ -25,9 +25,9 @@ static size_t own_items(const world *w, const onet_sets *plan, int rank) {
     return items;
 }
 
-/* ---- items from process 0 to each owner ---- */
+/* ---- items from rank 0 to each owner ---- */
 
-/* Bytes on their way go in pieces: what a process owns need not be held twice. */
+/* Sent in pieces, so that rank 0 need not hold a second copy of what a rank owns. */
 enum { PIECE = 1 << 20 };
 
 typedef struct sender {
@@ -59,7 +59,7 @@ static void receive_all(const world *w, void *data, size_t bytes) {
         w->receive(w, 0, (char *)data + done, bytes - done < PIECE ? bytes - done : PIECE);
 }
 
-/* One array with `each` bytes an item, set by set: from `all` at process 0 to `own` at each owner. */
+/* One array with `each` bytes per item, set by set: from `all` in rank 0 to `own` in each owner. */
 static void deal(const world *w, char *piece, const onet_sets *plan, const void *all, void *own,
                  size_t each) {
     if (w->rank) {
@@ -120,7 +120,7 @@ static onet_status plan_room(shard *s, const header *h, onet_error *err) {
 static onet_status own_room(shard *s, const world *w, const header *h, const onet_sets *all,
                             const onet_sets *plan, onet_error *err) {
     size_t items = own_items(w, plan, w->rank);
-    /* One item at least: a process without sets still knows of which kind they would be. */
+    /* One item at least: a rank without sets still knows whether items are numbers or words. */
     onet_status status = sets_room(&s->own, own_count(w, h->count, w->rank), items ? items : 1, h->width,
                                    h->words > 0, true, err);
     if (status) return status;

@@ -26,7 +26,7 @@
 #include "train/validate.h"
 
 enum {
-    AVERAGE_EVERY = 16, /* steps between two looks of the running average at the weights */
+    AVERAGE_EVERY = 16, /* steps between two updates of the EMA of the weights */
     LOG_ROWS = 1000,    /* rows of the log, about, beside those of the epochs' ends */
     /* What the norms' statistics are measured on: sets, about, and batches at least, each of one size. */
     MEASURED = 4096,
@@ -34,10 +34,10 @@ enum {
 };
 
 typedef struct run {
-    const world *w; /* NULL: this process trains alone */
+    const world *w; /* NULL: a single rank */
     const onet_sets *train,
-        *valid;           /* of all processes; but in process 0, train has sizes only, valid is NULL */
-    const onet_sets *own; /* those of this process */
+        *valid;           /* of all ranks; except in rank 0, train has sizes only and valid is NULL */
+    const onet_sets *own; /* those of this rank */
     augment *augment;     /* makes the sets of an epoch; NULL when they are the given ones */
     const onet_sets *now; /* all sets as the plan has them: their sizes */
     shard shard;
@@ -52,7 +52,7 @@ typedef struct run {
     uint64_t begun;      /* epochs that the steps reach */
     uint64_t planned;    /* epoch that the plan is for, +1; 0: none yet */
     uint64_t filled;     /* step that the model was filled at, +1; 0: never */
-    int validates;       /* process 0 has sets to validate with */
+    int validates;       /* rank 0 has validation sets */
     char from[65];       /* checksum of the model that it began with; "" when there is none */
     char settings[1024]; /* names the run */
     char *checkpoint, *best, *log_path;
@@ -165,7 +165,7 @@ static onet_status reserve(run *r, onet_error *err) {
 }
 
 /* The sets of an epoch, the plan of their batches, and memory for these. `whole`: the sets as they are
- * ordered, nothing left out. All processes make the same plan. */
+ * ordered, nothing left out. All ranks make the same plan. */
 static onet_status plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *err) {
     onet_status status = ONET_OK;
     r->planned = whole ? 0 : epoch + 1;
@@ -191,7 +191,7 @@ static onet_status plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *er
 }
 
 /* What the norms see of a batch with the model's parameters, beginning with statistics of 0. It goes through
- * to the end whatever fails: the other processes wait for this one's sums. */
+ * to the end whatever fails: the other ranks wait for this one in the all-reduce. */
 static onet_status measure_batch(run *r, const batch *b, float *theta, sizes *found, onet_error *err) {
     const shape *sh = &r->model->sh;
     size_t count = sh->total - sh->trained;
@@ -236,7 +236,7 @@ static onet_status measure(run *r, onet_error *err) {
 }
 
 /* Fills the model with the parameters as they are now (or their average), the norms' statistics and the
- * training record. All processes do it together. */
+ * training record. All ranks do it together. */
 static onet_status fill_model(run *r, onet_error *err) {
     onet_model *model = r->model;
     if (r->filled == r->s.step + 1) return ONET_OK;
@@ -413,7 +413,7 @@ static onet_status one_step(run *r, onet_error *err) {
     r->examples += (uint64_t)b->count;
     r->unread++;
     if (r->s.average && r->s.step % AVERAGE_EVERY == 0) move_average(r);
-    /* Processes that share a step look together, whenever a checkpoint may be due. */
+    /* Ranks that share a step read the losses together, whenever a checkpoint may be due. */
     return r->w || r->unread == r->net->losses_kept || log_due(r) || ends(r) ? read_losses(r, err) : ONET_OK;
 }
 
@@ -429,7 +429,7 @@ static onet_status after_step(run *r, onet_error *err) {
     return status;
 }
 
-/* All processes stop, fail or go on together. */
+/* All ranks stop, fail or go on together. */
 static onet_status together(run *r, onet_status status, onet_error *err) {
     if (!r->w) return status;
     status = world_agree(r->w, !status && r->stop ? ONET_INTERRUPTED : status, err);
@@ -592,7 +592,7 @@ static void sum_floats(void *context, real *values, size_t count) {
     w->sum_floats(w, values, count);
 }
 
-/* All processes compute on the same kind of device: where only some have found a GPU, on processors. */
+/* All ranks compute on the same kind of device: on CPUs where only some have found a GPU. */
 static onet_status open_device(run *r, onet_error *err) {
     const shape *sh = &r->model->sh;
     onet_status status =
@@ -614,7 +614,7 @@ static onet_status open_net(run *r, onet_error *err) {
         if (!r->net->ops->is_gpu)
             return fail(
                 err, ONET_USAGE,
-                "precision tf32 needs a GPU, and this training runs on processors: leave it out, or train "
+                "precision tf32 needs a GPU, and this training runs on the CPU: leave it out, or train "
                 "with onet_train_options.device cuda");
         r->net->tf32 = 1;
     }
@@ -654,7 +654,7 @@ static onet_status start_files(run *r, onet_error *err) {
     return status;
 }
 
-/* What may fail in one process is agreed on before the next call in which they wait for each other. */
+/* What may fail in one rank is agreed on before the next call in which ranks wait for each other. */
 static onet_status prepare(run *r, onet_error *err) {
     const world *w = r->w;
     int first = !w || !w->rank;
