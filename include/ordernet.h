@@ -336,7 +336,8 @@ ONET_API onet_status onet_order(const onet_model *model, const float *items, int
 
 /* ---- Model: settings and facts ----------------------------------------------------------------------- */
 
-typedef enum onet_pool { ONET_POOL_MAX = 0, ONET_POOL_MEAN = 1 } onet_pool;
+/* AUTO is for training alone: mean below 10,000 training sets, max from there on (docs/model.md). */
+typedef enum onet_pool { ONET_POOL_MAX = 0, ONET_POOL_MEAN = 1, ONET_POOL_AUTO = 2 } onet_pool;
 
 /* The net's shape. See docs/model.md. */
 typedef struct onet_settings {

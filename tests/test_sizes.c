@@ -295,6 +295,8 @@ static void measures_what_the_norms_see(void **state) {
     onet_sets *sets = sets_of(n, B);
     onet_train_options o;
     onet_train_defaults(&o, sizeof o);
+    o.batches = ONET_BATCHES_ONE_SIZE;
+    o.statistics = ONET_STATISTICS_MEASURED;
     o.settings = small;
     o.batch = B;
     o.epochs = 5;
@@ -339,6 +341,8 @@ static void measuring_changes_nothing(void **state) {
     onet_sets *sets = sets_of(n, COUNT);
     onet_train_options o;
     onet_train_defaults(&o, sizeof o);
+    o.batches = ONET_BATCHES_ONE_SIZE;
+    o.statistics = ONET_STATISTICS_MEASURED;
     o.settings = small;
     o.epochs = 3;
     o.device = "cpu";
@@ -366,6 +370,8 @@ static void large_batches_measure_several_sizes(void **state) {
     onet_sets *sets = sets_of(n, EACH * SIZES);
     onet_train_options o;
     onet_train_defaults(&o, sizeof o);
+    o.batches = ONET_BATCHES_ONE_SIZE;
+    o.statistics = ONET_STATISTICS_MEASURED;
     o.settings = small;
     o.batch = EACH;
     o.epochs = 1;
@@ -399,6 +405,8 @@ static void resumes_with_other_statistics(void **state) {
     onet_sets *sets = sets_of(n, COUNT);
     onet_train_options o;
     onet_train_defaults(&o, sizeof o);
+    o.batches = ONET_BATCHES_ONE_SIZE;
+    o.statistics = ONET_STATISTICS_MEASURED;
     o.settings = small;
     o.epochs = 2;
     o.device = "cpu";

@@ -20,21 +20,23 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 ORDERNET = shlex.split(os.environ.get("ORDERNET", os.path.join(ROOT, "ordernet")))
 
-# name: options. Those of the first group tell batches and statistics apart, the second augmentation, the third
-# everything else, one change at a time from mixed batches with both augmentations.
-AUGMENTED = "--batches mixed --drop 0.3 --jitter 0.05 "
+# name: options. First batches and statistics; then augmentation; then everything else, one change at a time: from mixed
+# batches with max pool and both augmentations, and from mixed batches with mean pool.
+MIXED = "--batches mixed --statistics "
+AUGMENTED = MIXED + "measured --drop 0.3 --jitter 0.05 --pool max "
+MEAN = MIXED + "running --pool mean "
 SETTINGS = {
-    "one-size, running": "--batches one-size --statistics running",
-    "one-size, measured": "--batches one-size --statistics measured",
-    "mixed, measured": "--batches mixed --statistics measured",
-    "mixed, running": "--batches mixed --statistics running",
-    "drop 0.3": "--batches mixed --drop 0.3",
-    "jitter 0.05": "--batches mixed --jitter 0.05",
+    "one-size, running": "--batches one-size --statistics running --pool max",
+    "one-size, measured": "--batches one-size --statistics measured --pool max",
+    "mixed, measured": MIXED + "measured --pool max",
+    "mixed, running": MIXED + "running --pool max",
+    "drop 0.3": MIXED + "measured --drop 0.3 --pool max",
+    "jitter 0.05": MIXED + "measured --jitter 0.05 --pool max",
     "drop 0.3, jitter 0.05": AUGMENTED,
-    "drop 0.5, jitter 0.05": "--batches mixed --drop 0.5 --jitter 0.05",
-    "drop 0.15, jitter 0.02": "--batches mixed --drop 0.15 --jitter 0.02",
+    "drop 0.5, jitter 0.05": MIXED + "measured --drop 0.5 --jitter 0.05 --pool max",
+    "drop 0.15, jitter 0.02": MIXED + "measured --drop 0.15 --jitter 0.02 --pool max",
     "40 epochs": AUGMENTED + "--epochs 40",
-    "40 epochs, no augmentation": "--batches mixed --epochs 40",
+    "40 epochs, no augmentation": MIXED + "measured --pool max --epochs 40",
     "80 epochs": AUGMENTED + "--epochs 80",
     "batch 16": AUGMENTED + "--batch 16",
     "batch 64, 40 epochs": AUGMENTED + "--batch 64 --epochs 40",
@@ -45,7 +47,16 @@ SETTINGS = {
     "wide (H 128, O 32, C 32)": AUGMENTED + "--hidden 128 --encoder-out 32 --decoder-out 32",
     "deep (4, 4 blocks)": AUGMENTED + "--encoder-blocks 4 --decoder-blocks 4",
     "wide, 40 epochs": AUGMENTED + "--hidden 128 --encoder-out 32 --decoder-out 32 --epochs 40",
-    "mean pool": AUGMENTED + "--pool mean",
+    "mean pool": AUGMENTED.replace("max", "mean"),
+    "mean": MEAN,
+    "mean, drop 0.3": MEAN + "--drop 0.3",
+    "mean, 40 epochs": MEAN + "--epochs 40",
+    "mean, drop 0.3, 40 epochs": MEAN + "--drop 0.3 --epochs 40",
+    "mean, rate 1e-2": MEAN + "--learning-rate 1e-2",
+    "mean, wide, 40 epochs": MEAN + "--epochs 40 --hidden 128 --encoder-out 32 --decoder-out 32",
+    "mean, wide, drop 0.3, 40 epochs": MEAN + "--epochs 40 --hidden 128 --encoder-out 32 --decoder-out 32 --drop 0.3",
+    "mean, deep, 40 epochs": MEAN + "--epochs 40 --encoder-blocks 4 --decoder-blocks 4",
+    "mean, drop 0.3, jitter 0.05, 80 epochs": MEAN + "--drop 0.3 --epochs 80 --jitter 0.05",
 }
 
 

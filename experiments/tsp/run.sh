@@ -39,11 +39,11 @@ proven=5-20,25,30,40,50 proven_per_size=1000
 beyond=75,100 beyond_per_size=1000
 # paper: as published. Adam, batches of 128, 10 epochs; the learning rate is our choice.
 paper=(--preset tsp --no-standardise --batch 128 --epochs 10 --learning-rate 1e-3 --schedule constant
-    --warmup 0 --weight-decay 0 --clip 0 --average 0 --statistics running)
+    --warmup 0 --weight-decay 0 --clip 0 --average 0 --batches one-size --statistics running)
 # best: the shipped model. As many steps, with a larger learning rate, a cosine schedule, weight decay, an EMA of the
 # weights, and norm statistics by the number of cities.
 best=(--preset tsp --batch 128 --epochs 10 --learning-rate 4e-3 --schedule cosine
-    --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --statistics measured)
+    --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --batches one-size --statistics measured)
 # Sizes far beyond those of training, as CITIES:INSTANCES.
 far=(200:100 500:30 1000:10)
 

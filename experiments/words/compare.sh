@@ -38,7 +38,7 @@ if [ ! -e "$data" ]; then
 fi
 "$program" train --data "$data" --model "$out/$name.safetensors" --preset words --no-standardise --batch 512 \
     --learning-rate 2e-3 --schedule cosine --warmup 0.02 --weight-decay 0.05 --clip 1 --average 0.999 \
-    --statistics running --train-vectors "$@"
+    --batches one-size --statistics running --train-vectors "$@"
 for lines in "$shared/words/valid.txt" $out/wikitext2.txt $out/articles.txt; do
     echo "${lines##*/}"
     "$program" eval --format text --model "$out/$name.safetensors" --quiet "$lines"

@@ -193,6 +193,7 @@ static onet_status make_model(const bench_values *v, onet_model **m, onet_error 
     if (v->encoder_out) s.encoder_out = v->encoder_out;
     if (v->decoder_blocks) s.decoder_blocks = v->decoder_blocks;
     if (v->decoder_out) s.decoder_out = v->decoder_out;
+    if (s.pool == ONET_POOL_AUTO) s.pool = ONET_POOL_MEAN;
     status = model_new(m, &s, err);
     if (!status) generated_theta(&(*m)->sh, 1, (*m)->theta);
     return status;

@@ -9,6 +9,7 @@ const onet_choice *onet_pools(void) {
     static const onet_choice list[] = {
         {"max", "the largest value", ONET_POOL_MAX},
         {"mean", "the mean", ONET_POOL_MEAN},
+        {"auto", "the mean below 10,000 training sets, else the largest", ONET_POOL_AUTO},
         {0},
     };
     return list;
@@ -30,7 +31,7 @@ static const onet_settings presets[] = {
     [PRESET_DEFAULT] = {.encoder_blocks = 3,
                         .hidden = 64,
                         .encoder_out = 16,
-                        .pool = ONET_POOL_MAX,
+                        .pool = ONET_POOL_AUTO,
                         .decoder_blocks = 3,
                         .decoder_out = 16},
     [PRESET_TSP] = {.encoder_blocks = 4,

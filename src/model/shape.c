@@ -47,7 +47,8 @@ onet_status shape_make(shape *sh, const onet_settings *s, onet_error *err) {
         (status = check(s->decoder_blocks, 0, MAX_BLOCKS, "the number of decoder blocks", err)) ||
         (status = check(s->decoder_out, 1, 4096, "the decoder's output width", err)))
         return status;
-    if (!choice_of(onet_pools(), s->pool)) return fail(err, ONET_USAGE, "there is no pool %d", (int)s->pool);
+    if (!choice_of(onet_pools(), s->pool) || s->pool == ONET_POOL_AUTO)
+        return fail(err, ONET_USAGE, "there is no pool %d", (int)s->pool);
     for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
         if (s->reserved[i])
             return fail(err, ONET_USAGE, "reserved[%zu] of onet_settings is %d; it must be 0", i,

@@ -27,6 +27,7 @@
 
 enum {
     AVERAGE_EVERY = 16, /* steps between two updates of the EMA of the weights */
+    MANY_SETS = 10000,  /* from here on the pool of ONET_POOL_AUTO is max: docs/model.md */
     LOG_ROWS = 1000,    /* rows of the log, about, beside those of the epochs' ends */
     /* What the norms' statistics are measured on: sets, about, and batches at least, each of one size. */
     MEASURED = 4096,
@@ -540,6 +541,8 @@ static onet_status make_state(run *r, onet_error *err) {
                     "the net is to take items of width %d, but those of the sets have width %d",
                     settings.width, r->train->width);
     settings.width = r->train->width;
+    if (settings.pool == ONET_POOL_AUTO)
+        settings.pool = r->train->count < MANY_SETS ? ONET_POOL_MEAN : ONET_POOL_MAX;
     if ((status = model_new(&r->model, &settings, err)) ||
         (status = batches_new(&r->plan, r->train, r->o.batch, r->o.batches, err)))
         return status;
