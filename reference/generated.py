@@ -107,3 +107,13 @@ def batch(seed, step, B, n, d):
             j = int(draws[b, i]) % (i + 1)
             y[b, i], y[b, j] = y[b, j], y[b, i]
     return x, y
+
+
+def sets(seed, step, sizes, d):
+    """A batch of sets of different sizes, [(x [n, d], y [m]), ...]: set b is batch number step * B + b of one set; the
+    first m items of its order are placed, the others are context."""
+    out = []
+    for b, (n, m) in enumerate(sizes):
+        x, y = batch(seed, step * len(sizes) + b, 1, n, d)
+        out.append((x[0], y[0, :m]))
+    return out

@@ -1,7 +1,9 @@
 """The network of docs/model.md in PyTorch, written like the paper: the pair tensor and the source-target grid are stored
 in full, nothing is split or folded. Slow and simple on purpose: the tests compare the C program with it.
 
-Parameter names and shapes are those of src/model/shape.c. B sets, n items, d features, D = d + M*O.
+Parameter names and shapes are those of src/model/shape.c. B sets, n items, d features, D = d + M*O. Batches are of sets of
+one size, as in the paper; the methods of_sets and ..._of_sets take a list of sets of different sizes, of which only m of n
+items may be placed, and go through it set by set.
 """
 
 import itertools
@@ -52,6 +54,19 @@ class EncoderBlock(nn.Module):
         pooled = z.max(dim=2).values if self.pool == "max" else z.mean(dim=2)
         return torch.cat([x, pooled], dim=2)
 
+    def of_sets(self, xs):
+        """Sets of different sizes: a list of [n, width] -> a list of [n, width + O]. A pair is a row; the norms see
+        the pairs of all sets together, a pool those of its own set."""
+        pairs = [torch.cat([x.repeat_interleave(len(x), 0), x.repeat(len(x), 1)], dim=1) for x in xs]
+        z = self.norm1(torch.relu(self.conv1(torch.cat(pairs))))
+        z = self.norm2(torch.relu(self.conv2(z)))
+        out = []
+        for x, u in zip(xs, z.split([len(p) for p in pairs])):
+            n = len(x)
+            u = u.reshape(n, n, -1) * (1 - torch.eye(n, dtype=u.dtype))[:, :, None]
+            out.append(torch.cat([x, u.max(1).values if self.pool == "max" else u.mean(1)], dim=1))
+        return out
+
 
 class DecoderBlock(nn.Module):
     def __init__(self, channels, s):
@@ -65,6 +80,17 @@ class DecoderBlock(nn.Module):
         v = self.norm(torch.relu(self.conv(past))).reshape(B, n, -1, T)
         pooled = v.max(dim=1, keepdim=True).values.expand(v.shape)  # over all items, the placed ones too
         return torch.cat([g, v, pooled], dim=2)
+
+    def of_sets(self, gs):
+        """A list of [m, channels, m steps] -> a list of [m, channels + 2*C, m steps]; the norm sees all cells of all
+        sets together."""
+        rs = [torch.relu(self.conv(nn.functional.pad(g, (2, 0)))).transpose(1, 2) for g in gs]  # [m, m steps, C]
+        cells = self.norm(torch.cat([r.flatten(0, 1) for r in rs])).split([len(g) ** 2 for g in gs])
+        out = []
+        for g, v in zip(gs, cells):
+            v = v.reshape(len(g), len(g), -1).transpose(1, 2)
+            out.append(torch.cat([g, v, v.max(0, keepdim=True).values.expand(v.shape)], dim=1))
+        return out
 
 
 class Decoder(nn.Module):
@@ -89,6 +115,21 @@ class Decoder(nn.Module):
         for m in range(self.blocks):
             g = getattr(self, str(m))(g)
         return g
+
+    def of_sets(self, xs, ys):
+        """xs: a list of [m, D] encoded items, ys: a list of [m] orders -> a list of grids [m, channels, m steps]"""
+        gs = []
+        for x, y in zip(xs, ys):
+            m, D = x.shape
+            before = torch.cat([self.start[None], x[y[:-1]]])  # [m steps, D]
+            g = torch.zeros(m, 2 * D, m, dtype=x.dtype)
+            for t in range(m):
+                for i in y[t:]:  # the others are placed: their cells stay zero
+                    g[i, :, t] = torch.cat([x[i], before[t]])
+            gs.append(g)
+        for m in range(self.blocks):
+            gs = getattr(self, str(m)).of_sets(gs)
+        return gs
 
 
 class OrderNet(nn.Module):
@@ -122,6 +163,34 @@ class OrderNet(nn.Module):
         """Cross-entropy averaged over all B*n steps. The last step of a set is certain and adds 0 to the sum, and
         still counts in the mean."""
         return -self.log_probs(x, y).gather(2, y[:, :, None]).mean()
+
+    def logits_of_sets(self, sets):
+        """Sets of different sizes, with context. sets: a list of (x [n, d], y [m]); y has the placed items of x in
+        their order, the other items are context: the encoder sees them, the decoder does not. -> a list of
+        (logits [m steps, m], free [m steps, m]) over the placed items, smallest index first."""
+        encoded = self.encoder[0].of_sets([x for x, _ in sets])
+        for block in self.encoder[1:]:
+            encoded = block.of_sets(encoded)
+        placed = [y.sort().values for _, y in sets]
+        places = [torch.searchsorted(p, y) for p, (_, y) in zip(placed, sets)]  # orders of the placed items alone
+        grids = self.decoder.of_sets([x[p] for x, p in zip(encoded, placed)], places)
+        out = []
+        for g, y in zip(grids, places):
+            free = torch.ones(len(y), len(y), dtype=torch.bool)
+            for t in range(1, len(y)):
+                free[t:, y[t - 1]] = False
+            out.append((self.head(g.permute(2, 0, 1)).squeeze(2), free))
+        return out
+
+    def log_probs_of_sets(self, sets):
+        """A list of [m steps, m], -inf for the placed items; and the steps of the right orders, [sum of m]."""
+        log_p = [l.masked_fill(~free, -torch.inf).log_softmax(1) for l, free in self.logits_of_sets(sets)]
+        chosen = [p[range(len(y)), torch.searchsorted(y.sort().values, y)] for p, (_, y) in zip(log_p, sets)]
+        return log_p, torch.cat(chosen)
+
+    def loss_of_sets(self, sets):
+        """The mean over all steps of all sets: a set counts as often as it has steps."""
+        return -self.log_probs_of_sets(sets)[1].mean()
 
     @torch.no_grad()
     def order_log_prob(self, x, y):  # [B]

@@ -17,18 +17,28 @@ static void need(bool good, const char *what, const char *path) {
     abort();
 }
 
-char **golden_names(void) {
+enum { FOLDER = 13 }; /* length of "tests/golden/" */
+
+static char **names_of(const char *pattern) {
     glob_t found;
-    need(glob("tests/golden/*.golden", 0, NULL, &found) == 0, "no golden files", "tests/golden");
+    need(glob(pattern, 0, NULL, &found) == 0, "no golden files", pattern);
     char **names = calloc(found.gl_pathc + 1, sizeof *names);
-    need(names != NULL, "no memory", "tests/golden");
+    need(names != NULL, "no memory", pattern);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        const char *base = strrchr(found.gl_pathv[i], '/') + 1;
-        names[i] = strndup(base, strlen(base) - strlen(".golden"));
-        need(names[i] != NULL, "no memory", base);
+        const char *name = found.gl_pathv[i] + FOLDER;
+        names[i] = strndup(name, strlen(name) - strlen(".golden"));
+        need(names[i] != NULL, "no memory", name);
     }
     globfree(&found);
     return names;
+}
+
+char **golden_names(void) {
+    return names_of("tests/golden/*.golden");
+}
+
+char **golden_mixed_names(void) {
+    return names_of("tests/golden/mixed/*.golden");
 }
 
 void golden_names_free(char **names) {
@@ -64,6 +74,16 @@ void golden_load(golden *g, const char *name) {
     g->n = (int)c[8];
     g->seed = (unsigned long long)c[9];
     g->lr = c[10];
+    g->sizes = golden_get(g, "sizes", &count);
+    need(g->sizes ? count == 2 * (size_t)g->B && !g->n : g->n > 0, "no sizes", path);
+}
+
+int golden_items(const golden *g, int b) {
+    return g->sizes ? (int)g->sizes[2 * b] : g->n;
+}
+
+int golden_placed(const golden *g, int b) {
+    return g->sizes ? (int)g->sizes[2 * b + 1] : g->n;
 }
 
 void golden_free(golden *g) {

@@ -15,7 +15,8 @@ enum { GOLDEN_FULL = 1280, GOLDEN_SAMPLES = 64, GOLDEN_PROJECTIONS = 4, GOLDEN_S
 typedef struct golden {
     char name[64]; /* of the case: the file's name without .golden */
     onet_settings settings;
-    int B, n;
+    int B, n;                /* n is 0 where the sets have different sizes */
+    const double *sizes;     /* [B, 2]: items and placed items of each set; NULL where n says it */
     unsigned long long seed; /* for generated_theta() and generated_batch() */
     double lr;               /* of the Adam trajectory; betas 0.9 and 0.999, eps 1e-8 */
     unsigned char *bytes;
@@ -27,13 +28,20 @@ typedef struct golden_noise {
     double logits, loss, gradients, running, eval_logits, eval_loss, adam_loss, adam_change;
 } golden_noise;
 
-/* The names of all cases, sorted: a NULL-ended array to be freed with golden_names_free(). */
+/* The names of all cases with sets of one size, sorted: a NULL-ended array to be freed with
+ * golden_names_free(). */
 char **golden_names(void);
+/* Those with sets of different sizes, with context items too. */
+char **golden_mixed_names(void);
 void golden_names_free(char **names);
 
 /* Loads tests/golden/NAME.golden, found from the repository's root; aborts with a message when it cannot. */
 void golden_load(golden *g, const char *name);
 void golden_free(golden *g);
+
+/* Items and placed items of set b. */
+int golden_items(const golden *g, int b);
+int golden_placed(const golden *g, int b);
 
 /* An entry's numbers, or NULL where the file has none of that name. count may be NULL. */
 const double *golden_get(const golden *g, const char *entry, size_t *count);

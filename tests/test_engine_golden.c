@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/sets.h"
 #include "golden_file.h"
 #include "kernels/net.h"
 #include "model/generated.h"
@@ -34,26 +35,50 @@ static void *need(void *p) {
     return p;
 }
 
+/* The sets of a batch: those of generated_batch(), or where sizes differ each set from a batch of its own,
+ * with the first of its order placed and the others context. */
+static void add_batch(bench *b, int step, uint8_t *context) {
+    onet_error err;
+    int B = b->g.B, d = b->g.settings.width, largest = 0;
+    for (int k = 0; k < B; k++) largest = golden_items(&b->g, k) > largest ? golden_items(&b->g, k) : largest;
+    float *x = need(malloc((size_t)B * (size_t)largest * (size_t)d * sizeof *x));
+    int32_t *y = need(malloc((size_t)B * (size_t)largest * sizeof *y));
+    if (!b->g.sizes) generated_batch(b->g.seed, step, B, b->g.n, d, x, y);
+    for (int k = 0; k < B; k++) {
+        int n = golden_items(&b->g, k), m = golden_placed(&b->g, k), at = m;
+        size_t from = b->g.sizes ? 0 : (size_t)k * (size_t)n;
+        if (b->g.sizes) generated_batch(b->g.seed, step * B + k, 1, n, d, x, y);
+        uint8_t *is_context = context + b->sets->start[b->sets->count];
+        memset(is_context, 0, (size_t)n);
+        for (int t = m; t < n; t++) is_context[y[from + (size_t)t]] = 1;
+        for (int i = 0; i < n; i++)
+            if (is_context[i]) y[from + (size_t)at++] = i;
+        assert_int_equal(sets_append(b->sets, (size_t)n, d, x + from * (size_t)d, y + from, &err), ONET_OK);
+    }
+    free(x);
+    free(y);
+}
+
 static void setup(bench *b, const char *name, const char *kernel_set) {
     onet_error err;
     golden_load(&b->g, name);
     assert_int_equal(shape_make(&b->sh, &b->g.settings, &err), ONET_OK);
-    size_t B = (size_t)b->g.B, n = (size_t)b->g.n, d = (size_t)b->g.settings.width;
-    float *x = need(malloc(GOLDEN_STEPS * B * n * d * sizeof *x));
-    int32_t *y = need(malloc(GOLDEN_STEPS * B * n * sizeof *y));
-    for (size_t s = 0; s < GOLDEN_STEPS; s++)
-        generated_batch(b->g.seed, (int)s, b->g.B, b->g.n, (int)d, x + s * B * n * d, y + s * B * n);
-    assert_int_equal(onet_sets_from(&b->sets, GOLDEN_STEPS * B, (int)n, (int)d, x, y, &err), ONET_OK);
-    free(x);
-    free(y);
-    b->index = need(malloc(GOLDEN_STEPS * B * sizeof *b->index));
-    for (size_t i = 0; i < GOLDEN_STEPS * B; i++) b->index[i] = (uint32_t)i;
+    batch_size size = {0};
+    for (int k = 0; k < b->g.B; k++) batch_size_add(&size, golden_items(&b->g, k), golden_placed(&b->g, k));
+    uint8_t *context = need(malloc(GOLDEN_STEPS * size.items));
+    assert_int_equal(sets_new(&b->sets, b->g.settings.width, &err), ONET_OK);
+    for (int step = 0; step < GOLDEN_STEPS; step++) add_batch(b, step, context);
+    if (size.steps < size.items) assert_int_equal(onet_sets_set_context(b->sets, context, &err), ONET_OK);
+    free(context);
+    size_t sets = b->sets->count;
+    b->index = need(malloc(sets * sizeof *b->index));
+    for (size_t i = 0; i < sets; i++) b->index[i] = (uint32_t)i;
     b->theta = need(malloc(b->sh.total * sizeof *b->theta));
     b->out = need(malloc(b->sh.total * sizeof *b->out));
     b->wide = need(malloc(b->sh.total * sizeof *b->wide));
     generated_theta(&b->sh, b->g.seed, b->theta);
     assert_int_equal(cpu_open(&b->t, &b->sh, kernel_set, 2, &err), ONET_OK);
-    assert_int_equal(b->t->ops->reserve(b->t, batch_of_one_size(b->g.B, b->g.n), &err), ONET_OK);
+    assert_int_equal(b->t->ops->reserve(b->t, size, &err), ONET_OK);
     assert_int_equal(b->t->ops->data(b->t, b->sets, NULL, NULL, 0, &err), ONET_OK);
     assert_int_equal(b->t->ops->put(b->t, NET_THETA, b->theta, &err), ONET_OK);
 }
@@ -96,22 +121,29 @@ static int trained_tensors(const shape *sh) {
 static void one_batch(bench *b) {
     golden_noise noise = golden_expected(&b->g);
     onet_error err;
-    int B = b->g.B, n = b->g.n;
+    int B = b->g.B;
     b->t->ops->take(b->t, b->index, B);
     b->t->ops->forward(b->t);
     near(b, "loss", b->t->ops->loss(b->t), *golden_get(&b->g, "loss", NULL),
          SLACK * noise.loss + floor_of(&b->g));
-    const double *want = golden_get(&b->g, "log_probs", NULL);
-    const real *got = cpu_logprob(b->t);
-    for (int set = 0; set < B; set++)
-        for (int t = 0; t < n; t++)
+    size_t count;
+    const double *want = golden_get(&b->g, "log_probs", &count), *end = want + count;
+    const real *got = cpu_logprob(b->t); /* of the placed items, smallest index first */
+    for (int set = 0; set < B; set++) {
+        int n = golden_items(&b->g, set), m = golden_placed(&b->g, set);
+        const int32_t *order = b->sets->order + b->sets->start[set];
+        for (int t = 0; t < m; t++)
             for (int i = 0; i < n; i++) {
-                int free_item = 0;
-                for (int k = t; k < n; k++) free_item |= b->sets->order[set * n + k] == i;
+                bool placed = false, free_item = false;
+                for (int k = 0; k < m; k++) placed |= order[k] == i;
+                for (int k = t; k < m; k++) free_item |= order[k] == i;
                 if (free_item)
-                    near(b, "log-probability", (double)got[((size_t)set * n + t) * n + i], *want++,
+                    near(b, "log-probability", (double)*got, *want++,
                          SLACK * noise.logits + 10 * floor_of(&b->g));
+                got += placed;
             }
+    }
+    assert_ptr_equal(want, end);
     b->t->ops->get(b->t, NET_THETA, b->out, &err);
     want = golden_get(&b->g, "running", NULL);
     for (size_t i = b->sh.trained; i < b->sh.total; i++)
@@ -198,6 +230,30 @@ static void orders(bench *b, const char *kernel_set) {
     onet_model_free(model);
 }
 
+/* The log-probabilities of the right orders with the running statistics. */
+static void right_orders(bench *b, const char *kernel_set) {
+    golden_noise noise = golden_expected(&b->g);
+    onet_error err;
+    onet_model *model;
+    onet_orderer *o;
+    size_t all = b->sets->count, B = (size_t)b->g.B;
+    double *got = need(malloc(B * sizeof *got));
+    const double *want = golden_get(&b->g, "eval_log_prob", NULL);
+    assert_int_equal(model_new(&model, &b->g.settings, &err), ONET_OK);
+    memcpy(model->theta, b->theta, b->sh.total * sizeof(float));
+    onet_order_options options = {.size = sizeof options, .threads = 2, .kernels = kernel_set};
+    assert_int_equal(onet_orderer_new(&o, model, &options, &err), ONET_OK);
+    b->sets->count = B;
+    assert_int_equal(onet_orderer_score(o, b->sets, got, &err), ONET_OK);
+    b->sets->count = all;
+    for (size_t s = 0; s < B; s++)
+        near(b, "log-probability of a right order", got[s], want[s],
+             SLACK * golden_placed(&b->g, (int)s) * noise.eval_logits + 1e-5);
+    onet_orderer_free(o);
+    onet_model_free(model);
+    free(got);
+}
+
 static void agrees_with_the_twin(void **state) {
     const char *kernel_set = *state;
     char **names = golden_names();
@@ -211,6 +267,23 @@ static void agrees_with_the_twin(void **state) {
         teardown(&b);
     }
     assert_true(count > 20);
+    golden_names_free(names);
+}
+
+/* Batches of sets of different sizes, with and without context items. */
+static void agrees_on_mixed_batches(void **state) {
+    const char *kernel_set = *state;
+    char **names = golden_mixed_names();
+    size_t count = 0;
+    for (; names[count]; count++) {
+        bench b;
+        setup(&b, names[count], kernel_set);
+        one_batch(&b);
+        ten_steps(&b);
+        right_orders(&b, kernel_set);
+        teardown(&b);
+    }
+    assert_true(count > 5);
     golden_names_free(names);
 }
 
@@ -235,12 +308,19 @@ static void parameter_counts(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[8] = {cmocka_unit_test(parameter_counts)};
-    static char names[7][64];
+    static const struct {
+        const char *name;
+        CMUnitTestFunction run;
+    } each[] = {{"agrees_with_the_twin", agrees_with_the_twin},
+                {"agrees_on_mixed_batches", agrees_on_mixed_batches}};
+    enum { MOST = 9 };
+    struct CMUnitTest tests[MOST] = {cmocka_unit_test(parameter_counts)};
+    static char names[MOST][64];
     size_t count = 1;
-    for (const char *const *k = kernels_available(); *k && count < 8; k++, count++) {
-        snprintf(names[count - 1], sizeof names[0], "agrees_with_the_twin: %s", *k);
-        tests[count] = (struct CMUnitTest){names[count - 1], agrees_with_the_twin, NULL, NULL, (void *)*k};
-    }
+    for (const char *const *k = kernels_available(); *k; k++)
+        for (int i = 0; i < 2 && count < MOST; i++, count++) {
+            snprintf(names[count], sizeof names[0], "%s: %s", each[i].name, *k);
+            tests[count] = (struct CMUnitTest){names[count], each[i].run, NULL, NULL, (void *)*k};
+        }
     return _cmocka_run_group_tests("golden", tests, count, NULL, NULL);
 }
