@@ -8,6 +8,7 @@
 
 #include "alloc_count.h"
 #include "base/rng.h"
+#include "context_help.h"
 #include "data/pick.h"
 #include "data/sets.h"
 #include "kernels/net.h"
@@ -117,28 +118,36 @@ static onet_model *train(const onet_sets *sets, const onet_sets *valid, const on
     return m;
 }
 
+static void same_bits_for_any_threads(const onet_sets *sets, const onet_sets *valid, onet_train_options o) {
+    for (int threads = 1; threads <= 3; threads++) {
+        char name[32];
+        snprintf(name, sizeof name, "t%d.safetensors", threads);
+        o.threads = threads;
+        o.model_path = in_folder(name);
+        onet_model_free(train(sets, valid, &o));
+        if (threads > 1) same_files(in_folder("t1.safetensors"), in_folder(name));
+    }
+}
+
 static void threads_give_the_same_bits(void **state) {
     (void)state;
     onet_sets *sets = sorting(600, 1, 9, 1), *valid = sorting(50, 5, 9, 2);
-    const char *const *k = kernels_available();
-    for (; *k; k++) {
+    onet_sets *seen = give_context(sorting(600, 1, 9, 1), 3);
+    for (const char *const *k = kernels_available(); *k; k++) {
         onet_train_options o = small_run();
         o.kernels = *k;
         o.average = 0.99;
         o.clip = 0.5;
         o.drop = 0.4;
         o.jitter = 0.05;
-        for (int threads = 1; threads <= 3; threads++) {
-            char name[32];
-            snprintf(name, sizeof name, "t%d.safetensors", threads);
-            o.threads = threads;
-            o.model_path = in_folder(name);
-            onet_model_free(train(sets, valid, &o));
-            if (threads > 1) same_files(in_folder("t1.safetensors"), in_folder(name));
-        }
+        o.batches = ONET_BATCHES_ONE_SIZE;
+        same_bits_for_any_threads(sets, valid, o);
+        o.batches = ONET_BATCHES_MIXED;
+        same_bits_for_any_threads(seen, valid, o);
     }
     onet_sets_free(sets);
     onet_sets_free(valid);
+    onet_sets_free(seen);
 }
 
 /* Turns the orders of sets round: the better the model, the less likely they are. */
@@ -157,8 +166,8 @@ static int stop_at(void *context, const onet_progress *p) {
     return p->step >= *(uint64_t *)context;
 }
 
-static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train_vectors, double drop,
-                                    int patience) {
+static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, onet_batches batches,
+                                    int train_vectors, double drop, int patience) {
     onet_train_options o = small_run();
     onet_model *m;
     onet_error err;
@@ -168,7 +177,7 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train
     o.drop = drop;
     if (sets->items) o.jitter = drop / 5;
     o.patience = patience;
-    if (patience) o.batches = ONET_BATCHES_MIXED;
+    o.batches = batches;
     o.model_path = in_folder("whole.safetensors");
     onet_model_free(train(sets, valid, &o));
     char parts_path[128]; /* in_folder's answers do not last */
@@ -208,11 +217,16 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, int train
 
 static void a_resumed_run_equals_an_unbroken_one(void **state) {
     (void)state;
-    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), 0, 0, 0);
-    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), 0, 0.5, 0);
-    resumed_equals_unbroken(sorting(700, 2, 9, 3), turned(sorting(50, 5, 9, 4)), 0, 0.5, 2);
-    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), 1, 0, 0);
-    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), 1, 0.5, 0);
+    const onet_batches one_size = ONET_BATCHES_ONE_SIZE, mixed = ONET_BATCHES_MIXED;
+    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), one_size, 0, 0, 0);
+    resumed_equals_unbroken(sorting(700, 2, 9, 3), sorting(50, 5, 9, 4), one_size, 0, 0.5, 0);
+    resumed_equals_unbroken(sorting(700, 2, 9, 3), turned(sorting(50, 5, 9, 4)), mixed, 0, 0.5, 2);
+    resumed_equals_unbroken(give_context(sorting(700, 2, 9, 3), 3), give_context(sorting(50, 5, 9, 4), 3),
+                            mixed, 0, 0.5, 0);
+    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), one_size, 1, 0,
+                            0);
+    resumed_equals_unbroken(as_words(sorting(700, 2, 9, 3)), as_words(sorting(50, 5, 9, 4)), mixed, 1, 0.5,
+                            0);
 }
 
 static double loglik(const onet_model *m, const onet_sets *sets) {

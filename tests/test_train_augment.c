@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context_help.h"
 #include "data/sets.h"
 #include "train/augment.h"
 #include "train/first.h"
@@ -264,33 +265,13 @@ static void ranks_draw_the_same(void **state) {
     onet_sets_free(sets);
 }
 
-/* Every third item becomes context: seen, never placed. */
-static void give_context(onet_sets *sets) {
-    onet_error err;
-    size_t items = sets->start[sets->count];
-    uint8_t *context = calloc(items, 1);
-    assert_non_null(context);
-    for (size_t s = 0; s < sets->count; s++) {
-        size_t from = sets->start[s], n = sets_size(sets, s), at = 0;
-        int32_t *order = sets->order + from, placed[MOST];
-        for (size_t i = 2; i < n; i += 3) context[from + i] = 1;
-        for (size_t t = 0; t < n; t++)
-            if (!context[from + (size_t)order[t]]) placed[at++] = order[t];
-        for (size_t i = 0; i < n; i++)
-            if (context[from + i]) placed[at++] = (int32_t)i;
-        memcpy(order, placed, n * sizeof *order);
-    }
-    assert_int_equal(onet_sets_set_context(sets, context, &err), ONET_OK);
-    free(context);
-}
-
 static void context_items_are_left_out_too(void **state) {
     (void)state;
     onet_error err;
     augment *a;
     onet_sets *sets = numbers(0, 1);
     onet_train_options o = asks(0, 0.6, 0);
-    give_context(sets);
+    give_context(sets, 3);
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
     augment_draw(a, 1, false);
     assert_int_equal(sets_check(&a->sets, &err), ONET_OK); /* orders and context go together */
@@ -312,7 +293,7 @@ static void context_items_are_left_out_too(void **state) {
         onet_sets *own = numbers((size_t)rank, 3);
         onet_sets sizes = {
             .count = sets->count, .width = WIDTH, .start = sets->start, .context = sets->context};
-        give_context(own);
+        give_context(own, 3);
         assert_int_equal(augment_new(&b, &sizes, own, &o, rank, 3, &err), ONET_OK);
         augment_draw(b, 1, false);
         for (size_t s = 0; s < SETS; s++) {

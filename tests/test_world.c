@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/world.h"
+#include "context_help.h"
 #include "decode/orderer.h"
 #include "model/model.h"
 #include "number_sets.h"
@@ -154,15 +155,16 @@ static training training_of(const onet_sets *sets) {
 
 static void trains_the_same(void **state) {
     (void)state;
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < 6; kind++) { /* from 4 on with context items */
         int as_words = kind % 2;
         onet_sets *sets = number_sets(200, as_words, 1);
         assert_non_null(sets);
+        if (kind >= 4) give_context(sets, 3);
         training t = training_of(sets);
         if (kind >= 2) {
             t.o.drop = 0.5;
             t.o.jitter = as_words ? 0 : 0.05;
-            t.o.batches = as_words ? ONET_BATCHES_MIXED : ONET_BATCHES_ONE_SIZE;
+            t.o.batches = as_words || kind >= 4 ? ONET_BATCHES_MIXED : ONET_BATCHES_ONE_SIZE;
         }
         onet_model *alone;
         onet_error err;

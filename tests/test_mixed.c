@@ -1,0 +1,289 @@
+/* Batches of sets of different sizes, with context items: what must hold for any weights, and that a wide mix
+ * of sizes is learned at every size. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "context_help.h"
+#include "kernels/net.h"
+#include "number_sets.h"
+#include "random_model.h"
+
+/* ---- one step ---- */
+
+typedef struct step {
+    shape sh;
+    net *t;
+    float *theta, *grad; /* [total]: the running statistics after the step; the gradient */
+    double loss;
+} step;
+
+static void step_open(step *s, const onet_settings *settings, const onet_sets *sets, const char *kernel_set,
+                      int threads) {
+    onet_error err;
+    batch_size room = {0};
+    assert_int_equal(shape_make(&s->sh, settings, &err), ONET_OK);
+    s->theta = need(malloc(s->sh.total * sizeof *s->theta));
+    s->grad = need(calloc(s->sh.total, sizeof *s->grad));
+    for (size_t k = 0; k < sets->count; k++)
+        batch_size_add(&room, (int)sets_size(sets, k), (int)sets_placed(sets, k));
+    assert_int_equal(cpu_open(&s->t, &s->sh, kernel_set, threads, &err), ONET_OK);
+    assert_int_equal(s->t->ops->reserve(s->t, room, &err), ONET_OK);
+    assert_int_equal(s->t->ops->data(s->t, sets, NULL, NULL, 0, &err), ONET_OK);
+}
+
+/* The batch of the given sets, always with the same weights. */
+static void step_run(step *s, const uint32_t *index, int B) {
+    onet_error err;
+    generated_theta(&s->sh, 6, s->theta);
+    assert_int_equal(s->t->ops->put(s->t, NET_THETA, s->theta, &err), ONET_OK);
+    s->t->ops->take(s->t, index, B);
+    s->t->ops->forward(s->t);
+    s->loss = s->t->ops->loss(s->t);
+    s->t->ops->backward(s->t);
+    assert_int_equal(s->t->ops->get(s->t, NET_GRAD, s->grad, &err), ONET_OK);
+    assert_int_equal(s->t->ops->get(s->t, NET_THETA, s->theta, &err), ONET_OK);
+}
+
+static void step_close(step *s) {
+    s->t->ops->close(s->t);
+    free(s->theta);
+    free(s->grad);
+}
+
+static void same_bits(const step *a, const step *b) {
+    assert_true(a->loss == b->loss);
+    assert_memory_equal(a->grad, b->grad, a->sh.trained * sizeof *a->grad);
+    assert_memory_equal(a->theta, b->theta, a->sh.total * sizeof *a->theta);
+}
+
+static void same_but_for_rounding(const step *a, const step *b) {
+    size_t trained = a->sh.trained, statistics = a->sh.total - trained;
+    double gradient = relative_difference(a->grad, b->grad, trained),
+           running = relative_difference(a->theta + trained, b->theta + trained, statistics);
+    if (!(fabs(a->loss - b->loss) < 1e-5 && gradient < 1e-4 && running < 1e-6))
+        fail_msg("loss %.9g and %.9g, gradients differ by %.2g, running statistics by %.2g", a->loss, b->loss,
+                 gradient, running);
+}
+
+/* Some sets of all sizes, every third item of the larger ones context. */
+static onet_sets *various(const onet_settings *of, int count, int with_context, uint64_t seed) {
+    onet_sets *sets = random_sets(of->width, count, 2, 11, seed);
+    return with_context ? give_context(sets, 3) : sets;
+}
+
+enum { B = 24 }; /* more sets than the CPU backend has groups of sets */
+
+static void for_each_net(void (*check)(const onet_settings *of, int with_context, const char *kernel_set)) {
+    for (const char *const *kernel_set = kernels_available(); *kernel_set; kernel_set++)
+        for (int k = 0; k < NETS; k++)
+            for (int with_context = 0; with_context < 2; with_context++)
+                check(&nets[k], with_context, *kernel_set);
+}
+
+static void reordered_sets(const onet_settings *of, int with_context, const char *kernel_set) {
+    onet_sets *sets = various(of, B, with_context, 1);
+    step forth, back;
+    uint32_t index[B];
+    step_open(&forth, of, sets, kernel_set, 2);
+    step_open(&back, of, sets, kernel_set, 2);
+    for (uint32_t i = 0; i < B; i++) index[i] = i;
+    step_run(&forth, index, B);
+    for (uint32_t i = 0; i < B; i++) index[i] = B - 1 - i;
+    step_run(&back, index, B);
+    same_but_for_rounding(&forth, &back);
+    step_close(&forth);
+    step_close(&back);
+    onet_sets_free(sets);
+}
+
+static void the_order_of_the_sets_does_not_matter(void **state) {
+    (void)state;
+    for_each_net(reordered_sets);
+}
+
+/* The same sets, each with its items rotated by one place: their order and context items go with them. */
+static onet_sets *rotated(const onet_sets *sets) {
+    onet_sets *out;
+    onet_error err;
+    int d = sets->width;
+    size_t items = sets->start[sets->count];
+    uint8_t *context = need(calloc(items, 1));
+    assert_int_equal(sets_new(&out, d, &err), ONET_OK);
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t n = sets_size(sets, s), m = sets_placed(sets, s), from = sets->start[s], at = m;
+        float *x = need(malloc(n * (size_t)d * sizeof *x));
+        int32_t *y = need(malloc(n * sizeof *y));
+        for (size_t i = 0; i < n; i++) {
+            memcpy(x + (i + 1) % n * (size_t)d, sets_item(sets, from + i), (size_t)d * sizeof *x);
+            if (sets->context) context[from + (i + 1) % n] = sets->context[from + i];
+        }
+        for (size_t t = 0; t < m; t++) y[t] = (int32_t)((size_t)(sets->order[from + t] + 1) % n);
+        for (size_t i = 0; i < n; i++)
+            if (context[from + i]) y[at++] = (int32_t)i;
+        assert_int_equal(sets_append(out, n, d, x, y, &err), ONET_OK);
+        free(x);
+        free(y);
+    }
+    if (sets->context) assert_int_equal(onet_sets_set_context(out, context, &err), ONET_OK);
+    free(context);
+    return out;
+}
+
+static void permuted_items(const onet_settings *of, int with_context, const char *kernel_set) {
+    onet_sets *sets = various(of, B, with_context, 2), *other = rotated(sets);
+    step a, b;
+    uint32_t index[B];
+    for (uint32_t i = 0; i < B; i++) index[i] = i;
+    step_open(&a, of, sets, kernel_set, 2);
+    step_open(&b, of, other, kernel_set, 2);
+    step_run(&a, index, B);
+    step_run(&b, index, B);
+    same_but_for_rounding(&a, &b);
+    step_close(&a);
+    step_close(&b);
+    onet_sets_free(sets);
+    onet_sets_free(other);
+}
+
+static void the_order_of_the_items_does_not_matter(void **state) {
+    (void)state;
+    for_each_net(permuted_items);
+}
+
+/* A batch of other sizes in between changes no bit: what it left in memory is not read. Nor does the number
+ * of threads. */
+static void batch_after_batch(const onet_settings *of, int with_context, const char *kernel_set) {
+    onet_sets *sets = various(of, 2 * B, with_context, 3);
+    step fresh, used;
+    uint32_t index[2 * B];
+    for (uint32_t i = 0; i < 2 * B; i++) index[i] = i * 5 % (2 * B);
+    step_open(&fresh, of, sets, kernel_set, 1);
+    step_run(&fresh, index, B);
+    for (int threads = 1; threads <= 3; threads++) {
+        step_open(&used, of, sets, kernel_set, threads);
+        step_run(&used, index + B, B);
+        assert_true(used.loss != fresh.loss);
+        step_run(&used, index + 3, 2 * B - 3);
+        step_run(&used, index, B);
+        same_bits(&fresh, &used);
+        step_close(&used);
+    }
+    step_close(&fresh);
+    onet_sets_free(sets);
+}
+
+static void a_batch_leaves_nothing_behind(void **state) {
+    (void)state;
+    for_each_net(batch_after_batch);
+}
+
+static void context_that_no_item_has_changes_no_bit(void **state) {
+    (void)state;
+    onet_error err;
+    onet_sets *plain = various(&nets[1], B, 0, 4), *marked = various(&nets[1], B, 0, 4);
+    uint8_t *none = need(calloc(marked->start[B], 1));
+    uint32_t index[B];
+    step a, b;
+    for (uint32_t i = 0; i < B; i++) index[i] = i;
+    assert_int_equal(onet_sets_set_context(marked, none, &err), ONET_OK);
+    step_open(&a, &nets[1], plain, NULL, 2);
+    step_open(&b, &nets[1], marked, NULL, 2);
+    step_run(&a, index, B);
+    step_run(&b, index, B);
+    same_bits(&a, &b);
+    step_close(&a);
+    step_close(&b);
+    free(none);
+    onet_sets_free(plain);
+    onet_sets_free(marked);
+}
+
+/* Context items are seen: another one changes the loss. */
+static void context_is_seen(void **state) {
+    (void)state;
+    onet_sets *sets = various(&nets[1], B, 1, 5);
+    uint32_t index[B];
+    step a, b;
+    for (uint32_t i = 0; i < B; i++) index[i] = i;
+    step_open(&a, &nets[1], sets, NULL, 2);
+    step_run(&a, index, B);
+    size_t item = 0;
+    while (!sets->context[item]) item++;
+    sets->items[item * (size_t)nets[1].width] += 1;
+    step_open(&b, &nets[1], sets, NULL, 2);
+    step_run(&b, index, B);
+    assert_true(fabs(a.loss - b.loss) > 1e-4);
+    step_close(&a);
+    step_close(&b);
+    onet_sets_free(sets);
+}
+
+/* ---- training ---- */
+
+static onet_model *train(const onet_sets *sets, const onet_train_options *o) {
+    onet_model *m;
+    onet_error err;
+    if (onet_train(&m, sets, NULL, o, &err)) fail_msg("training failed: %s", err.text);
+    return m;
+}
+
+static onet_train_options small_run(onet_batches batches) {
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MEAN, 2, 8, {0}};
+    o.batch = 16;
+    o.epochs = 2;
+    o.batches = batches;
+    o.statistics = ONET_STATISTICS_RUNNING;
+    return o;
+}
+
+static void sets_of_one_size_make_the_same_batches(void **state) {
+    (void)state;
+    onet_sets *sets = random_sets(2, 90, 6, 6, 7);
+    onet_train_options mixed = small_run(ONET_BATCHES_MIXED), one = small_run(ONET_BATCHES_ONE_SIZE);
+    onet_model *a = train(sets, &mixed), *b = train(sets, &one);
+    assert_memory_equal(a->theta, b->theta, a->sh.total * sizeof *a->theta);
+    onet_model_free(a);
+    onet_model_free(b);
+    onet_sets_free(sets);
+}
+
+/* However many sizes there are, batches are full: each size here has at most three sets. */
+static void sizes_share_batches(void **state) {
+    (void)state;
+    onet_sets *sets = random_sets(1, 0, 1, 1, 0), *more;
+    onet_error err;
+    for (int n = 1; n <= 60; n++) {
+        more = random_sets(1, 1 + n % 3, n, n, (uint64_t)n);
+        for (size_t s = 0; s < more->count; s++)
+            assert_int_equal(sets_append(sets, (size_t)n, 1, more->items + more->start[s],
+                                         more->order + more->start[s], &err),
+                             ONET_OK);
+        onet_sets_free(more);
+    }
+    for (int with_drop = 0; with_drop < 2; with_drop++) {
+        onet_train_options o = small_run(ONET_BATCHES_MIXED);
+        o.drop = with_drop ? 0.5 : 0;
+        onet_model *m = train(sets, &o);
+        size_t used = sets->count - 2; /* two sets have one item and no order to learn */
+        assert_int_equal(atoi(onet_model_record(m, "steps")), 2 * ((used + 15) / 16));
+        onet_model_free(m);
+    }
+    onet_sets_free(sets);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_order_of_the_sets_does_not_matter),
+        cmocka_unit_test(the_order_of_the_items_does_not_matter),
+        cmocka_unit_test(a_batch_leaves_nothing_behind),
+        cmocka_unit_test(context_that_no_item_has_changes_no_bit),
+        cmocka_unit_test(context_is_seen),
+        cmocka_unit_test(sets_of_one_size_make_the_same_batches),
+        cmocka_unit_test(sizes_share_batches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
