@@ -43,6 +43,9 @@ src/kernels/cpu.c|k1\[c\] = (real)(g \* inv \* m2)|k1[c] = (real)(-g * inv * m2)
 src/kernels/cpu_head.c|i == order\[t\] ? each|i != order[t] ? each|test_engine_golden
 src/kernels/cpu_decoder.c|start\[c\] += spare|start[c] -= spare|double_gradients
 src/model/generated.c|theta + sh->tensor\[k\].offset);|theta + sh->tensor[k].offset); theta[77] += 0.01f;|test_engine_golden
+src/kernels/cpu_head.c|(size_t)(at->n - n) \* D|(size_t)0 * D|test_engine_golden
+src/kernels/cpu_decoder.c|(size_t)(s->at\[b\].n - s->at\[b\].m)|(size_t)0|test_mixed
+src/kernels/net.c|size->step_cells += (size_t)m|size->step_cells += (size_t)n|test_engine_golden
 src/decode/search.c|t < 2 ? t : 2|t < 1 ? t : 2|test_engine_properties
 LIST
 echo "$passed passed, $failed failed"

@@ -275,6 +275,122 @@ static void sizes_share_batches(void **state) {
     onet_sets_free(sets);
 }
 
+/* ---- a wide mix of sizes ---- */
+
+enum { SMALLEST = 2, LARGEST = 40, REGION = 4 }; /* items of a page; features of a region */
+
+/* Pages of n regions in one to three columns, read column by column, each from top to bottom. A region is x,
+ * y, width and height: the more regions, the smaller they are, so the features of a set depend on its size.
+ */
+static void add_page(onet_sets *sets, rng *r, int n) {
+    float x[LARGEST * REGION];
+    int32_t order[LARGEST], item[LARGEST];
+    onet_error err;
+    int columns = 1 + (int)rng_below(r, n < 3 ? (uint64_t)n : 3), at = 0;
+    for (int i = 0; i < n; i++) item[i] = i; /* where the next region of the order stands in the set */
+    for (int i = n - 1; i > 0; i--) {
+        int j = (int)rng_below(r, (uint64_t)i + 1);
+        int32_t swap = item[i];
+        item[i] = item[j];
+        item[j] = swap;
+    }
+    for (int c = 0; c < columns; c++) {
+        int later = columns - c - 1, rows = n - at;
+        if (later) rows = 1 + (int)rng_below(r, (uint64_t)(n - at - later));
+        for (int i = 0; i < rows; i++, at++) {
+            float *to = x + item[at] * REGION;
+            to[0] = (float)(c / (double)columns + 0.02 * rng_uniform(r));
+            to[1] = (float)((i + 0.3 * rng_uniform(r)) / rows);
+            to[2] = (float)(0.9 / columns);
+            to[3] = (float)((0.5 + 0.3 * rng_uniform(r)) / rows);
+            order[at] = item[at];
+        }
+    }
+    assert_int_equal(sets_append(sets, (size_t)n, REGION, x, order, &err), ONET_OK);
+}
+
+typedef struct by_size {
+    double exact[LARGEST + 1], loglik[LARGEST + 1]; /* share of sets; mean per step */
+    int worst;                                      /* size with the lowest log-likelihood */
+} by_size;
+
+/* On new pages, as many of each size. */
+static by_size measure(const onet_model *m) {
+    enum { EACH = 50 };
+    by_size out = {.worst = SMALLEST};
+    onet_sets *sets;
+    onet_error err;
+    rng r;
+    rng_seed(&r, 1000, 0);
+    for (int n = SMALLEST; n <= LARGEST; n++) {
+        assert_int_equal(sets_new(&sets, REGION, &err), ONET_OK);
+        for (int s = 0; s < EACH; s++) add_page(sets, &r, n);
+        result greedy = run(m, sets, (onet_order_options){.decode = ONET_GREEDY});
+        double *p = scores(m, sets);
+        for (int s = 0; s < EACH; s++) {
+            size_t from = sets->start[s];
+            out.exact[n] += !memcmp(greedy.order + from, sets->order + from, (size_t)n * sizeof(int32_t));
+            out.loglik[n] += p[s] / n;
+        }
+        out.exact[n] /= EACH;
+        out.loglik[n] /= EACH;
+        free(p);
+        result_free(&greedy);
+        onet_sets_free(sets);
+        if (out.loglik[n] < out.loglik[out.worst]) out.worst = n;
+    }
+    return out;
+}
+
+static by_size trained_with(const onet_sets *sets, onet_batches batches, onet_statistics statistics,
+                            uint64_t seed) {
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    o.batches = batches;
+    o.statistics = statistics;
+    o.seed = seed;
+    onet_model *m = train(sets, &o);
+    by_size out = measure(m);
+    print_message("%s, seed %d: exact %.2f at 2 and %.2f at 3, lowest log-likelihood %.4f at %d\n",
+                  batches == ONET_BATCHES_MIXED ? "mixed" : "one size", (int)seed, out.exact[2], out.exact[3],
+                  out.loglik[out.worst], out.worst);
+    onet_model_free(m);
+    return out;
+}
+
+/* Some ten sets of each size. Batches of one size with measured statistics fail here at small sizes
+ * (docs/model.md, Norms, says why); which size suffers is chance, and of six seeds one was spared, so the
+ * comparison is over three seeds. This test prints, with the mean pool and AVX-512:
+ *
+ *     mixed, seed 1: exact 1.00 at 2 and 1.00 at 3, lowest log-likelihood -0.0006 at 5
+ *     one size, seed 1: exact 0.10 at 2 and 0.66 at 3, lowest log-likelihood -84.7028 at 4
+ *     mixed, seed 2: exact 1.00 at 2 and 1.00 at 3, lowest log-likelihood -0.0040 at 39
+ *     one size, seed 2: exact 0.12 at 2 and 0.22 at 3, lowest log-likelihood -17.5657 at 2
+ *     mixed, seed 3: exact 1.00 at 2 and 1.00 at 3, lowest log-likelihood -0.0057 at 39
+ *     one size, seed 3: exact 0.68 at 2 and 0.66 at 3, lowest log-likelihood -17.6976 at 2
+ */
+static void a_wide_mix_of_sizes_is_learned_at_every_size(void **state) {
+    (void)state;
+    double lowest_mixed = 0, lowest_one_size = 0;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        onet_sets *sets;
+        onet_error err;
+        rng r;
+        rng_seed(&r, seed, 0);
+        assert_int_equal(sets_new(&sets, REGION, &err), ONET_OK);
+        for (int s = 0; s < 400; s++)
+            add_page(sets, &r, SMALLEST + (int)rng_below(&r, LARGEST - SMALLEST + 1));
+        by_size mixed = trained_with(sets, ONET_BATCHES_MIXED, ONET_STATISTICS_RUNNING, seed);
+        by_size one_size = trained_with(sets, ONET_BATCHES_ONE_SIZE, ONET_STATISTICS_MEASURED, seed);
+        assert_true(mixed.exact[2] >= 0.97 && mixed.exact[3] >= 0.97);
+        lowest_mixed = fmin(lowest_mixed, mixed.loglik[mixed.worst]);
+        lowest_one_size = fmin(lowest_one_size, one_size.loglik[one_size.worst]);
+        onet_sets_free(sets);
+    }
+    assert_true(lowest_mixed > -0.03);
+    assert_true(lowest_one_size < lowest_mixed);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_order_of_the_sets_does_not_matter),
@@ -284,6 +400,7 @@ int main(void) {
         cmocka_unit_test(context_is_seen),
         cmocka_unit_test(sets_of_one_size_make_the_same_batches),
         cmocka_unit_test(sizes_share_batches),
+        cmocka_unit_test(a_wide_mix_of_sizes_is_learned_at_every_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
