@@ -52,7 +52,15 @@ typedef struct cases {
     onet_settings s;
     int B, n;
     const int *sizes; /* where n is 0: items of the sets, again and again, up to a 0 */
+    int context;      /* 1: about a third of the items are context */
 } test_case;
+
+#define CASE(NAME, SETTINGS, SETS, ITEMS)                                                                    \
+    { .name = NAME, .s = SETTINGS, .B = SETS, .n = ITEMS }
+#define MIXED(NAME, SETTINGS, SETS, SIZES)                                                                   \
+    { .name = NAME, .s = SETTINGS, .B = SETS, .sizes = SIZES }
+#define CONTEXT(NAME, SETTINGS, SETS, SIZES)                                                                 \
+    { .name = NAME, .s = SETTINGS, .B = SETS, .sizes = SIZES, .context = 1 }
 
 static int size_of(const test_case *tc, int set) {
     int count = 0;
@@ -92,10 +100,27 @@ typedef struct sample {
 static batch_size size_of_batch(const sample *k, const uint32_t *index, int B) {
     batch_size size = {0};
     for (int b = 0; b < B; b++) {
-        int n = (int)sets_size(&k->sets, index[b]);
-        batch_size_add(&size, n, n);
+        batch_size_add(&size, (int)sets_size(&k->sets, index[b]), (int)sets_placed(&k->sets, index[b]));
     }
     return size;
+}
+
+/* Marks context items, and puts them at the end of each order, smallest index first. The first item of an
+ * order stays placed. */
+static void add_context(sample *k, uint64_t seed) {
+    size_t items = k->sets.start[k->sets.count];
+    k->sets.context = need(calloc(items, 1));
+    for (size_t s = 0; s < k->sets.count; s++) {
+        size_t from = k->sets.start[s];
+        int n = (int)sets_size(&k->sets, s), placed = 1;
+        int32_t *order = k->sets.order + from;
+        for (int i = 0; i < n; i++)
+            k->sets.context[from + i] = i != order[0] && generated_u64(seed, 79, from + i) % 3 == 0;
+        for (int t = 1; t < n; t++)
+            if (!k->sets.context[from + order[t]]) order[placed++] = order[t];
+        for (int i = 0; i < n; i++)
+            if (k->sets.context[from + i]) order[placed++] = i;
+    }
 }
 
 /* `count` sets; with vocabulary > 0 their items are words, some of them several times. */
@@ -123,6 +148,7 @@ static void sample_make(sample *k, const test_case *tc, int count, uint64_t seed
         generated_batch(seed, b, 1, size_of(tc, b), s->width, k->sets.items + k->sets.start[b] * s->width,
                         k->sets.order + k->sets.start[b]);
     if (tc->n) generated_batch(seed, 0, count, tc->n, s->width, k->sets.items, k->sets.order);
+    if (tc->context) add_context(k, seed);
     k->room = size_of_batch(k, k->index, count);
     if (!vocabulary) return;
     k->words.count = vocabulary;
@@ -142,6 +168,7 @@ static void sample_free(sample *k) {
     free(k->sets.start);
     free(k->sets.items);
     free(k->sets.order);
+    free(k->sets.context);
     free(k->sets.word);
     free(k->words.vectors);
     free(k->theta);
@@ -371,11 +398,16 @@ static double yardstick(const sample *k) {
 
 /* ---- every operation ---- */
 
-/* The largest sets first, as the GPU sorts a batch of several sizes. */
+/* The largest sets first, those with more placed items before others, as the GPU sorts a batch of several
+ * sizes. */
+static int comes_before(const sample *k, uint32_t a, uint32_t b) {
+    size_t x = sets_size(&k->sets, a), y = sets_size(&k->sets, b);
+    return x != y ? x > y : sets_placed(&k->sets, a) > sets_placed(&k->sets, b);
+}
+
 static void sort_index(sample *k) {
     for (int i = 1; i < k->B; i++)
-        for (int j = i; j > 0 && sets_size(&k->sets, k->index[j]) > sets_size(&k->sets, k->index[j - 1]);
-             j--) {
+        for (int j = i; j > 0 && comes_before(k, k->index[j], k->index[j - 1]); j--) {
             uint32_t swap = k->index[j];
             k->index[j] = k->index[j - 1];
             k->index[j - 1] = swap;
@@ -1070,66 +1102,77 @@ int main(int argc, char **argv) {
     }
     room_got = need(malloc(ROOM * sizeof *room_got));
     room_want = need(malloc(ROOM * sizeof *room_want));
-    const test_case small[] = {{"odd", odd, 3, 5, NULL},
-                               {"odd mean", odd_mean, 2, 3, NULL},
-                               {"narrow mean", narrow_mean, 3, 4, NULL}};
+    const test_case small[] = {CASE("odd", odd, 3, 5), CASE("odd mean", odd_mean, 2, 3),
+                               CASE("narrow mean", narrow_mean, 3, 4)};
     /* Batches of several sizes, in tiles of many sets, of one set and of a part of a set. */
     static const int few_sizes[] = {2, 5, 1, 3, 0}, some_sizes[] = {3, 12, 2, 5, 4, 0},
                      wide_sizes[] = {5, 64, 2, 17, 3, 0}, large_sizes[] = {150, 3, 33, 70, 2, 300, 0};
-    const test_case mixed[] = {{"odd", odd, 6, 0, few_sizes},      {"odd mean", odd_mean, 4, 0, few_sizes},
-                               {"TSP", tsp, 6, 0, some_sizes},     {"pairs", pairs, 5, 0, some_sizes},
-                               {"flat", flat, 5, 0, few_sizes},    {"bare", bare, 5, 0, few_sizes},
-                               {"broad", broad, 3, 0, some_sizes}, {"odd", odd, 5, 0, wide_sizes}};
-    const test_case mixed_more[] = {
-        {"odd", odd, 128, 0, wide_sizes},   {"odd mean", odd_mean, 100, 0, some_sizes},
-        {"odd", odd, 6, 0, large_sizes},    {"TSP", tsp, 128, 0, wide_sizes},
-        {"wide", wide, 7, 0, wide_sizes},   {"words", words, 40, 0, some_sizes},
-        {"words", words, 6, 0, wide_sizes}, {"single", single, 9, 0, few_sizes}};
+    const test_case mixed[] = {MIXED("odd", odd, 6, few_sizes),
+                               MIXED("odd mean", odd_mean, 4, few_sizes),
+                               MIXED("TSP", tsp, 6, some_sizes),
+                               MIXED("pairs", pairs, 5, some_sizes),
+                               MIXED("flat", flat, 5, few_sizes),
+                               MIXED("bare", bare, 5, few_sizes),
+                               MIXED("broad", broad, 3, some_sizes),
+                               MIXED("odd", odd, 5, wide_sizes),
+                               CONTEXT("odd, context", odd, 7, some_sizes),
+                               {.name = "odd, context", .s = odd, .B = 4, .n = 6, .context = 1},
+                               CONTEXT("odd mean, context", odd_mean, 5, few_sizes)};
+    const test_case mixed_more[] = {MIXED("odd", odd, 128, wide_sizes),
+                                    MIXED("odd mean", odd_mean, 100, some_sizes),
+                                    MIXED("odd", odd, 6, large_sizes),
+                                    MIXED("TSP", tsp, 128, wide_sizes),
+                                    MIXED("wide", wide, 7, wide_sizes),
+                                    MIXED("words", words, 40, some_sizes),
+                                    MIXED("words", words, 6, wide_sizes),
+                                    MIXED("single", single, 9, few_sizes),
+                                    CONTEXT("TSP, context", tsp, 100, wide_sizes),
+                                    CONTEXT("words, context", words, 40, some_sizes)};
     /* For the emulated GPU, which is slow and has 4 multiprocessors. */
-    const test_case emulated[] = {{"odd", odd, 1, 1, NULL},       {"odd", odd, 3, 2, NULL},
-                                  {"odd", odd, 4, 3, NULL},       {"odd mean", odd_mean, 2, 3, NULL},
-                                  {"TSP", tsp, 2, 18, NULL},      {"TSP", tsp, 6, 4, NULL},
-                                  {"TSP", tsp, 3, 12, NULL},      {"narrow mean", narrow_mean, 4, 5, NULL},
-                                  {"single", single, 4, 3, NULL}, {"pairs", pairs, 5, 3, NULL},
-                                  {"pairs", pairs, 1, 11, NULL},  {"pairs", pairs, 1, 1, NULL},
-                                  {"odd", odd, 1, 23, NULL},      {"broad", broad, 1, 12, NULL}};
-    const test_case all[] = {{"odd", odd, 1, 1, NULL}, /* the place is the seed: new ones come last */
-                             {"odd", odd, 3, 2, NULL},
-                             {"odd", odd, 128, 3, NULL},
-                             {"odd", odd, 3, 33, NULL},
-                             {"odd mean", odd_mean, 1, 2, NULL},
-                             {"odd mean", odd_mean, 3, 10, NULL},
-                             {"odd mean", odd_mean, 128, 5, NULL},
-                             {"wide", wide, 3, 5, NULL},
-                             {"wide", wide, 2, 20, NULL},
-                             {"broad", broad, 3, 12, NULL},
-                             {"flat", flat, 3, 5, NULL},
-                             {"bare", bare, 3, 5, NULL},
-                             {"pairs", pairs, 3, 9, NULL},
-                             {"pairs", pairs, 1, 300, NULL},
-                             {"odd", odd, 2, 70, NULL},
-                             {"odd", odd, 1, 150, NULL},
-                             {"odd mean", odd_mean, 300, 4, NULL},
-                             {"TSP", tsp, 1, 1, NULL},
-                             {"TSP", tsp, 3, 2, NULL},
-                             {"TSP", tsp, 1, 3, NULL},
-                             {"TSP", tsp, 128, 5, NULL},
-                             {"TSP", tsp, 3, 10, NULL},
-                             {"TSP", tsp, 128, 13, NULL},
-                             {"TSP", tsp, 128, 20, NULL},
-                             {"TSP", tsp, 3, 33, NULL},
-                             {"words", words, 1, 5, NULL},
-                             {"words", words, 3, 2, NULL},
-                             {"words", words, 128, 5, NULL},
-                             {"words", words, 3, 20, NULL},
-                             {"words", words, 512, 5, NULL},
-                             {"TSP", tsp, 100, 7, NULL},
-                             {"TSP", tsp, 200, 18, NULL},
-                             {"narrow mean", narrow_mean, 4, 5, NULL},
-                             {"narrow mean", narrow_mean, 120, 11, NULL},
-                             {"single", single, 4, 3, NULL},
-                             {"TSP", tsp, 3, 3, NULL},
-                             {"TSP", tsp, 4, 3, NULL}};
+    const test_case emulated[] = {CASE("odd", odd, 1, 1),       CASE("odd", odd, 3, 2),
+                                  CASE("odd", odd, 4, 3),       CASE("odd mean", odd_mean, 2, 3),
+                                  CASE("TSP", tsp, 2, 18),      CASE("TSP", tsp, 6, 4),
+                                  CASE("TSP", tsp, 3, 12),      CASE("narrow mean", narrow_mean, 4, 5),
+                                  CASE("single", single, 4, 3), CASE("pairs", pairs, 5, 3),
+                                  CASE("pairs", pairs, 1, 11),  CASE("pairs", pairs, 1, 1),
+                                  CASE("odd", odd, 1, 23),      CASE("broad", broad, 1, 12)};
+    const test_case all[] = {CASE("odd", odd, 1, 1), /* the place is the seed: new ones come last */
+                             CASE("odd", odd, 3, 2),
+                             CASE("odd", odd, 128, 3),
+                             CASE("odd", odd, 3, 33),
+                             CASE("odd mean", odd_mean, 1, 2),
+                             CASE("odd mean", odd_mean, 3, 10),
+                             CASE("odd mean", odd_mean, 128, 5),
+                             CASE("wide", wide, 3, 5),
+                             CASE("wide", wide, 2, 20),
+                             CASE("broad", broad, 3, 12),
+                             CASE("flat", flat, 3, 5),
+                             CASE("bare", bare, 3, 5),
+                             CASE("pairs", pairs, 3, 9),
+                             CASE("pairs", pairs, 1, 300),
+                             CASE("odd", odd, 2, 70),
+                             CASE("odd", odd, 1, 150),
+                             CASE("odd mean", odd_mean, 300, 4),
+                             CASE("TSP", tsp, 1, 1),
+                             CASE("TSP", tsp, 3, 2),
+                             CASE("TSP", tsp, 1, 3),
+                             CASE("TSP", tsp, 128, 5),
+                             CASE("TSP", tsp, 3, 10),
+                             CASE("TSP", tsp, 128, 13),
+                             CASE("TSP", tsp, 128, 20),
+                             CASE("TSP", tsp, 3, 33),
+                             CASE("words", words, 1, 5),
+                             CASE("words", words, 3, 2),
+                             CASE("words", words, 128, 5),
+                             CASE("words", words, 3, 20),
+                             CASE("words", words, 512, 5),
+                             CASE("TSP", tsp, 100, 7),
+                             CASE("TSP", tsp, 200, 18),
+                             CASE("narrow mean", narrow_mean, 4, 5),
+                             CASE("narrow mean", narrow_mean, 120, 11),
+                             CASE("single", single, 4, 3),
+                             CASE("TSP", tsp, 3, 3),
+                             CASE("TSP", tsp, 4, 3)};
     int slow = strcmp(mode, "emulated") == 0, few = strcmp(mode, "small") == 0 || slow;
     const test_case *list = slow ? emulated : few ? small : all;
     size_t count = (slow ? sizeof emulated : few ? sizeof small : sizeof all) / sizeof *list;
@@ -1149,19 +1192,19 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof mixed_more / sizeof *mixed_more && !few && !ranks; i++)
         operations(&mixed_more[i], 720 + i);
     if (!small_only && !ranks) {
-        shuffled(&(test_case){"odd", odd, 4, 0, few_sizes}, 740);
-        shuffled(&(test_case){"odd mean", odd_mean, 5, 0, some_sizes}, 741);
+        shuffled(&(test_case)MIXED("odd", odd, 4, few_sizes), 740);
+        shuffled(&(test_case)MIXED("odd mean", odd_mean, 5, some_sizes), 741);
     }
     for (int size = 2; size <= RANKS && !few; size++) {
-        together(&(test_case){"odd", odd, 20, 5, NULL}, 401, 0, size, 0);
-        together(&(test_case){"odd", odd, 6, 70, NULL}, 402, 0, size, 1);
-        together(&(test_case){"odd mean", odd_mean, 20, 5, NULL}, 403, 30, size, 1);
-        together(&(test_case){"flat", flat, 5, 4, NULL}, 404, 0, size, 0);
-        together(&(test_case){"bare", bare, 5, 4, NULL}, 405, 0, size, 0);
-        together(&(test_case){"TSP", tsp, 20, 10, NULL}, 406, 0, size, 0);
-        together(&(test_case){"words", words, 20, 5, NULL}, 407, 40, size, 0);
-        together(&(test_case){"odd", odd, 20, 0, few_sizes}, 408, 0, size, 1);
-        together(&(test_case){"words", words, 20, 0, some_sizes}, 409, 40, size, 0);
+        together(&(test_case)CASE("odd", odd, 20, 5), 401, 0, size, 0);
+        together(&(test_case)CASE("odd", odd, 6, 70), 402, 0, size, 1);
+        together(&(test_case)CASE("odd mean", odd_mean, 20, 5), 403, 30, size, 1);
+        together(&(test_case)CASE("flat", flat, 5, 4), 404, 0, size, 0);
+        together(&(test_case)CASE("bare", bare, 5, 4), 405, 0, size, 0);
+        together(&(test_case)CASE("TSP", tsp, 20, 10), 406, 0, size, 0);
+        together(&(test_case)CASE("words", words, 20, 5), 407, 40, size, 0);
+        together(&(test_case)MIXED("odd", odd, 20, few_sizes), 408, 0, size, 1);
+        together(&(test_case)MIXED("words", words, 20, some_sizes), 409, 40, size, 0);
     }
     if (slow || (!few && !ranks)) { /* too slow for compute-sanitizer */
         pieces(&small[0], 350);
@@ -1170,29 +1213,31 @@ int main(int argc, char **argv) {
         lost(&small[0], 360);
         lost(&small[1], 361);
     }
-    if (!few && !ranks) pieces(&(test_case){"TSP", tsp, 128, 20, NULL}, 352);
-    rounded(few ? &(test_case){"odd mean", odd_mean, 2, 3, NULL} : &(test_case){"wide", wide, 3, 5, NULL},
-            400);
-    if (!few) rounded(&(test_case){"words", words, 64, 5, NULL}, 401);
-    if (!few) rounded(&(test_case){"wide", wide, 40, 9, NULL}, 402);
+    if (!few && !ranks) pieces(&(test_case)CASE("TSP", tsp, 128, 20), 352);
+    rounded(few ? &(test_case)CASE("odd mean", odd_mean, 2, 3) : &(test_case)CASE("wide", wide, 3, 5), 400);
+    if (!few) rounded(&(test_case)CASE("words", words, 64, 5), 401);
+    if (!few) rounded(&(test_case)CASE("wide", wide, 40, 9), 402);
     if (few) {
         trajectory(&small[0], 300, 7);
         together(&small[0], 300, 7, 2, 0);
-        trajectory(&(test_case){"odd", odd, 4, 0, few_sizes}, 305, 7);
-        together(&(test_case){"odd mean", odd_mean, 4, 0, few_sizes}, 306, 7, 2, 0);
-        rounded(&(test_case){"odd mean", odd_mean, 4, 0, few_sizes}, 403);
+        trajectory(&(test_case)MIXED("odd", odd, 4, few_sizes), 305, 7);
+        together(
+            &(test_case){
+                .name = "odd mean, context", .s = odd_mean, .B = 4, .sizes = few_sizes, .context = 1},
+            306, 7, 2, 0);
+        rounded(&(test_case)MIXED("odd mean", odd_mean, 4, few_sizes), 403);
         limits("TSP", &tsp, 1);
         limits("words", &words, 1);
     } else if (strcmp(mode, "ranks") != 0) {
-        trajectory(&(test_case){"odd", odd, 20, 5, NULL}, 301, 0);
-        trajectory(&(test_case){"odd mean", odd_mean, 20, 5, NULL}, 302, 30);
+        trajectory(&(test_case)CASE("odd", odd, 20, 5), 301, 0);
+        trajectory(&(test_case)CASE("odd mean", odd_mean, 20, 5), 302, 30);
         /* Few cells: with 20 sets of 10, rounding decides a pool or a ReLU in one run of two (plain C and
          * AVX2 part at the 8th step of seed 303), and the trajectories differ from there on. */
-        trajectory(&(test_case){"TSP", tsp, 6, 4, NULL}, 304, 0);
-        trajectory(&(test_case){"words", words, 20, 5, NULL}, 304, 40);
-        trajectory(&(test_case){"odd", odd, 20, 0, some_sizes}, 305, 0);
-        trajectory(&(test_case){"words", words, 20, 0, few_sizes}, 306, 40);
-        rounded(&(test_case){"words", words, 40, 0, some_sizes}, 403);
+        trajectory(&(test_case)CASE("TSP", tsp, 6, 4), 304, 0);
+        trajectory(&(test_case)CASE("words", words, 20, 5), 304, 40);
+        trajectory(&(test_case)MIXED("odd", odd, 20, some_sizes), 305, 0);
+        trajectory(&(test_case)CONTEXT("words, context", words, 20, few_sizes), 306, 40);
+        rounded(&(test_case)MIXED("words", words, 40, some_sizes), 403);
         limits("TSP", &tsp, 0);
         limits("words", &words, 0);
         char **names = golden_names();
