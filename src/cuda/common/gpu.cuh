@@ -111,6 +111,7 @@ enum { FORWARD = 1, BACKWARD = 2, OPTIMISE = 4 };
 struct slot { /* pinned memory for what one step sends */
     cudaEvent_t sent;
     unsigned char *host;
+    unsigned char *tables; /* of a batch of several sizes */
 };
 
 struct narrow_memory { /* of the narrow family (narrow.cuh) */
@@ -213,7 +214,7 @@ struct gpu {
     mixed_batch *mixed;    /* NULL where all sets of the batch have one size, else: */
     mixed_batch mixed_now; /* (layers/mixed.cu) */
     sorted_sets sorted;
-    unsigned char *tables; /* of mixed_now, on the device; they follow the other things that a step sends */
+    unsigned char *tables;          /* of mixed_now, on the device; table_room bytes here and in each slot */
     size_t table_room, table_bytes; /* table_bytes: not sent yet */
     int2 *row_at;                   /* [R] */
     int *step_set;                  /* [T] */

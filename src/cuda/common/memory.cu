@@ -182,7 +182,8 @@ static void close_slots(gpu *s) {
     for (int i = 0; i < SLOTS; i++) {
         if (s->slots[i].sent) cudaEventDestroy(s->slots[i].sent);
         if (s->slots[i].host) cudaFreeHost(s->slots[i].host);
-        s->slots[i] = {};
+        s->slots[i].sent = nullptr;
+        s->slots[i].host = nullptr;
     }
 }
 
@@ -251,15 +252,14 @@ onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
     arena a = {};
     place_batch(s, a);
     s->batch_bytes = a.used;
-    /* What a step sends: Adam's numbers, indices, and for words their rows, distinct word by distinct word;
-     * then the tables of a batch of several sizes. */
+    /* What a step sends: Adam's numbers, indices, and for words their rows, distinct word by distinct word.
+     */
     size_t R = s->room.items, ints = s->room.sets + 3 * R + 1;
-    s->send_bytes = (HEADER + ints * 4 + 255) / 256 * 256;
-    bool ok = mixed_reserve(s, s->room) && get(&s->batch, a.used) &&
-              get((void **)&s->sent, s->send_bytes + s->table_room);
+    s->send_bytes = HEADER + ints * 4;
+    bool ok = mixed_reserve(s, s->room) && get(&s->batch, a.used) && get((void **)&s->sent, s->send_bytes);
     for (int i = 0; i < SLOTS && ok; i++)
         ok = cudaEventCreateWithFlags(&s->slots[i].sent, cudaEventDisableTiming) == cudaSuccess &&
-             cudaMallocHost((void **)&s->slots[i].host, s->send_bytes + s->table_room) == cudaSuccess;
+             cudaMallocHost((void **)&s->slots[i].host, s->send_bytes) == cudaSuccess;
     if (ok && t->sum) ok = place_out(s);
     if (!ok) {
         cudaGetLastError();
@@ -272,7 +272,6 @@ onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
     place_batch(s, a);
     s->adam = (adam_numbers *)s->sent;
     s->index = (uint32_t *)(s->sent + HEADER);
-    s->tables = s->sent + s->send_bytes;
     s->word_first = (int32_t *)(s->index + s->room.sets);
     s->word_row = s->word_first + R + 1;
     s->word_id = s->word_row + R;

@@ -76,7 +76,7 @@ static void take(net *t, const uint32_t *index, int B) {
     if (s->failed[0]) return;
     unsigned char *host = s->slots[s->slot_now].host;
     if (B && !s->n) {
-        if (!batch_size_fits(s->here, s->room) || !mixed_make(s, index, B, host + s->send_bytes)) {
+        if (!batch_size_fits(s->here, s->room) || !mixed_make(s, index, B)) {
             snprintf(s->failed, sizeof s->failed, "there is no room for a batch of sets of several sizes");
             return;
         }

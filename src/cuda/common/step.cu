@@ -174,9 +174,7 @@ void step_send_slot(gpu *s) {
     if (!s->slot_open) return;
     gpu_ok(s, cudaMemcpyAsync(s->sent, k->host, bytes, cudaMemcpyHostToDevice, s->stream), "sending");
     if (s->table_bytes)
-        gpu_ok(s,
-               cudaMemcpyAsync(s->tables, k->host + s->send_bytes, s->table_bytes, cudaMemcpyHostToDevice,
-                               s->stream),
+        gpu_ok(s, cudaMemcpyAsync(s->tables, k->tables, s->table_bytes, cudaMemcpyHostToDevice, s->stream),
                "sending");
     s->table_bytes = 0;
     gpu_ok(s, cudaEventRecord(k->sent, s->stream), "event");

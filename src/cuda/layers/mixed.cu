@@ -12,33 +12,64 @@ extern "C" {
 #include "data/sets.h"
 }
 
-/* Room for the tables of a batch, in bytes: pairs, steps and cells are cut into no more tiles than this. */
-static size_t tiles_room(batch_size most) {
-    size_t weights = most.steps + most.step_cells / 32 + (size_t)most.sets;
-    return most.sets * (sizeof(set_place) + sizeof(back_tile)) + most.items * sizeof(pair_tile) +
-           most.steps * sizeof(conv_span) + 2 * weights * sizeof(weight_tile) + most.items * sizeof(int32_t) +
-           16 * 8;
+/* Room for the tables of a batch, in bytes: the most tiles that pairs, steps and cells are cut into. */
+static size_t tables_size(batch_size b) {
+    size_t B = (size_t)b.sets, weights = b.steps + b.step_cells / 48 + B, pools = b.steps / 64 + B;
+    return B * (sizeof(set_place) + sizeof(back_tile)) + b.items * (sizeof(pair_tile) + sizeof(int32_t)) +
+           b.steps * sizeof(conv_span) + (weights + pools) * sizeof(weight_tile) + 16 * 8;
+}
+
+static void tables_free(gpu *s) {
+    for (slot &k : s->slots) {
+        if (k.tables) cudaFreeHost(k.tables);
+        k.tables = nullptr;
+    }
+    drop((void **)&s->tables);
+    s->table_room = 0;
+}
+
+/* Only here, not with the memory of batches: trainings on batches of one size need none of it. */
+static bool tables_reserve(gpu *s, size_t bytes) {
+    if (bytes <= s->table_room) return true;
+    if (!gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device")) return false;
+    tables_free(s);
+    bytes += bytes / 4; /* the next batches will be larger, some of them */
+    bool ok = get((void **)&s->tables, bytes);
+    for (int i = 0; i < SLOTS && ok; i++)
+        ok = cudaMallocHost((void **)&s->slots[i].tables, bytes) == cudaSuccess;
+    if (ok)
+        s->table_room = bytes;
+    else {
+        cudaGetLastError();
+        tables_free(s);
+    }
+    return ok;
+}
+
+static void sorted_free(sorted_sets *k) {
+    free(k->index);
+    free(k->from);
+    free(k->places);
+    free(k->runs);
+    free(k->slot);
+    *k = {};
 }
 
 bool mixed_reserve(gpu *s, batch_size most) {
-    mixed_close(s);
+    sorted_sets *k = &s->sorted;
     size_t B = (size_t)most.sets;
-    s->sorted.index = (uint32_t *)calloc(B, sizeof *s->sorted.index);
-    s->sorted.from = (int *)calloc(B, sizeof *s->sorted.from);
-    s->sorted.places = (set_place *)calloc(B, sizeof *s->sorted.places);
-    s->sorted.runs = (set_run *)calloc(B + 1, sizeof *s->sorted.runs);
-    s->sorted.slot = (int32_t *)calloc(most.items, sizeof *s->sorted.slot);
-    s->table_room = tiles_room(most);
-    return s->sorted.index && s->sorted.from && s->sorted.places && s->sorted.runs && s->sorted.slot;
+    sorted_free(k);
+    k->index = (uint32_t *)calloc(B, sizeof *k->index);
+    k->from = (int *)calloc(B, sizeof *k->from);
+    k->places = (set_place *)calloc(B, sizeof *k->places);
+    k->runs = (set_run *)calloc(B + 1, sizeof *k->runs);
+    k->slot = (int32_t *)calloc(most.items, sizeof *k->slot);
+    return k->index && k->from && k->places && k->runs && k->slot;
 }
 
 void mixed_close(gpu *s) {
-    free(s->sorted.index);
-    free(s->sorted.from);
-    free(s->sorted.places);
-    free(s->sorted.runs);
-    free(s->sorted.slot);
-    s->sorted = {};
+    tables_free(s);
+    sorted_free(&s->sorted);
 }
 
 /* Sorts the sets, and finds where each begins; returns the number of runs of sets of one size. */
@@ -109,11 +140,12 @@ struct table_writer {
     }
 };
 
-bool mixed_make(gpu *s, const uint32_t *index, int B, unsigned char *host) {
+bool mixed_make(gpu *s, const uint32_t *index, int B) {
     mixed_batch *x = &s->mixed_now;
+    if (!tables_reserve(s, tables_size(s->here))) return false;
     int runs = sort_sets(s, index, B);
     const set_run *r = s->sorted.runs;
-    table_writer w = {host, s->tables, 0};
+    table_writer w = {.host = s->slots[s->slot_now].tables, .device = s->tables, .used = 0};
     std::copy_n(s->sorted.places, B, w.next<set_place>());
     x->places = w.end<set_place>(B);
     x->slot = nullptr;

@@ -4,11 +4,11 @@
 
 #include "cuda/layers/layers.cuh"
 
-/* Memory of the host for batches of up to this size, and how much room their tables need (s->table_room). */
+/* Memory of the host to sort batches of up to this size. mixed_close frees it, and that of the tables. */
 bool mixed_reserve(gpu *s, batch_size most);
 void mixed_close(gpu *s);
-/* Sorts the sets of a batch (s->sorted) and writes its tables to `host`, from where they are to be sent to
- * s->tables; false: the kernels have not enough shared memory for one of the sets. */
-bool mixed_make(gpu *s, const uint32_t *index, int B, unsigned char *host);
+/* Sorts the sets of a batch (s->sorted) and writes its tables to the slot that is open, from where they are
+ * to be sent to s->tables. False: there is not enough memory, or a set does not fit into shared memory. */
+bool mixed_make(gpu *s, const uint32_t *index, int B);
 
 #endif
