@@ -57,7 +57,7 @@ END
 chmod +x without
 # An error that all ranks meet before they are connected is reported once, and no rank is left waiting.
 before_the_world() { # WITH
-    check "$1: a library that one rank lacks" says '^ordernet eval: process 1, on .*nope.so' "$1" 3 ./without 1 "$program" \
+    check "$1: a library that one rank lacks" says '^ordernet eval: rank 1, on .*nope.so' "$1" 3 ./without 1 "$program" \
         eval --model one.safetensors valid.jsonl
     check "$1: a library that the first rank lacks" says '^ordernet eval: .*nope.so' "$1" 3 ./without 0 "$program" eval \
         --model one.safetensors valid.jsonl
@@ -205,15 +205,15 @@ if library openmpi; then
         mpirun.openmpi --oversubscribe -n 2 '$program' order --model one.safetensors >got 2>said
         [ \$? = 3 ] && [ \$(wc -l <got) = 3 ] && [ \$(grep -c 'not valid JSON' said) = 1 ]"
     cp tiny.safetensors copy.safetensors
-    check "another model" says '^ordernet eval: process 1 has another model in tiny' openmpi 1 "$program" eval --model one.safetensors \
+    check "another model" says '^ordernet eval: rank 1 has another model in tiny' openmpi 1 "$program" eval --model one.safetensors \
         valid.jsonl : -n 1 "$program" eval --model tiny.safetensors valid.jsonl
     check "a copy of the model" openmpi 1 "$program" eval --model tiny.safetensors valid.jsonl : -n 1 "$program" eval \
         --model copy.safetensors --threads 1 valid.jsonl
     given="train --data train.jsonl --model x.safetensors --quiet"
     # shellcheck disable=SC2086
-    check "another option" says '^ordernet train: process 2 was given another --batch' openmpi 2 "$program" $given --max-steps 3 : \
+    check "another option" says '^ordernet train: rank 2 was given another --batch' openmpi 2 "$program" $given --max-steps 3 : \
         -n 1 "$program" $given --max-steps 3 --batch 8
-    check "another command" says 'process 1 was given another command' openmpi 1 "$program" eval --model one.safetensors \
+    check "another command" says 'rank 1 was given another command' openmpi 1 "$program" eval --model one.safetensors \
         valid.jsonl : -n 1 "$program" order --model one.safetensors valid.jsonl
     check "a wrong option in one rank" says 'unknown option --modl' openmpi 1 "$program" eval --model one.safetensors valid.jsonl : \
         -n 1 "$program" eval --modl one.safetensors valid.jsonl

@@ -1,3 +1,4 @@
+/* Places many arrays in one block of memory. */
 #include "base/arena.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* Folds the case of words with utf8proc, and typographic characters to plain ones. */
 #include "base/fold.h"
 
 #include <string.h>

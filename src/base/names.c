@@ -1,3 +1,4 @@
+/* Numbers names in the order first seen, with a hash table. */
 #include "base/names.h"
 
 #include <stdint.h>

@@ -282,7 +282,7 @@ static const option options[] = {
     {.name = "text",
      .kind = OPTION_FLAG,
      .field = AT(text),
-     .help = "Words: one bag of words a line in, the ordered line out; the same as --format text."},
+     .help = "Words: one bag of words per line in, the ordered line out; the same as --format text."},
     OPTIONS_READ(AT(read)),
 
     {.group = "Machine"},

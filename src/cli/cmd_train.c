@@ -440,7 +440,7 @@ static const option options[] = {
      .low = 1,
      .high = 65536,
      .field = AT(options.batch),
-     .help = "Sets a step; all sets of a step have one size."},
+     .help = "Sets per step."},
     {.name = "learning-rate", NUMBER(1e-12, 100), .field = AT(options.learning_rate), .help = "Adam's step."},
     {.name = "schedule",
      .kind = OPTION_CHOICE,

@@ -1,3 +1,4 @@
+/* The list of commands, and the command that the first words of a command line name. */
 #include "cli/commands.h"
 
 #include <stdio.h>

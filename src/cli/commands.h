@@ -11,10 +11,10 @@ typedef struct command {
     const char *operands;           /* "[FILE ...]"; NULL when it takes none */
     int least, most;                /* operands; most < 0: any number */
     const char *about;              /* paragraphs, an empty line between two */
-    const char *examples;           /* command lines, one a line; may be NULL */
+    const char *examples;           /* command lines, one per line; may be NULL */
     const option *options;          /* ended by an entry of zeros */
     size_t size;                    /* of the values that the options fill in */
-    bool shared;                    /* many processes may share its work: started by mpirun */
+    bool shared;                    /* several ranks may share its work: started by mpirun */
     void (*defaults)(void *values); /* fills in the defaults of zeroed values; NULL: zeros are the defaults */
     /* The status is the exit status; the sentence in err is printed by the frame, after the command's name.
      */

@@ -1,3 +1,4 @@
+/* Reads the sets that eval measures, groups them, and writes the measures of each set as CSV or JSON. */
 #include "cli/eval_sets.h"
 
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* Replaces the names of struct fields in the library's error messages by those of the options. */
 #include "cli/fields.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Cross-validation: divides the sets, trains and measures one model per fold, prints the mean. */
 #include "cli/folds.h"
 
 #include <stdlib.h>

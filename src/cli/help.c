@@ -1,3 +1,4 @@
+/* Prints the help pages and the man page from the tables of the commands. */
 #include "cli/help.h"
 
 #include <stdlib.h>
@@ -76,10 +77,10 @@ void help_overview(FILE *out, const char *family) {
     print_wrapped(out, exit_statuses, 0, 0, width);
 }
 
-/* Of commands that many processes may share. */
+/* Of commands that several ranks may share. */
 static const char shared_work[] =
-    "'mpirun -n 4 ordernet ...' shares the work over 4 processes (docs/scale.md). Each then has its share of "
-    "the processors that it may run on as threads, or as many as --threads says.";
+    "'mpirun -n 4 ordernet ...' shares the work over 4 ranks (docs/scale.md). Each rank then runs as many "
+    "threads as its share of the CPUs, or as many as --threads says.";
 
 /* "--beam K", "--decode beam|greedy|sample" */
 static void option_left(const option *o, char *text, size_t size) {
@@ -265,7 +266,7 @@ onet_status help_man(FILE *out, onet_error *err) {
         ".SH ENVIRONMENT\n.TP\n.B ORDERNET_CUDA\nThe library of kernels for GPUs, libordernet\\-cuda.so, "
         "where it is\n"
         "neither beside the program, nor in ../lib from there, nor where the loader looks.\n"
-        ".TP\n.B ORDERNET_MPI\nLikewise the library for many processes, libordernet\\-mpi.so.\n",
+        ".TP\n.B ORDERNET_MPI\nLikewise the library for several ranks, libordernet\\-mpi.so.\n",
         out);
     return ONET_OK;
 }

@@ -1,3 +1,4 @@
+/* Catches Ctrl-C and SIGTERM: the first sets a flag, the second ends the program. */
 #include "cli/interrupt.h"
 
 #include <signal.h>

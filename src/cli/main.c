@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
     onet_status closed = close_output(gone);
     if (!status) err.text[0] = '\0'; /* what closing had to say is said */
     status = world_agree(processes(), status ? status : closed, &err);
-    bool alone = ran && !ran->shared; /* whatever mpirun does, it knows of no other process */
+    bool alone = ran && !ran->shared; /* whatever mpirun does, it knows of no other rank */
     bool apart = status && !alone && !processes();
     if (apart) processes_await_first(&err);
     fields_to_options(&err);

@@ -1,3 +1,4 @@
+/* Finds the shipped models beside the program or in its installation. */
 #include "cli/model_path.h"
 
 #include <limits.h>

@@ -1,3 +1,5 @@
+/* Parses the options of a command by its table: ranges, choices, defaults, and a suggestion for a misspelt
+ * name. */
 #include "cli/options.h"
 
 #include <errno.h>

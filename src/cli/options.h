@@ -45,7 +45,7 @@ typedef struct option {
 #define OPTION_THREADS(at)                                                                                   \
     {                                                                                                        \
         .name = "threads", .kind = OPTION_INT, .argument = "N", .field = (at), .low = 0, .high = 4096,       \
-        .default_text = "one for each processor",                                                            \
+        .default_text = "one per CPU",                                                                       \
         .help = "Threads to work with. The result is the same for any number."                               \
     }
 #define OPTION_KERNELS(at)                                                                                   \

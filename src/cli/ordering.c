@@ -1,3 +1,4 @@
+/* Opens a model for ordering, on all ranks where there are several, and makes room for answers. */
 #include "cli/ordering.h"
 
 #include <math.h>
@@ -15,10 +16,10 @@ static onet_status same_model(const world *w, const onet_model *model, const cha
     model_checksum(model, sum);
     onet_status status = ONET_OK;
     if (!world_same(w, sum, sizeof sum))
-        status =
-            fail(err, ONET_USAGE,
-                 "process %d has another model in %s than process 0 has; give all the same, or a copy of it",
-                 w->rank, path);
+        status = fail(
+            err, ONET_USAGE,
+            "rank %d has another model in %s than rank 0; give all ranks the same model, or a copy of it",
+            w->rank, path);
     return world_agree(w, status, err);
 }
 

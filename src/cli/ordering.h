@@ -34,8 +34,8 @@
         OPTION_KERNELS((at) + offsetof(onet_order_options, kernels)),                                        \
         OPTION_DEVICE((at) + offsetof(onet_order_options, device))
 
-/* Loads a model and makes its orderer. Where there are several processes this is done by all; those that are
- * not the first then serve it, and are given back when the work is done: with *orderer NULL. */
+/* Loads a model and makes its orderer. Where there are several ranks all of them do this; those other
+ * than rank 0 then serve it, and return when the work is done: with *orderer NULL. */
 onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char *path,
                           const onet_order_options *options, onet_error *err);
 

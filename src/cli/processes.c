@@ -1,3 +1,5 @@
+/* The ranks that mpirun started: joins them, checks that all have the same command and options, ends them
+ * together. */
 #include "cli/processes.h"
 
 #include <string.h>
@@ -25,7 +27,7 @@ void processes_await_first(onet_error *err) {
     if (processes_first()) return;
     nanosleep(&(struct timespec){.tv_sec = 3}, NULL); /* Open MPI takes one second to end the others */
     gethostname(host, sizeof host - 1);
-    if (err->text[0]) error_prefix(err, "process %d, on %s", world_rank(), host);
+    if (err->text[0]) error_prefix(err, "rank %d, on %s", world_rank(), host);
 }
 
 static bool may_differ(const option *o) {
@@ -60,15 +62,14 @@ onet_status processes_same_task(const command *c, const void *values, bool help,
     onet_status status = ONET_OK;
     const char *task = help ? "help" : c->name;
     if (!world_same(all, task, strlen(task)))
-        status = fail(err, ONET_USAGE, "process %d was given another command than process 0", all->rank);
+        status = fail(err, ONET_USAGE, "rank %d was given another command than rank 0", all->rank);
     if ((status = world_agree(all, status, err))) return status;
     for (const option *o = c->options; o->group || o->name; o++)
         if (o->name && !may_differ(o) && !same_value(o, values) && !status)
-            status =
-                fail(err, ONET_USAGE,
-                     "process %d was given another --%s than process 0; all need the same options, but for "
-                     "files, --threads, --kernels, --device and --quiet",
-                     all->rank, o->name);
+            status = fail(err, ONET_USAGE,
+                          "rank %d was given another --%s than rank 0; all need the same options, except "
+                          "files, --threads, --kernels, --device and --quiet",
+                          all->rank, o->name);
     return world_agree(all, status, err);
 }
 

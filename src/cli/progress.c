@@ -1,3 +1,4 @@
+/* Draws the progress line: rate, time left, a redraw a few times per second at most. */
 #include "cli/progress.h"
 
 #include <stdio.h>

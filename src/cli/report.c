@@ -1,3 +1,4 @@
+/* The table of measures in a report, and how they are printed. */
 #include "cli/report.h"
 
 #include <math.h>

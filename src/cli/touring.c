@@ -1,3 +1,4 @@
+/* The defaults and the start of the network for the tsp commands. */
 #include "cli/touring.h"
 
 #include <limits.h>

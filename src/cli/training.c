@@ -1,3 +1,4 @@
+/* Runs a training with a progress line and prints its summary. */
 #include "cli/training.h"
 
 #include <math.h>

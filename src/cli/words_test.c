@@ -1,3 +1,4 @@
+/* Measures orders of words against lines of text, and writes the ordered lines. */
 #include "cli/words_test.h"
 
 #include <stdio.h>

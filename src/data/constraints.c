@@ -1,3 +1,5 @@
+/* Checks the constraints on the order of a set (known items, no two in one place, no cycle) and makes the
+ * graph that a search follows. */
 #include "data/constraints.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Reads CSV: finds the columns, parses the rows, gathers them into sets and sorts each by rank. */
 #include "data/csv.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* Splits comma-separated text into rows and fields, and writes a field with quotes where it needs them. */
 #include "data/csv_rows.h"
 
 #include <stdlib.h>

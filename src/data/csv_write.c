@@ -1,3 +1,5 @@
+/* Writes CSV: the rows as they were read, with the columns of the answer, or new rows from sets of another
+ * format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The table of data formats, and how a format is found: by its name, by a file name, by its first bytes. */
 #include "data/format.h"
 
 #include <pthread.h>

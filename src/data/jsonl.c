@@ -1,3 +1,4 @@
+/* Reads JSON Lines: one set per line, scanned in one pass; errors name the line and the key. */
 #include "data/jsonl.h"
 
 #include <limits.h>

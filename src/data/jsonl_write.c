@@ -1,3 +1,4 @@
+/* Writes JSON Lines: an answer into the line as it was read, or a new line from a set of another format. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Reads and writes NumPy's .npz: the arrays items, order and context, all sets of one size. */
 #include "data/npz.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Reads and writes the Pointer Network's text format. */
 #include "data/pointer.h"
 
 #include <limits.h>

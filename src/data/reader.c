@@ -1,3 +1,5 @@
+/* Reads the sets of a file one by one: finds the format, then reads line by line or the whole file at once.
+ */
 #include "data/reader.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* A record: one set as it was read. Memory, checks, and the accessors of the public API. */
 #include "data/record.h"
 
 #include <stdlib.h>

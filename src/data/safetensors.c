@@ -1,3 +1,4 @@
+/* Opens a safetensors file: checks its header and size, then loads the tensors that are asked for. */
 #include "data/safetensors.h"
 
 #include <stdint.h>

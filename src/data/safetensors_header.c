@@ -1,3 +1,5 @@
+/* Parses the JSON header of a safetensors file and checks it: types, shapes, places, no overlap, no name
+ * twice. */
 #include "data/safetensors_header.h"
 
 #include <stdint.h>

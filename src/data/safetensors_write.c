@@ -1,3 +1,4 @@
+/* Writes a safetensors file: the header as JSON, then the bytes of the tensors. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Makes, grows, checks and frees sets of items in memory. */
 #include "data/sets.h"
 
 #include <math.h>

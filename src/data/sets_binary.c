@@ -1,3 +1,4 @@
+/* Reads and writes sets as a safetensors file. */
 #include "data/sets_binary.h"
 
 #include <stdlib.h>

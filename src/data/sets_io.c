@@ -1,3 +1,4 @@
+/* Reads and writes whole files of sets, and converts a file from one format to another. */
 #include "data/sets_io.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Reads and writes plain text: one bag of words per line. */
 #include "data/text.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* Reads and makes the two tensors that hold a vocabulary, with vectors in half precision where they fit. */
 #include "data/words_file.h"
 
 #include <math.h>

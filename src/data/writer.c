@@ -1,3 +1,5 @@
+/* Writes sets and answers: line formats at once, formats of whole files from the sets gathered until the end.
+ */
 #include "data/writer.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Reads and writes zip archives: finds the directory, inflates members, writes stored ones. */
 #include "data/zip.h"
 
 #include <stdint.h>

@@ -1,3 +1,5 @@
+/* Encodes one set for ordering: the blocks of the encoder with frozen norms, then the rows that the decoder
+ * starts from. */
 #include "decode/encode.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Folds the statistics of the norms into the weights, once per set size, and keeps the folded weights. */
 #include "decode/frozen.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Ordering on a GPU: sends the folded weights and the sets by size, and puts the answers in their places. */
 #include "decode/gpu.h"
 
 #include <stdlib.h>

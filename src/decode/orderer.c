@@ -34,7 +34,7 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
     if (!choice_of(onet_decodes(), o.decode))
         return fail(err, ONET_USAGE, "decode is none of ONET_BEAM, ONET_GREEDY and ONET_SAMPLE");
     const kernels *k = kernels_pick(o.kernels);
-    if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this processor", o.kernels);
+    if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this CPU", o.kernels);
     device_choice device;
     onet_status status = device_choose(o.device, gpu, o.kernels, CUDA_ORDER, &device, err);
     if (status) return status;

@@ -1,5 +1,5 @@
-/* An orderer from within: what orderer.c, which puts sets in order with this process's threads or GPU, and
- * shared.c, which has many processes do it, know of each other. */
+/* An orderer from within: what orderer.c, which puts sets in order with this rank's threads or GPU, and
+ * shared.c, which has several ranks do it, know of each other. */
 #ifndef DECODE_ORDERER_H
 #define DECODE_ORDERER_H
 
@@ -17,7 +17,7 @@ struct onet_orderer {
     pool *pool;
     worker *worker;  /* [threads] */
     uint64_t served; /* sets answered so far: each draws its own random numbers */
-    const world *w;  /* other processes that serve this orderer; NULL: none */
+    const world *w;  /* other ranks that serve this orderer; NULL: none */
     device_choice device;
     order_device *gpu; /* NULL: not in use, or not yet */
 };
@@ -26,16 +26,16 @@ struct onet_orderer {
 onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const onet_order_options *options,
                         gpu_choice gpu, onet_error *err);
 
-/* Puts sets, which have been checked, in order by this process alone; or, when answers is NULL, scores their
+/* Puts sets, which have been checked, in order by this rank alone; or, when answers is NULL, scores their
  * own order. */
 onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                              onet_error *err);
-/* The same by all processes of r->w. */
+/* The same by all ranks of r->w. */
 onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                                onet_error *err);
 void orderer_dismiss(onet_orderer *r);
 
-/* In process 0, after all have made an orderer of the same model with the same options: from now on each
+/* In rank 0, after all have made an orderer of the same model with the same options: from now on each
  * gets a part of the sets, until onet_orderer_free sends the others home. */
 void orderer_share(onet_orderer *r, const world *w);
 /* In the others: serves until then. */

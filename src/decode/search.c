@@ -1,3 +1,4 @@
+/* Searches an order step by step with a number of beams, and keeps to constraints. */
 #include "decode/search.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* Ordering by many processes. Process 0 has the sets and cuts them into one slice a process, of nearly equal
+/* Ordering by several ranks. Rank 0 has the sets and cuts them into one slice per rank, of nearly equal
  * work; the others serve: they wait for a request, take the slice, and send the answers back.
  *
- *   process 0                        a server
+ *   rank 0                           a server
  *   request (sizes; or: go home) ->
  *                                <-  whether there is memory for it
  *   the slice                    ->
@@ -152,7 +152,7 @@ void orderer_serve(onet_orderer *r, const world *w) {
     }
 }
 
-/* ---- process 0 ---- */
+/* ---- rank 0 ---- */
 
 void orderer_share(onet_orderer *r, const world *w) {
     r->w = w;

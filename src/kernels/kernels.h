@@ -132,10 +132,10 @@ typedef struct kernels {
 
 extern const kernels kernels_plain, kernels_avx2, kernels_avx512; /* the last two: on x86-64 alone */
 
-/* "auto" or NULL: the fastest that this processor runs; else by name. NULL when the name is unknown or the
+/* "auto" or NULL: the fastest that this CPU runs; else by name. NULL when the name is unknown or the
  * processor lacks it. */
 const kernels *kernels_pick(const char *name);
-/* The names that this processor runs, fastest first; NULL ends the list. */
+/* The names that this CPU runs, fastest first; NULL ends the list. */
 const char *const *kernels_available(void);
 
 #endif

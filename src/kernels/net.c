@@ -1,3 +1,4 @@
+/* The size of a batch: sums and maxima over its sets, and whether it fits in the memory allocated. */
 #include "kernels/net.h"
 
 void batch_size_add(batch_size *size, int n, int m) {

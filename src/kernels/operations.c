@@ -1,3 +1,4 @@
+/* Counts the operations of training and ordering by the formulas in docs/speed.md. */
 #include "kernels/operations.h"
 
 /* Multiply-adds of the encoder on one set, and of the products with n rows that the decoder starts from. */

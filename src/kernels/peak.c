@@ -1,3 +1,4 @@
+/* Measures the peak speed of this CPU: multiply-adds in registers on all threads. */
 #include "kernels/peak.h"
 
 #if defined(__x86_64__)

@@ -3,7 +3,7 @@
 #define KERNELS_PEAK_H
 
 /* GFLOP/s (a fused multiply-add counts 2) of float multiply-adds that stay in registers, with the widest
- * vectors of this processor, on `threads` threads at once for `seconds`; the best stretch of each thread. */
+ * vectors of this CPU, on `threads` threads at once for `seconds`; the best stretch of each thread. */
 double peak_gflops(int threads, double seconds);
 
 #endif

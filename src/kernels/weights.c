@@ -1,3 +1,4 @@
+/* Transposes, splits, pads and packs the parameters for the CPU kernels; folds norms into weights. */
 #include "kernels/weights.h"
 
 #include <math.h>

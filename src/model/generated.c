@@ -1,3 +1,4 @@
+/* Parameters and batches by formula, for golden files and benchmarks. */
 #include "model/generated.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Makes and frees a model, and keeps its training record; the accessors of the public API. */
 #include "model/model.h"
 
 #include <stdlib.h>

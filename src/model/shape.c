@@ -1,3 +1,4 @@
+/* Checks the settings of a network and lists its tensors with their places in the parameter block. */
 #include "model/shape.h"
 
 #include <stdarg.h>

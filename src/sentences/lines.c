@@ -1,3 +1,4 @@
+/* Reads the first words of each line of a text, lower-cased. */
 #include "sentences/lines.h"
 
 #include <stdlib.h>

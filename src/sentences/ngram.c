@@ -1,3 +1,4 @@
+/* An n-gram model (interpolated Kneser-Ney) and the most probable order of a set of words under it. */
 #include "sentences/ngram.h"
 
 #include <math.h>

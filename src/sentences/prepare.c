@@ -1,3 +1,4 @@
+/* Makes sets of words and their vocabulary from lines of text. */
 #include "sentences/prepare.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Draws the sets of an epoch: items left out, words taken for unknown, noise on features. */
 #include "train/augment.h"
 
 #include <math.h>

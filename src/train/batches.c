@@ -1,3 +1,4 @@
+/* Deals the sets of an epoch into batches, from the seed and the epoch alone. */
 #include "train/batches.h"
 
 #include <stdlib.h>

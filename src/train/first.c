@@ -1,3 +1,4 @@
+/* The state before the first step: scale of the features, initial parameters. */
 #include "train/first.h"
 
 #include <math.h>

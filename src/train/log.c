@@ -1,3 +1,4 @@
+/* Writes the log of a training run as CSV; a resumed run continues after the last whole row. */
 #include "train/log.h"
 
 #include <errno.h>

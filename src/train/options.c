@@ -1,3 +1,4 @@
+/* The defaults of the training options, and the checks of what was given. */
 #include "train/options.h"
 
 #include <math.h>

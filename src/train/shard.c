@@ -1,3 +1,4 @@
+/* Sends each rank its share of the training sets from rank 0. */
 #include "train/shard.h"
 
 #include <stdlib.h>

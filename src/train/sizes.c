@@ -1,3 +1,4 @@
+/* Gathers the norm statistics of many batches and fits them by set size, or over all cells. */
 #include "train/sizes.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The state of a training run in memory, shared among ranks, and in a checkpoint file. */
 #include "train/state.h"
 
 #include <inttypes.h>

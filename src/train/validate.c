@@ -1,3 +1,4 @@
+/* Orders the validation sets with the current weights: exact match and log-likelihood per step. */
 #include "train/validate.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The kind of an unknown word, from its digits, signs and ending. */
 #include "words/kind.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Builds a vocabulary word by word, with its vectors. */
 #include "words/maker.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Reads word vectors in GloVe's text format; errors name the line and the column. */
 #include "words/vectors.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Chooses the rows of a vocabulary by how often words were seen, and makes the rows that stand for unknown
+ * words. */
 #include "words/vocabulary.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* A vocabulary in memory: a hash table from words to rows, and which row stands for an unknown word. */
 #include "words/words.h"
 
 #include <stdlib.h>
