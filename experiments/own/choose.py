@@ -104,7 +104,8 @@ def one(folder, task, name, options, seed):
 
     seen, beyond = [r for r in rows if r["n"] <= largest], [r for r in rows if r["n"] > largest]
     first = rows[:1]
-    out = {"task": task, "settings": name, "seed": seed, "seconds": round(seconds, 1)}
+    loglik, exact = total(rows)
+    out = {"loglik": loglik, "exact": exact, "task": task, "settings": name, "seed": seed, "seconds": round(seconds, 1)}
     for label, part in (("seen", seen), ("beyond", beyond), ("smallest", first)):
         loglik, exact = total(part) if part else ("", "")
         out[f"loglik_{label}"], out[f"exact_{label}"] = loglik, exact
@@ -134,7 +135,7 @@ def main():
             if re.search(a.settings, name) for t in tasks]
     end = time.time() + a.seconds
     with open(a.out, "w", newline="") as f, ThreadPoolExecutor(a.jobs) as pool:
-        w = csv.DictWriter(f, FIELDS)
+        w = csv.DictWriter(f, FIELDS, extrasaction="ignore")
         w.writeheader()
 
         def run(job):
