@@ -348,7 +348,8 @@ typedef struct onet_settings {
     onet_pool pool;     /* over the pairs of an item */
     int decoder_blocks; /* N */
     int decoder_out;    /* C: channels that a decoder block adds, twice (itself and its pool) */
-    int reserved[9];    /* zero */
+    int relative;       /* 1: each item also has its features relative to its set; not for words */
+    int reserved[8];    /* zero */
 } onet_settings;
 
 ONET_API const onet_choice *onet_pools(void); /* onet_pool */

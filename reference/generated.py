@@ -18,10 +18,15 @@ class Settings:
     decoder_blocks: int  # N
     decoder_out: int  # C
     pool: str  # "max" or "mean", over the second item of a pair
+    relative: bool = False  # each item also has its features relative to its set
+
+    @property
+    def inputs(self):  # features of an item before the encoder
+        return 2 * self.width if self.relative else self.width
 
     @property
     def encoded(self):  # d', called D in the code
-        return self.width + self.encoder_blocks * self.encoder_out
+        return self.inputs + self.encoder_blocks * self.encoder_out
 
 
 TSP = Settings(2, 4, 128, 16, 4, 16, "max")
@@ -34,7 +39,7 @@ def tensors(s):
     out = []
     for k in range(s.encoder_blocks):
         block = f"encoder.{k}."
-        out += [(block + "conv1.weight", (H, 2 * (s.width + k * O))), (block + "conv1.bias", (H,))]
+        out += [(block + "conv1.weight", (H, 2 * (s.inputs + k * O))), (block + "conv1.bias", (H,))]
         out += [(block + "norm1.weight", (H,)), (block + "norm1.bias", (H,))]
         out += [(block + "conv2.weight", (O, H)), (block + "conv2.bias", (O,))]
         out += [(block + "norm2.weight", (O,)), (block + "norm2.bias", (O,))]

@@ -60,6 +60,7 @@ def cases():
     for name, net in (("small", small), ("odd", odd)):
         nets[name + "-max"] = net
         nets[name + "-mean"] = replace(net, pool="mean")
+        nets[name + "-relative"] = replace(net, relative=True)
     table = [line.split() for line in TABLE.strip().splitlines()]
     out = [Case(f"{net}-n{n}-b{B}", nets[net], int(n), int(B), int(seed)) for net, n, B, seed in table]
     for name, net, seed, *sets in (line.split() for line in MIXED.strip().splitlines()):
@@ -101,6 +102,9 @@ odd-mean   2 1 7
 odd-mean   5 8 1
 odd-mean  10 1 1
 odd-mean  20 2 1
+small-relative 1 2 1
+small-relative 5 8 1
+odd-relative 10 2 1
 """
 
 # name, net, seed, sets: n, or n/m with m of the n items placed and the others context. Twenty sets are more than the CPU
@@ -112,6 +116,7 @@ sizes   odd-max    1 5 8 3 2
 context small-max  1 2/2 3/2 5/3 8/8
 context small-mean 1 8/3 5/5 2/1 3/2
 context odd-mean   1 3/3 8/5 5/1 2/2
+context small-relative 1 3/3 8/5 5/1 2/2
 twenty  small-max  1 2 3/1 5/4 8/3 3 2/2 4/2 6 2/1 3/2 5 2 7/6 3 4/4 2 5/2 3/3 6/5 2
 twenty  small-mean 1 2 3/1 5/4 8/3 3 2/2 4/2 6 2/1 3/2 5 2 7/6 3 4/4 2 5/2 3/3 6/5 2
 """
@@ -329,7 +334,8 @@ def entries(case):
     check_conditioning(case, want, off)
     pool = {"max": 0, "mean": 1}[s.pool]
     facts = [s.width, s.encoder_blocks, s.hidden, s.encoder_out, s.decoder_blocks, s.decoder_out, pool]
-    out = [("case", np.array(facts + [case.B, case.n, case.seed, case.lr]))]
+    facts += [case.B, case.n, case.seed, case.lr] + [1] * s.relative
+    out = [("case", np.array(facts))]
     if case.sizes:
         out.append(("sizes", np.array(case.sizes, dtype=np.float64).reshape(-1)))
     names = [name for name, _ in generated.tensors(s)]

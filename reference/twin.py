@@ -31,6 +31,14 @@ class Norm(nn.BatchNorm1d):
         return super().forward(x)
 
 
+def with_relative(x):
+    """[..., n, d] -> [..., n, 2d]: the features, and the same relative to the set: less the mean over its items, divided
+    by the (biased) deviation; 0 where that is at most 1e-6 (standardised features are in units of their spread)."""
+    deviation = x.std(dim=-2, correction=0, keepdim=True)
+    relative = (x - x.mean(dim=-2, keepdim=True)) / deviation
+    return torch.cat([x, torch.where(deviation > 1e-6, relative, 0)], dim=-1)
+
+
 class EncoderBlock(nn.Module):
     def __init__(self, width, s):
         super().__init__()
@@ -136,10 +144,13 @@ class OrderNet(nn.Module):
     def __init__(self, s):
         super().__init__()
         self.settings = s
-        widths = [s.width + k * s.encoder_out for k in range(s.encoder_blocks)]
+        widths = [s.inputs + k * s.encoder_out for k in range(s.encoder_blocks)]
         self.encoder = nn.Sequential(*[EncoderBlock(width, s) for width in widths])
         self.decoder = Decoder(s)
         self.head = nn.Linear(2 * s.encoded + 2 * s.decoder_out * s.decoder_blocks, 1)
+
+    def inputs(self, x):
+        return with_relative(x) if self.settings.relative else x
 
     def forward(self, x, y):
         """Teacher forcing. x: [B, n, d], y: [B, n] -> (logits [B, T, n], free [B, T, n])
@@ -150,7 +161,7 @@ class OrderNet(nn.Module):
         B, n, _ = x.shape
         one_hot = nn.functional.one_hot(y, n)  # [B, T, n]
         free = one_hot.cumsum(1) - one_hot == 0
-        g = self.decoder(self.encoder(x), y, free.transpose(1, 2))
+        g = self.decoder(self.encoder(self.inputs(x)), y, free.transpose(1, 2))
         logits = self.head(g.transpose(2, 3)).squeeze(3)  # [B, n, T]
         return logits.transpose(1, 2), free
 
@@ -168,7 +179,7 @@ class OrderNet(nn.Module):
         """Sets of different sizes, with context. sets: a list of (x [n, d], y [m]); y has the placed items of x in
         their order, the other items are context: the encoder sees them, the decoder does not. -> a list of
         (logits [m steps, m], free [m steps, m]) over the placed items, smallest index first."""
-        encoded = self.encoder[0].of_sets([x for x, _ in sets])
+        encoded = self.encoder[0].of_sets([self.inputs(x) for x, _ in sets])
         for block in self.encoder[1:]:
             encoded = block.of_sets(encoded)
         placed = [y.sort().values for _, y in sets]

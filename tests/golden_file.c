@@ -62,14 +62,15 @@ void golden_load(golden *g, const char *name) {
     need(g->size > MAGIC && memcmp(g->bytes, "ONETGOLD", MAGIC) == 0, "not a golden file", path);
     size_t count;
     const double *c = golden_get(g, "case", &count);
-    need(c && count == 11, "no entry \"case\"", path);
+    need(c && (count == 11 || count == 12), "no entry \"case\"", path);
     g->settings = (onet_settings){.width = (int)c[0],
                                   .encoder_blocks = (int)c[1],
                                   .hidden = (int)c[2],
                                   .encoder_out = (int)c[3],
                                   .decoder_blocks = (int)c[4],
                                   .decoder_out = (int)c[5],
-                                  .pool = (onet_pool)c[6]};
+                                  .pool = (onet_pool)c[6],
+                                  .relative = count > 11 && c[11] != 0};
     g->B = (int)c[7];
     g->n = (int)c[8];
     g->seed = (unsigned long long)c[9];

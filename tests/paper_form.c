@@ -66,7 +66,25 @@ static void norm(const net *w, norm_at at, double *z, size_t rows, int width) {
     }
 }
 
-/* x: [B, n, d] -> [B, n, d + O]; x is freed. */
+/* The encoder's input, [B, n, sh->inputs], of items x: [B, n, d]. */
+static double *inputs(const shape *sh, int B, int n, const double *x) {
+    size_t d = (size_t)sh->s.width, wide = (size_t)sh->inputs, items = (size_t)n;
+    double *out = numbers((size_t)B * items * wide);
+    for (size_t r = 0; r < (size_t)B * items; r++) memcpy(out + r * wide, x + r * d, d * sizeof *x);
+    for (size_t b = 0; sh->s.relative && b < (size_t)B; b++)
+        for (size_t c = 0; c < d; c++) {
+            const double *column = x + b * items * d + c;
+            double mean = 0, variance = 0;
+            for (size_t i = 0; i < items; i++) mean += column[i * d] / n;
+            for (size_t i = 0; i < items; i++)
+                variance += (column[i * d] - mean) * (column[i * d] - mean) / n;
+            for (size_t i = 0; i < items && variance > 1e-12; i++)
+                out[(b * items + i) * wide + d + c] = (column[i * d] - mean) / sqrt(variance);
+        }
+    return out;
+}
+
+/* x: [B, n, d_k] -> [B, n, d_k + O]; x is freed. */
 static double *encoder_block(const net *w, int block, int B, int n, double *x) {
     const encoder_at *at = &w->sh->enc[block];
     int d = at->in, H = w->sh->s.hidden, O = w->sh->s.encoder_out;
@@ -181,9 +199,7 @@ void paper_forward_double(const shape *sh, const double *theta, double *running,
 void paper_forward_placed(const shape *sh, const double *theta, double *running, int B, int all, int n,
                           const double *x, const int32_t *y, int training, double *logits, double *loss) {
     net w = {sh, theta, running, training != 0};
-    size_t input = (size_t)B * (size_t)all * (size_t)sh->s.width;
-    double *encoded = numbers(input);
-    memcpy(encoded, x, input * sizeof *x);
+    double *encoded = inputs(sh, B, all, x);
     for (int k = 0; k < sh->s.encoder_blocks; k++) encoded = encoder_block(&w, k, B, all, encoded);
     for (size_t b = 1; b < (size_t)B; b++) /* the placed items of all sets together */
         memmove(encoded + b * (size_t)n * (size_t)sh->D, encoded + b * (size_t)all * (size_t)sh->D,

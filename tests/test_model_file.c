@@ -22,14 +22,15 @@ static onet_words *two_words(int width) {
     return words;
 }
 
-static onet_model *small_model(bool words) {
+static onet_model *model_with(bool words, int relative) {
     const onet_settings settings = {.width = 2,
                                     .encoder_blocks = 2,
                                     .hidden = 3,
                                     .encoder_out = 2,
                                     .pool = ONET_POOL_MEAN,
                                     .decoder_blocks = 1,
-                                    .decoder_out = 2};
+                                    .decoder_out = 2,
+                                    .relative = relative};
     onet_model *m;
     onet_error err;
     rng r;
@@ -46,6 +47,10 @@ static onet_model *small_model(bool words) {
     return m;
 }
 
+static onet_model *small_model(bool words) {
+    return model_with(words, 0);
+}
+
 static void test_presets(void **state) {
     (void)state;
     static const struct {
@@ -59,6 +64,7 @@ static void test_presets(void **state) {
         onet_model *m;
         assert_int_equal(onet_settings_preset(&settings, nets[i].name, &err), ONET_OK);
         assert_int_equal(settings.width, nets[i].width);
+        assert_int_equal(settings.relative, 0);
         assert_int_equal(model_new(&m, &settings, &err), ONET_OK);
         assert_int_equal(onet_model_parameters(m, 0), nets[i].total);
         assert_int_equal(onet_model_parameters(m, 1), nets[i].trained);
@@ -113,9 +119,8 @@ static void test_round_trip(void **state) {
     }
 }
 
-/* The bytes of a small model's file; where its tensors begin. */
-static char *model_bytes(bool words, size_t *size, size_t *data) {
-    onet_model *m = small_model(words);
+/* The bytes of a model's file; where its tensors begin. Frees the model. */
+static char *bytes_of(onet_model *m, size_t *size, size_t *data) {
     onet_error err;
     const char *path = help_path("bytes.safetensors");
     assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
@@ -131,6 +136,10 @@ static char *model_bytes(bool words, size_t *size, size_t *data) {
     fclose(f);
     *data = 8 + ((unsigned char)bytes[0] | (size_t)(unsigned char)bytes[1] << 8);
     return bytes;
+}
+
+static char *model_bytes(bool words, size_t *size, size_t *data) {
+    return bytes_of(small_model(words), size, data);
 }
 
 static onet_status load_bytes(const char *bytes, size_t size, onet_error *err) {
@@ -167,10 +176,10 @@ static void test_flipped(void **state) {
     free(bytes);
 }
 
-/* Changes the header's text, keeping its length, and loads that. */
-static void expect_after(const char *from, const char *to, const char *sentence) {
+/* Changes the header's text, keeping its length, and loads that. Frees the model. */
+static void expect_of(onet_model *m, const char *from, const char *to, const char *sentence) {
     size_t size, data;
-    char *bytes = model_bytes(true, &size, &data);
+    char *bytes = bytes_of(m, &size, &data);
     char *at = memmem(bytes, data, from, strlen(from));
     assert_non_null(at);
     assert_int_equal(strlen(from), strlen(to));
@@ -181,10 +190,15 @@ static void expect_after(const char *from, const char *to, const char *sentence)
     free(bytes);
 }
 
+static void expect_after(const char *from, const char *to, const char *sentence) {
+    expect_of(small_model(true), from, to, sentence);
+}
+
 static void test_altered_header(void **state) {
     (void)state;
     expect_after("\"ordernet\"", "\"disorder\"", "is not an OrderNet model");
-    expect_after("version\":\"1\"", "version\":\"2\"", "use a newer OrderNet");
+    expect_after("version\":\"1\"", "version\":\"3\"", "is 3 where 1 or 2 is meant; use a newer OrderNet");
+    expect_after("version\":\"1\"", "version\":\"2\"", "its settings.relative is \"\" where a whole number");
     expect_after("settings.hidden", "settings.hodden", "its settings.hidden is \"\" where a whole number");
     expect_after("hidden\":\"3\"", "hidden\":\"x\"", "settings.hidden is \"x\"");
     expect_after("hidden\":\"3\"", "hidden\":\"0\"", "hidden width is 0");
@@ -197,6 +211,42 @@ static void test_altered_header(void **state) {
     expect_after("\"F16\",\"shape\":[2,2]", "\"I16\",\"shape\":[2,2]", "words.vectors\" is I16");
     expect_after("\"F16\",\"shape\":[2,2]", "\"F16\",\"shape\":[4,1]", "words.text");
     expect_after("\"F16\",\"shape\":[2,2]", "\"F16\",\"shape\":[1,4]", "words.text has more words");
+}
+
+/* Relative features are in files of format_version 2, which programs that know 1 alone refuse; a file without
+ * them is as it was. */
+static void test_relative(void **state) {
+    (void)state;
+    onet_error err;
+    for (int relative = 0; relative < 2; relative++) {
+        onet_model *m = model_with(false, relative), *n;
+        safetensors *file;
+        char sum[65];
+        const char *path = help_path("relative.safetensors");
+        assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+        assert_int_equal(onet_model_load(&n, path, &err), ONET_OK);
+        assert_memory_equal(onet_model_settings(n), onet_model_settings(m), sizeof(onet_settings));
+        assert_memory_equal(n->theta, m->theta, m->sh.total * sizeof *m->theta);
+        assert_int_equal(n->sh.inputs, relative ? 4 : 2);
+        model_checksum(n, sum);
+        assert_int_equal(safetensors_open(&file, path, &err), ONET_OK);
+        assert_string_equal(safetensors_metadata(file, "sha256"), sum);
+        assert_string_equal(safetensors_metadata(file, "format_version"), relative ? "2" : "1");
+        assert_int_equal(safetensors_metadata(file, "settings.relative") != NULL, relative);
+        safetensors_close(file);
+        onet_model_free(m);
+        onet_model_free(n);
+    }
+    expect_of(model_with(false, 1), "version\":\"2\"", "version\":\"1\"",
+              "\"encoder.0.conv1.weight\" is F32 [3, 8] where F32 [3, 4]");
+    expect_of(model_with(false, 1), "relative\":\"1\"", "relative\":\"0\"",
+              "\"encoder.0.conv1.weight\" is F32 [3, 8] where F32 [3, 4]");
+    expect_of(model_with(false, 1), "relative\":\"1\"", "relative\":\"2\"",
+              "relative is 2: it must be from 0 to 1");
+    expect_of(model_with(false, 1), "relative\":\"1\"", "relative\":\"x\"",
+              "settings.relative is \"x\" where a whole number");
+    expect_of(model_with(true, 1), "record.seed", "record.seed",
+              "settings.relative is 1, but its items are words");
 }
 
 /* The pool alone changes no shape: the checksum knows it. */
@@ -288,7 +338,7 @@ int main(void) {
         cmocka_unit_test(test_truncated),      cmocka_unit_test(test_flipped),
         cmocka_unit_test(test_altered_header), cmocka_unit_test(test_altered_pool),
         cmocka_unit_test(test_bad_numbers),    cmocka_unit_test(test_bad_words),
-        cmocka_unit_test(test_unwritable),
+        cmocka_unit_test(test_unwritable),     cmocka_unit_test(test_relative),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

@@ -81,7 +81,7 @@ static onet_sets *as_words(onet_sets *sets) {
 static onet_train_options small_run(void) {
     onet_train_options o;
     onet_train_defaults(&o, sizeof o);
-    o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8, {0}};
+    o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8, 0, {0}};
     o.batch = 32;
     o.epochs = 2;
     o.checkpoint_seconds = 0;
@@ -422,7 +422,7 @@ static void the_average_is_that_of_all_steps(void **state) {
     size_t vectors = (size_t)sets->words->count;
     shape *sh = malloc(sizeof *sh);
     onet_error err;
-    onet_settings s = {1, 2, 16, 8, ONET_POOL_MAX, 2, 8, {0}};
+    onet_settings s = {1, 2, 16, 8, ONET_POOL_MAX, 2, 8, 0, {0}};
     assert_int_equal(shape_make(sh, &s, &err), ONET_OK);
     float *now = calloc(2 * sh->total + 2 * vectors, sizeof *now), *want = now + sh->total + vectors;
     assert_non_null(now);
@@ -529,7 +529,7 @@ static void it_learns_to_sort(void **state) {
     onet_sets *sets = sorting(6000, 2, 8, 7), *same = sorting(300, 8, 8, 8),
               *longer = sorting(300, 12, 12, 9);
     onet_train_options o = small_run();
-    o.settings = (onet_settings){0, 2, 32, 16, ONET_POOL_MAX, 3, 16, {0}};
+    o.settings = (onet_settings){0, 2, 32, 16, ONET_POOL_MAX, 3, 16, 0, {0}};
     o.epochs = 4;
     o.learning_rate = 4e-3;
     onet_model *m = train(sets, NULL, &o);
@@ -550,7 +550,7 @@ static void a_step_allocates_nothing(void **state) {
     shape *sh = malloc(sizeof *sh);
     net *t;
     onet_error err;
-    onet_settings s = {1, 2, 32, 16, ONET_POOL_MAX, 2, 16, {0}};
+    onet_settings s = {1, 2, 32, 16, ONET_POOL_MAX, 2, 16, 0, {0}};
     assert_int_equal(shape_make(sh, &s, &err), ONET_OK);
     for (const char *const *k = kernels_available(); *k; k++) {
         assert_int_equal(cpu_open(&t, sh, *k, 2, &err), ONET_OK);
@@ -586,7 +586,7 @@ static void ordering_again_allocates_nothing(void **state) {
     onet_model *m;
     onet_orderer *orderer;
     onet_error err;
-    onet_settings s = {1, 2, 32, 16, ONET_POOL_MAX, 2, 16, {0}};
+    onet_settings s = {1, 2, 32, 16, ONET_POOL_MAX, 2, 16, 0, {0}};
     assert_int_equal(model_new(&m, &s, &err), ONET_OK);
     assert_int_equal(onet_orderer_new(&orderer, m, NULL, &err), ONET_OK);
     onet_answer a[50];

@@ -143,7 +143,7 @@ static training training_of(const onet_sets *sets) {
     onet_train_defaults(&t.o, sizeof t.o);
     t.o.batches = ONET_BATCHES_ONE_SIZE;
     t.o.statistics = ONET_STATISTICS_MEASURED;
-    t.o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8, {0}};
+    t.o.settings = (onet_settings){0, 2, 16, 8, ONET_POOL_MAX, 2, 8, 0, {0}};
     t.o.batch = 5; /* a rank may have no set of a batch */
     t.o.max_steps = 30;
     t.o.threads = 2;

@@ -53,7 +53,8 @@ static void print_text(const onet_model *m, const char *path, const tensor *tens
     if (m->words)
         printf("words: a vocabulary of %d, vectors of %d\n", m->words->count, s->width);
     else
-        printf("%d feature%s\n", s->width, s->width == 1 ? "" : "s");
+        printf("%d feature%s%s\n", s->width, s->width == 1 ? "" : "s",
+               s->relative ? ", as given and relative to the set" : "");
     printf("encoder          %d blocks, hidden %d, out %d, %s pool\n", s->encoder_blocks, s->hidden,
            s->encoder_out, choice_name(onet_pools(), s->pool));
     printf("decoder          %d blocks, out %d\n", s->decoder_blocks, s->decoder_out);
@@ -89,13 +90,13 @@ static onet_status print_json(const onet_model *m, const char *path, const tenso
     for (const char *const *name = kernels_available(); *name; name++)
         json_array_append_new(names, json_string(*name));
     json_t *all = json_pack(
-        "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i}, s:i, s:{s:I, s:I}, s:b, s:s, s:o, s:o, s:o}", "model",
-        path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden", s->hidden,
-        "encoder_out", s->encoder_out, "pool", choice_name(onet_pools(), s->pool), "decoder_blocks",
-        s->decoder_blocks, "decoder_out", s->decoder_out, "words", m->words ? m->words->count : 0,
-        "parameters", "trained", (json_int_t)onet_model_parameters(m, 1), "total",
-        (json_int_t)onet_model_parameters(m, 0), "statistics_by_size", m->sized, "checksum", checksum,
-        "kernels", names, "record", record, "tensors", tensors);
+        "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:b}, s:i, s:{s:I, s:I}, s:b, s:s, s:o, s:o, s:o}",
+        "model", path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden",
+        s->hidden, "encoder_out", s->encoder_out, "pool", choice_name(onet_pools(), s->pool),
+        "decoder_blocks", s->decoder_blocks, "decoder_out", s->decoder_out, "relative", s->relative, "words",
+        m->words ? m->words->count : 0, "parameters", "trained", (json_int_t)onet_model_parameters(m, 1),
+        "total", (json_int_t)onet_model_parameters(m, 0), "statistics_by_size", m->sized, "checksum",
+        checksum, "kernels", names, "record", record, "tensors", tensors);
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     if (!text) return fail_memory(err, "the report");

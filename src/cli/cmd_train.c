@@ -45,6 +45,7 @@ static onet_status choose_settings(train_values *v, onet_error *err) {
     if ((int)v->settings.pool >= 0) s->pool = v->settings.pool;
     if (v->settings.decoder_blocks) s->decoder_blocks = v->settings.decoder_blocks;
     if (v->settings.decoder_out) s->decoder_out = v->settings.decoder_out;
+    s->relative = v->settings.relative;
     return ONET_OK;
 }
 
@@ -62,6 +63,8 @@ static onet_status check_from(const train_values *v, onet_error *err) {
         {"pool", (int)v->settings.pool >= 0, (int)now->pool, (int)has->pool},
         {"decoder-blocks", v->settings.decoder_blocks > 0, now->decoder_blocks, has->decoder_blocks},
         {"decoder-out", v->settings.decoder_out > 0, now->decoder_out, has->decoder_out},
+        /* No preset speaks of it: without the option it is as in the model. */
+        {"relative", v->settings.relative > 0, now->relative, now->relative ? has->relative : 0},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if ((all[i].given || v->preset) && all[i].now != all[i].has)
@@ -139,6 +142,11 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
         return fail(err, ONET_BAD, "%s orders items of %d feature%s, but those of %s have %d", v->from,
                     onet_model_settings(from)->width, onet_model_settings(from)->width == 1 ? "" : "s",
                     v->data, data->width);
+    if (v->settings.relative && data->words)
+        return fail(err, ONET_USAGE,
+                    "--relative is for numbers: the items of %s are words, whose vectors are not put in "
+                    "relation to each other",
+                    v->data);
     if (v->options.train_vectors && !data->words)
         return fail(err, ONET_USAGE, "--train-vectors is for words: the items of %s are numbers", v->data);
     if (v->options.patience && !valid)
@@ -393,6 +401,12 @@ static const option options[] = {
      WIDTH(4096),
      .field = AT(settings.decoder_out),
      .help = "Channels that a decoder block adds, twice: itself and its pool (C)."},
+    {.name = "relative",
+     .kind = OPTION_FLAG,
+     .field = AT(settings.relative),
+     .help = "Give the net each feature twice: as it is, and relative to the set (less its mean, divided by "
+             "its deviation). For orders that depend on where an item stands among the others (pages, maps, "
+             "tours), not on the values alone (a score, a colour). Not for words."},
     {.name = "train-vectors",
      .kind = OPTION_FLAG,
      .field = AT(options.train_vectors),

@@ -8,7 +8,7 @@
 /* The number in the names changes with this header, net.h and order.h: a library of another version has none
  * of these. */
 #define CUDA_LIBRARY "libordernet-cuda.so"
-#define CUDA_OPEN    "ordernet_cuda_open_10"
+#define CUDA_OPEN    "ordernet_cuda_open_11"
 #define CUDA_PEEK    "ordernet_cuda_peek"
 #define CUDA_STAGES  "ordernet_cuda_stages"
 

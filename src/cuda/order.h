@@ -4,12 +4,13 @@
 
 #include "cuda/cuda.h"
 
-#define CUDA_ORDER "ordernet_cuda_order_10"
+#define CUDA_ORDER "ordernet_cuda_order_11"
 
 /* The folded weights (decode/frozen.h) as plain row-major arrays in one block of numbers; each is given by
  * its place in the block, a multiple of 4. Widths H, O, C are padded to 16 with zeros. */
 typedef struct order_net {
-    int width, D; /* features per item: of the data, and after the encoder */
+    int width, D;  /* features per item: of the data, and after the encoder */
+    bool relative; /* features relative to the set follow those of the data */
     int M, H, O, mean_pool;
     int N, C, Q;
     size_t mean, scale; /* [width] */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernels/relative.h"
 
 static bool get(real **p, size_t count) {
     return (*p = array_new(count, sizeof(real))) != NULL;
@@ -61,6 +62,13 @@ static void take_rows(void *arg, int task, int thread) {
         real *x = j->e->x + (size_t)i * j->f->w.D;
         for (int c = 0; c < d; c++) x[c] = (j->items[i][c] - model->mean[c]) * model->scale[c];
     }
+}
+
+/* A task per feature: each is a sum over all items. */
+static void relative_column(void *arg, int task, int thread) {
+    (void)thread;
+    job *j = arg;
+    relative_features(j->e->x, (size_t)j->f->w.D, j->n, task, task + 1, j->f->model->sh.s.width);
 }
 
 static void first_rows(void *arg, int task, int thread) {
@@ -124,6 +132,7 @@ void encode(encoded *e, const frozen *f, const float *const *items, int n, int p
     job j = {e, f, items, n, 0};
     int tasks = (n + ROWS - 1) / ROWS;
     pool_run(threads, tasks, take_rows, &j);
+    if (f->model->sh.s.relative) pool_run(threads, f->model->sh.s.width, relative_column, &j);
     for (j.block = 0; j.block < f->model->sh.s.encoder_blocks; j.block++) {
         pool_run(threads, tasks, first_rows, &j);
         pool_run(threads, tasks, pair_rows, &j);

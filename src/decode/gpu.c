@@ -60,6 +60,7 @@ static void put_net(order_net *n, block *b, const frozen *f) {
     int N = sh->s.decoder_blocks;
     *n = (order_net){.width = sh->s.width,
                      .D = sh->D,
+                     .relative = sh->s.relative != 0,
                      .M = sh->s.encoder_blocks,
                      .H = f->w.H,
                      .O = f->w.O,

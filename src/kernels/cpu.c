@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "kernels/relative.h"
 
 /* ---- phases ---- */
 
@@ -147,6 +148,7 @@ static void take_chunk(cpu *s, int block, int chunk) {
                 for (int c = 0; c < d; c++) x[c] = ((real)v[c] - s->mean[c]) * s->scale[c];
             }
         }
+        if (s->base.sh->s.relative) relative_features(s->x + a->row * s->w.D, (size_t)s->w.D, a->n, 0, d, d);
         memset(s->p + a->step * width, 0, 2 * width * sizeof(real));
     }
 }

@@ -17,7 +17,7 @@ static double decoder(const shape *sh, double n, double steps) {
 double operations_train(const shape *sh, int n) {
     double forward = encoder(sh, n) + decoder(sh, n, n);
     /* Backward: each product once for its weights, once for its input; the first block's input needs none. */
-    double input = sh->s.encoder_blocks ? (double)n * sh->s.width * 2 * sh->s.hidden : 0;
+    double input = sh->s.encoder_blocks ? (double)n * sh->inputs * 2 * sh->s.hidden : 0;
     return 2 * (3 * forward - input);
 }
 

@@ -68,6 +68,7 @@ void model_checksum(const onet_model *m, char hex[65]) {
         sum_text(&sum, value);
     }
     sum_text(&sum, choice_name(onet_pools(), m->sh.s.pool));
+    if (m->sh.s.relative) sum_text(&sum, "relative");
     size_t width = (size_t)m->sh.s.width;
     sha256_add(&sum, m->theta, m->sh.total * sizeof *m->theta);
     sha256_add(&sum, m->mean, width * sizeof *m->mean);
@@ -98,16 +99,18 @@ static void pairs_free(pairs *p, size_t records) {
 }
 
 static onet_status pairs_make(pairs *p, const onet_model *m, onet_error *err) {
-    p->pair = array_new(NUMBERS + 4 + m->records, sizeof *p->pair);
+    p->pair = array_new(NUMBERS + 5 + m->records, sizeof *p->pair);
     p->keys = array_new(m->records, sizeof *p->keys);
     if (!p->pair || !p->keys) return fail_memory(err, "a model's metadata");
     p->pair[p->count++] = (st_pair){"format", "ordernet"};
-    p->pair[p->count++] = (st_pair){"format_version", "1"};
+    /* Programs that do not know the setting must refuse the file: they read format_version 1 alone. */
+    p->pair[p->count++] = (st_pair){"format_version", m->sh.s.relative ? "2" : "1"};
     for (int i = 0; i < NUMBERS; i++) {
         snprintf(p->number[i], sizeof p->number[i], "%d", *number_at(&m->sh.s, i));
         p->pair[p->count++] = (st_pair){numbers[i].key, p->number[i]};
     }
     p->pair[p->count++] = (st_pair){"settings.pool", choice_name(onet_pools(), m->sh.s.pool)};
+    if (m->sh.s.relative) p->pair[p->count++] = (st_pair){"settings.relative", "1"};
     model_checksum(m, p->sum);
     p->pair[p->count++] = (st_pair){"sha256", p->sum};
     for (size_t i = 0; i < m->records; i++) {
@@ -214,6 +217,19 @@ onet_status onet_model_save(const onet_model *m, const char *path, onet_error *e
 
 /* ---- Loading ----------------------------------------------------------------------------------------- */
 
+static onet_status read_number(const safetensors *file, const char *key, int *to, onet_error *err) {
+    const char *text = safetensors_metadata(file, key);
+    char *end = NULL;
+    errno = 0;
+    long value = text ? strtol(text, &end, 10) : -1;
+    if (!text || end == text || *end || errno || value < 0 || value > INT32_MAX)
+        return fail(err, ONET_BAD,
+                    "%s: its %s is \"%.40s\" where a whole number is meant; the file is corrupt",
+                    safetensors_name(file), key, text ? text : "");
+    *to = (int)value;
+    return ONET_OK;
+}
+
 static onet_status read_settings(const safetensors *file, onet_settings *s, onet_error *err) {
     const char *name = safetensors_name(file), *format = safetensors_metadata(file, "format"),
                *version = safetensors_metadata(file, "format_version"),
@@ -229,20 +245,15 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
                     "%s is not an OrderNet model (its metadata has no \"format\": \"ordernet\"); "
                     "name a file that training made",
                     name);
-    if (!version || strcmp(version, "1"))
-        return fail(err, ONET_BAD, "%s: its format_version is %.20s where 1 is meant; use a newer OrderNet",
-                    name, version ? version : "missing");
-    for (int i = 0; i < NUMBERS; i++) {
-        const char *text = safetensors_metadata(file, numbers[i].key);
-        char *end = NULL;
-        errno = 0;
-        long value = text ? strtol(text, &end, 10) : -1;
-        if (!text || end == text || *end || errno || value < 0 || value > INT32_MAX)
-            return fail(err, ONET_BAD,
-                        "%s: its %s is \"%.40s\" where a whole number is meant; the file is corrupt", name,
-                        numbers[i].key, text ? text : "");
-        *number_at(s, i) = (int)value;
-    }
+    if (!version || (strcmp(version, "1") && strcmp(version, "2")))
+        return fail(err, ONET_BAD,
+                    "%s: its format_version is %.20s where 1 or 2 is meant; use a newer OrderNet", name,
+                    version ? version : "missing");
+    onet_status status = ONET_OK;
+    for (int i = 0; i < NUMBERS && !status; i++)
+        status = read_number(file, numbers[i].key, number_at(s, i), err);
+    if (!status && !strcmp(version, "2")) status = read_number(file, "settings.relative", &s->relative, err);
+    if (status) return status;
     const onet_choice *found = pool ? choice_named(onet_pools(), pool, strlen(pool)) : NULL;
     char names[128];
     if (!found)
@@ -315,6 +326,10 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
         (status = safetensors_load(file, safetensors_find(file, "input.scale"), m->scale, err)))
         return status;
     if (!safetensors_find(file, "words.text") && !safetensors_find(file, "words.vectors")) return ONET_OK;
+    if (sh->s.relative)
+        return fail(err, ONET_BAD,
+                    "%s: its settings.relative is 1, but its items are words; make the file again",
+                    safetensors_name(file));
     if ((status = words_file_read(&m->words, file, err))) return status;
     if (m->words->width != sh->s.width)
         return fail(err, ONET_BAD,

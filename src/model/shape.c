@@ -50,6 +50,7 @@ onet_status shape_make(shape *sh, const onet_settings *s, onet_error *err) {
         return status;
     if (!choice_of(onet_pools(), s->pool) || s->pool == ONET_POOL_AUTO)
         return fail(err, ONET_USAGE, "there is no pool %d", (int)s->pool);
+    if ((status = check(s->relative, 0, 1, "relative", err))) return status;
     for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
         if (s->reserved[i])
             return fail(err, ONET_USAGE, "reserved[%zu] of onet_settings is %d; it must be 0", i,
@@ -57,11 +58,12 @@ onet_status shape_make(shape *sh, const onet_settings *s, onet_error *err) {
     memset(sh, 0, sizeof *sh);
     sh->s = *s;
     int H = s->hidden, O = s->encoder_out, C = s->decoder_out;
-    sh->D = s->width + s->encoder_blocks * O;
+    sh->inputs = s->relative ? 2 * s->width : s->width;
+    sh->D = sh->inputs + s->encoder_blocks * O;
     size_t at = 0;
     for (int k = 0; k < s->encoder_blocks; k++) {
         encoder_at *e = &sh->enc[k];
-        e->in = s->width + k * O;
+        e->in = sh->inputs + k * O;
         e->weight1 = add(sh, true, &at, 2, H, 2 * e->in, 0, "encoder.%d.conv1.weight", k);
         e->bias1 = add(sh, true, &at, 1, H, 0, 0, "encoder.%d.conv1.bias", k);
         e->norm1.gamma = add(sh, true, &at, 1, H, 0, 0, "encoder.%d.norm1.weight", k);

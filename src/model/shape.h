@@ -43,7 +43,8 @@ typedef struct decoder_at {
 
 typedef struct shape {
     onet_settings s;
-    int D;                 /* d' = d + M*O: features of an item after the encoder */
+    int inputs;            /* features of an item before the encoder: d, or 2*d with relative ones */
+    int D;                 /* d' = inputs + M*O: features of an item after the encoder */
     size_t trained, total; /* numbers in the block: trained parameters, and those with running statistics */
     encoder_at enc[MAX_BLOCKS];
     decoder_at dec[MAX_BLOCKS];

@@ -75,6 +75,10 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
         return fail(err, ONET_BAD,
                     "the validation sets need an order, and items of width %d as the training sets have",
                     train->width);
+    if (train->word && o->settings.relative)
+        return fail(err, ONET_USAGE,
+                    "relative features are for items that are numbers: the vectors of words are not put in "
+                    "relation to each other");
     if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
         return fail(err, ONET_BAD, "the validation sets must be of words of the training sets' vocabulary");
     return ONET_OK;

@@ -472,6 +472,8 @@ static void name_run(run *r) {
         o->weight_decay, o->clip, o->average, o->seed, o->standardise, o->train_vectors, o->forget, o->drop,
         o->jitter, choice_name(onet_batch_kinds(), o->batches));
     size_t used = strlen(r->settings);
+    if (s->relative) snprintf(r->settings + used, sizeof r->settings - used, " relative=1");
+    used = strlen(r->settings);
     if (r->from[0]) snprintf(r->settings + used, sizeof r->settings - used, " from=%.16s", r->from);
 }
 

@@ -75,17 +75,22 @@ static void name_case(char *to, size_t room, const test_case *tc) {
         snprintf(to, room, "%s n=%d,%d.. B=%d", tc->name, size_of(tc, 0), size_of(tc, 1), tc->B);
 }
 
-static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, {0}},
-                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32, {0}},
-                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, {0}},
-                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33, {0}},
-                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48, {0}},
-                           broad = {2, 1,  16, 16, ONET_POOL_MAX,
-                                    2, 64, {0}}, /* little room in shared memory */
-    narrow_mean = {3, 3, 40, 13, ONET_POOL_MEAN, 2, 15, {0}},
-                           pairs = {2, 1, 70, 40, ONET_POOL_MAX, 0, 16, {0}}, /* channels in two parts */
-    flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, {0}}, bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16, {0}},
-                           single = {60, 1, 16, 16, ONET_POOL_MAX, 1, 16, {0}}; /* many features, few cells */
+static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, {0}};
+static const onet_settings words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32, 0, {0}};
+static const onet_settings odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 0, {0}};
+static const onet_settings odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33, 0, {0}};
+static const onet_settings wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48, 0, {0}};
+/* Little room in shared memory: */
+static const onet_settings broad = {2, 1, 16, 16, ONET_POOL_MAX, 2, 64, 0, {0}};
+static const onet_settings narrow_mean = {3, 3, 40, 13, ONET_POOL_MEAN, 2, 15, 0, {0}};
+/* Channels in two parts: */
+static const onet_settings pairs = {2, 1, 70, 40, ONET_POOL_MAX, 0, 16, 0, {0}};
+static const onet_settings flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, 0, {0}};
+static const onet_settings bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16, 0, {0}};
+/* Many features, few cells: */
+static const onet_settings single = {60, 1, 16, 16, ONET_POOL_MAX, 1, 16, 0, {0}};
+/* Narrow, were it not for its inputs: */
+static const onet_settings relative = {3, 2, 40, 13, ONET_POOL_MAX, 2, 15, 1, {0}};
 
 typedef struct sample {
     shape sh;
@@ -432,7 +437,7 @@ static void operations(const test_case *tc, uint64_t seed) {
     const net_stages *gpu = stages_of(g), *plain = &cpu_stages;
     g->ops->take(g, k.index, tc->B);
     t->ops->take(t, k.index, tc->B);
-    rows_equal(where, "taken items", -1, g, CUDA_X, c->x, R, D, (size_t)tc->s.width, 1e-7);
+    rows_equal(where, "taken items", -1, g, CUDA_X, c->x, R, D, (size_t)k.sh.inputs, 1e-7);
     gpu->begin(g);
     plain->begin(t);
     for (int m = 0; m < M; m++) {
@@ -1103,7 +1108,7 @@ int main(int argc, char **argv) {
     room_got = need(malloc(ROOM * sizeof *room_got));
     room_want = need(malloc(ROOM * sizeof *room_want));
     const test_case small[] = {CASE("odd", odd, 3, 5), CASE("odd mean", odd_mean, 2, 3),
-                               CASE("narrow mean", narrow_mean, 3, 4)};
+                               CASE("narrow mean", narrow_mean, 3, 4), CASE("relative", relative, 2, 35)};
     /* Batches of several sizes, in tiles of many sets, of one set and of a part of a set. */
     static const int few_sizes[] = {2, 5, 1, 3, 0}, some_sizes[] = {3, 12, 2, 5, 4, 0},
                      wide_sizes[] = {5, 64, 2, 17, 3, 0}, large_sizes[] = {150, 3, 33, 70, 2, 300, 0};
@@ -1117,7 +1122,9 @@ int main(int argc, char **argv) {
                                MIXED("odd", odd, 5, wide_sizes),
                                CONTEXT("odd, context", odd, 7, some_sizes),
                                {.name = "odd, context", .s = odd, .B = 4, .n = 6, .context = 1},
-                               CONTEXT("odd mean, context", odd_mean, 5, few_sizes)};
+                               CONTEXT("odd mean, context", odd_mean, 5, few_sizes),
+                               MIXED("relative", relative, 6, wide_sizes),
+                               CONTEXT("relative, context", relative, 5, some_sizes)};
     const test_case mixed_more[] = {MIXED("odd", odd, 128, wide_sizes),
                                     MIXED("odd mean", odd_mean, 100, some_sizes),
                                     MIXED("odd", odd, 6, large_sizes),
@@ -1129,13 +1136,14 @@ int main(int argc, char **argv) {
                                     CONTEXT("TSP, context", tsp, 100, wide_sizes),
                                     CONTEXT("words, context", words, 40, some_sizes)};
     /* For the emulated GPU, which is slow and has 4 multiprocessors. */
-    const test_case emulated[] = {CASE("odd", odd, 1, 1),       CASE("odd", odd, 3, 2),
-                                  CASE("odd", odd, 4, 3),       CASE("odd mean", odd_mean, 2, 3),
-                                  CASE("TSP", tsp, 2, 18),      CASE("TSP", tsp, 6, 4),
-                                  CASE("TSP", tsp, 3, 12),      CASE("narrow mean", narrow_mean, 4, 5),
-                                  CASE("single", single, 4, 3), CASE("pairs", pairs, 5, 3),
-                                  CASE("pairs", pairs, 1, 11),  CASE("pairs", pairs, 1, 1),
-                                  CASE("odd", odd, 1, 23),      CASE("broad", broad, 1, 12)};
+    const test_case emulated[] = {CASE("odd", odd, 1, 1),          CASE("odd", odd, 3, 2),
+                                  CASE("odd", odd, 4, 3),          CASE("odd mean", odd_mean, 2, 3),
+                                  CASE("TSP", tsp, 2, 18),         CASE("TSP", tsp, 6, 4),
+                                  CASE("TSP", tsp, 3, 12),         CASE("narrow mean", narrow_mean, 4, 5),
+                                  CASE("single", single, 4, 3),    CASE("pairs", pairs, 5, 3),
+                                  CASE("pairs", pairs, 1, 11),     CASE("pairs", pairs, 1, 1),
+                                  CASE("odd", odd, 1, 23),         CASE("broad", broad, 1, 12),
+                                  CASE("relative", relative, 4, 5)};
     const test_case all[] = {CASE("odd", odd, 1, 1), /* the place is the seed: new ones come last */
                              CASE("odd", odd, 3, 2),
                              CASE("odd", odd, 128, 3),
@@ -1172,7 +1180,10 @@ int main(int argc, char **argv) {
                              CASE("narrow mean", narrow_mean, 120, 11),
                              CASE("single", single, 4, 3),
                              CASE("TSP", tsp, 3, 3),
-                             CASE("TSP", tsp, 4, 3)};
+                             CASE("TSP", tsp, 4, 3),
+                             CASE("relative", relative, 4, 5),
+                             CASE("relative", relative, 128, 20),
+                             CASE("relative", relative, 2, 150)};
     int slow = strcmp(mode, "emulated") == 0, few = strcmp(mode, "small") == 0 || slow;
     const test_case *list = slow ? emulated : few ? small : all;
     size_t count = (slow ? sizeof emulated : few ? sizeof small : sizeof all) / sizeof *list;

@@ -45,15 +45,16 @@ static double now(void) {
 
 /* ---- models, sets, answers ---- */
 
-static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, {0}},
-                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32, {0}},
-                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, {0}},
-                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33, {0}},
-                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48, {0}},
-                           broad = {3, 1, 16, 8, ONET_POOL_MAX, 2, 128, {0}},
-                           tiled = {3, 1, 1000, 5, ONET_POOL_MAX, 1, 7, {0}},
-                           flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, {0}},
-                           bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16, {0}};
+static const onet_settings tsp = {2, 4, 128, 16, ONET_POOL_MAX, 4, 16, 0, {0}},
+                           words = {50, 8, 256, 32, ONET_POOL_MEAN, 8, 32, 0, {0}},
+                           odd = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 0, {0}},
+                           odd_mean = {3, 3, 36, 18, ONET_POOL_MEAN, 2, 33, 0, {0}},
+                           wide = {5, 2, 300, 40, ONET_POOL_MAX, 3, 48, 0, {0}},
+                           broad = {3, 1, 16, 8, ONET_POOL_MAX, 2, 128, 0, {0}},
+                           tiled = {3, 1, 1000, 5, ONET_POOL_MAX, 1, 7, 0, {0}},
+                           flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, 0, {0}},
+                           bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16, 0, {0}},
+                           relative = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 1, {0}};
 
 typedef struct sample {
     onet_model model;
@@ -353,6 +354,7 @@ static void test_all(void) {
     test("wide, n 1-33", &wide, one_to_33, 10, 7, 7, 0, "plain");
     test("no encoder, n 1-33", &flat, one_to_33, 40, 5, 2, 0, "plain");
     test("no decoder, n 1-33", &bare, one_to_33, 40, 5, 2, 0, "plain");
+    test("relative, n 1-33", &relative, one_to_33, 40, 5, 2, 0, "plain");
     test("tsp, n 1000", &tsp, large, 1, 1, 1, 0, "auto");
     test("tsp, n 1000", &tsp, large, 1, 3, 3, 0, "auto");
     test_mixed("tsp, context and constraints", &tsp, 5, 2);
@@ -400,6 +402,8 @@ static void test_emulated(void) {
     test("broad, n 1-5", &broad, one_to_5, 2, 3, 2, 0, "plain");
     test("no encoder, n 1-5", &flat, one_to_5, 2, 3, 2, 0, "plain");
     test("no decoder, n 1-5", &bare, one_to_5, 2, 3, 2, 0, "plain");
+    test("relative, n 1-10", &relative, one_to_10, 2, 3, 2, 0, "plain");
+    test("relative, n 70", &relative, seventy, 1, 1, 1, 0, "plain");
     test_mixed("odd, context and constraints", &odd, 3, 2);
     test_memory();
 }
@@ -417,6 +421,7 @@ static void test_races(void) {
     test("odd, mean, n 10", &odd_mean, ten, 2, 1, 1, 0, "plain");
     test("odd, mean, n 33", &odd_mean, thirty_three, 1, 9, 2, 0, "plain");
     test("odd widths, n 70", &odd, seventy, 1, 1, 1, 0, "plain");
+    test("relative, n 33", &relative, thirty_three, 2, 1, 1, 0, "plain");
     test("tiles, n 20", &tiled, twenty, 1, 1, 1, 0, "plain");
 }
 

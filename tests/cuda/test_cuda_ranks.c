@@ -140,7 +140,7 @@ static int train(const job *j, const world *w) {
     onet_model *model;
     onet_error err;
     onet_train_defaults(&o, sizeof o);
-    o.settings = (onet_settings){0, 2, 32, 16, ONET_POOL_MEAN, 2, 16, {0}};
+    o.settings = (onet_settings){0, 2, 32, 16, ONET_POOL_MEAN, 2, 16, 0, {0}};
     o.batch = j->batch;
     o.max_steps = 40;
     o.epochs = 100;

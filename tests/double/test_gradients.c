@@ -22,20 +22,30 @@ typedef struct trial {
 } trial;
 
 static const trial trials[] = {
-    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4, {0}}, 3, 5},      {{3, 2, 8, 4, ONET_POOL_MEAN, 2, 4, {0}}, 3, 5},
-    {{2, 3, 20, 5, ONET_POOL_MAX, 4, 7, {0}}, 2, 6},     {{2, 3, 20, 5, ONET_POOL_MEAN, 4, 7, {0}}, 1, 6},
-    {{1, 1, 16, 16, ONET_POOL_MAX, 3, 16, {0}}, 5, 4},   {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5, {0}}, 4, 2},
-    {{4, 2, 9, 3, ONET_POOL_MEAN, 3, 5, {0}}, 4, 1},     {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5, {0}}, 4, 1},
-    {{4, 0, 9, 3, ONET_POOL_MAX, 2, 5, {0}}, 4, 3},      {{4, 2, 9, 3, ONET_POOL_MAX, 0, 5, {0}}, 4, 3},
-    {{2, 2, 24, 18, ONET_POOL_MEAN, 2, 20, {0}}, 19, 3},
+    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 0, {0}}, 3, 5, 0, 0},
+    {{3, 2, 8, 4, ONET_POOL_MEAN, 2, 4, 0, {0}}, 3, 5, 0, 0},
+    {{2, 3, 20, 5, ONET_POOL_MAX, 4, 7, 0, {0}}, 2, 6, 0, 0},
+    {{2, 3, 20, 5, ONET_POOL_MEAN, 4, 7, 0, {0}}, 1, 6, 0, 0},
+    {{1, 1, 16, 16, ONET_POOL_MAX, 3, 16, 0, {0}}, 5, 4, 0, 0},
+    {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5, 0, {0}}, 4, 2, 0, 0},
+    {{4, 2, 9, 3, ONET_POOL_MEAN, 3, 5, 0, {0}}, 4, 1, 0, 0},
+    {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5, 0, {0}}, 4, 1, 0, 0},
+    {{4, 0, 9, 3, ONET_POOL_MAX, 2, 5, 0, {0}}, 4, 3, 0, 0},
+    {{4, 2, 9, 3, ONET_POOL_MAX, 0, 5, 0, {0}}, 4, 3, 0, 0},
+    {{2, 2, 24, 18, ONET_POOL_MEAN, 2, 20, 0, {0}}, 19, 3, 0, 0},
+    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 1, {0}}, 3, 5, 0, 0},
+    {{2, 3, 20, 5, ONET_POOL_MEAN, 2, 7, 1, {0}}, 4, 6, 0, 0},
+    {{4, 0, 9, 3, ONET_POOL_MAX, 2, 5, 1, {0}}, 4, 3, 0, 0},
+    {{4, 2, 9, 3, ONET_POOL_MAX, 3, 5, 1, {0}}, 4, 1, 0, 0},
 };
 /* Sets of different sizes in a batch, and context items. */
 static const trial mixed[] = {
-    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4, {0}}, 4, 7, 2, 0},
-    {{3, 2, 8, 4, ONET_POOL_MEAN, 3, 4, {0}}, 5, 6, 1, 0},
-    {{2, 3, 20, 5, ONET_POOL_MAX, 4, 7, {0}}, 3, 8, 3, 3},
-    {{2, 1, 9, 5, ONET_POOL_MEAN, 2, 7, {0}}, 3, 8, 2, 2},
-    {{2, 2, 18, 5, ONET_POOL_MEAN, 2, 17, {0}}, 20, 5, 0, 4},
+    {{3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 0, {0}}, 4, 7, 2, 0},
+    {{3, 2, 8, 4, ONET_POOL_MEAN, 3, 4, 0, {0}}, 5, 6, 1, 0},
+    {{2, 3, 20, 5, ONET_POOL_MAX, 4, 7, 0, {0}}, 3, 8, 3, 3},
+    {{2, 1, 9, 5, ONET_POOL_MEAN, 2, 7, 0, {0}}, 3, 8, 2, 2},
+    {{2, 2, 18, 5, ONET_POOL_MEAN, 2, 17, 0, {0}}, 20, 5, 0, 4},
+    {{2, 2, 12, 5, ONET_POOL_MAX, 2, 7, 1, {0}}, 3, 8, 2, 3},
 };
 enum { TRIALS = sizeof trials / sizeof *trials, MIXED = sizeof mixed / sizeof *mixed };
 

@@ -567,6 +567,12 @@ __device__ static inline float relu(float x) {
     return fmaxf(x, 0.0f);
 }
 
+/* The sum over the lanes of a warp, for each lane with the same bits. */
+template <class T> __device__ static inline T warp_sum(T v) {
+    for (int k = 16; k; k /= 2) v += __shfl_xor_sync(0xffffffff, v, k);
+    return v;
+}
+
 /* From global memory, not through the read-only cache: the kernel before may still write when this one
  * starts. */
 template <class T> __device__ static inline T get(const T *p) {

@@ -2,6 +2,7 @@
  * with the loss (kernels/cpu_head.c says why only x' and v count). */
 #include <algorithm>
 
+#include "cuda/common/relative.cuh"
 #include "cuda/layers/layers.cuh"
 
 struct head_args {
@@ -23,10 +24,6 @@ struct head_args {
 
 __device__ static inline float warp_max(float v) {
     for (int k = 16; k; k /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, k));
-    return v;
-}
-template <class T> __device__ static inline T warp_sum(T v) {
-    for (int k = 16; k; k /= 2) v += __shfl_xor_sync(0xffffffff, v, k);
     return v;
 }
 
@@ -208,6 +205,7 @@ void gpu_head(gpu *s) {
 
 struct take_args {
     int n, d, ldx, R;
+    bool relative;
     const set_place *places; /* where the batch has several sizes, as the next three: */
     const int32_t *slot;     /* [R]: row, within its set, of an item; NULL: item i is row i */
     int2 *row_at;            /* [R] */
@@ -266,6 +264,12 @@ __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p,
             p.word ? p.vectors[(size_t)p.word[from + item] * p.d + c] : p.items[(from + item) * p.d + c];
         p.x[(row + (slot ? slot[item] : item)) * p.ldx + c] = (v - p.mean[c]) * p.scale[c];
     }
+    if (p.relative) {
+        __syncthreads();
+#pragma unroll 1
+        for (int c = threadIdx.x / 32; c < p.d; c += 4)
+            relative_feature(p.x + row * p.ldx, p.ldx, at.n, c, p.d);
+    }
     if (!blockIdx.x)
 #pragma unroll 1
         for (int c = threadIdx.x; c < p.D; c += 128) p.x[(size_t)p.R * p.ldx + c] = p.first[c];
@@ -278,6 +282,7 @@ void gpu_take(gpu *s) {
                    .d = sh->s.width,
                    .ldx = s->D,
                    .R = (int)s->here.items,
+                   .relative = sh->s.relative != 0,
                    .places = x ? x->places : nullptr,
                    .slot = x ? x->slot : nullptr,
                    .row_at = s->row_at,

@@ -13,7 +13,7 @@
  * are read from theta.
  *
  * kernel (file)                      reads                             writes
- * take (head.cu)                     the sets                          x [., d], pos, order; w1 packed
+ * take (head.cu)                     the sets                          x [., inputs], pos, order; w1 packed
  * [pack (decoder.cu)]                                                  rows, conv, conv_t, pool, pool_t
  * encoder block k:
  *   encoder_rows (encoder.cu)        x, w1; best, norm2 of block k-1   pooled columns of x, ac, norm1

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cuda/common/gemm.cuh"
+#include "cuda/common/relative.cuh"
 #include "cuda/order/order.cuh"
 
 __global__ static void take_items(const float *items, const float *mean, const float *scale, float *x, int R,
@@ -11,6 +12,13 @@ __global__ static void take_items(const float *items, const float *mean, const f
     size_t row = at / width;
     int c = (int)(at - row * width);
     x[row * D + c] = (items[at] - mean[c]) * scale[c];
+}
+
+/* One warp per feature of a set. */
+__global__ static void relative_items(float *x, int B, int n, int width, int D) {
+    size_t task = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (task >= (size_t)B * width) return;
+    relative_feature(x + task / width * n * D, D, n, (int)(task % width), width);
 }
 
 /* out [R, N] = bias + x [R, K] w [K, N]; rows of x are ldx apart, N is a multiple of 16. */
@@ -191,6 +199,9 @@ void order_encode(orders *s, int B, int n) {
     size_t numbers = (size_t)R * f->width;
     LAUNCH(s, s->stream, (unsigned)((numbers + 255) / 256), 256, 0, take_items, s->items,
            s->numbers + f->mean, s->numbers + f->scale, s->x, R, f->width, f->D);
+    if (f->relative)
+        LAUNCH(s, s->stream, (unsigned)(((size_t)B * f->width + 7) / 8), 256, 0, relative_items, s->x, B, n,
+               f->width, f->D);
     /* c_j of about 64 KB at a time: small sets share a thread block, large ones are cut into tiles. */
     int H = f->H, room = (int)(65536 / ((H + 4) * sizeof(float)));
     if (room < 1) room = 1;

@@ -6,6 +6,7 @@
  *
  * kernel (file)                  reads                              writes
  * take_items (encode.cu)         items                              x [., d]
+ * relative_items (encode.cu)     x [., d]                           x [., d .. 2d-1], if the net has them
  * encoder block k:
  *   rows_product (encode.cu)     x                                  ac
  *   pair_pool (encode.cu)        ac                                 pooled columns of x
