@@ -226,7 +226,7 @@ static void test_gemm_rows(void **state) {
 /* ---- the encoder's block ---- */
 
 static const struct pair_case {
-    int n, H, O, mean, arg, u, sums;
+    int n, H, O, summed, arg, u, sums;
 } pair_cases[] = {
     {1, 16, 16, 0, 1, 1, 1},   {1, 32, 32, 1, 0, 0, 1},   {2, 16, 16, 0, 1, 1, 1},
     {3, 128, 16, 0, 1, 0, 0},  {3, 128, 48, 1, 0, 1, 1},  {5, 256, 32, 1, 0, 1, 1},
@@ -239,7 +239,7 @@ static const struct pair_case {
 static const struct pair_case *pair_case_at(int number) {
     if ((size_t)number >= sizeof pair_cases / sizeof *pair_cases) return NULL;
     const struct pair_case *c = &pair_cases[number];
-    snprintf(label, sizeof label, "n %d H %d O %d mean %d arg %d u %d sums %d", c->n, c->H, c->O, c->mean,
+    snprintf(label, sizeof label, "n %d H %d O %d summed %d arg %d u %d sums %d", c->n, c->H, c->O, c->summed,
              c->arg, c->u, c->sums);
     return c;
 }
@@ -257,7 +257,7 @@ static const char *run_pair_stats(const kernels *k, int number, record *r) {
 /* Returns the signs, for close_choice. Rows in two calls when n > 2, as threads do. */
 static const float *pair_run(const kernels *k, const struct pair_case *c, record *r, int whole) {
     size_t n = (size_t)c->n, H = (size_t)c->H, O = (size_t)c->O, ld = 2 * H;
-    pair_forward f = {.n = c->n, .H = c->H, .O = c->O, .i1 = c->n, .ld = ld, .mean = c->mean};
+    pair_forward f = {.n = c->n, .H = c->H, .O = c->O, .i1 = c->n, .ld = ld, .summed = c->summed};
     f.a = input(r, n * ld);
     f.c = f.a + H;
     f.w = input(r, H * O);
@@ -289,7 +289,7 @@ static void test_pair_choice(void **state) {
     const struct pair_case *c;
     for (const char *const *name = kernels_available(); *name; name++)
         for (int number = 0; (c = pair_case_at(number)); number++) {
-            if (c->mean || !c->arg) continue;
+            if (c->summed || !c->arg) continue;
             record want, got;
             record_open(&want, (uint64_t)number);
             record_open(&got, (uint64_t)number);
@@ -305,7 +305,7 @@ static const char *run_pair_backward(const kernels *k, int number, record *r) {
     const struct pair_case *c = pair_case_at(number);
     if (!c) return NULL;
     size_t n = (size_t)c->n, H = (size_t)c->H, O = (size_t)c->O, ld = 2 * H;
-    pair_backward b = {.n = c->n, .H = c->H, .O = c->O, .ld = ld, .ldd = ld + 16, .mean = c->mean};
+    pair_backward b = {.n = c->n, .H = c->H, .O = c->O, .ld = ld, .ldd = ld + 16, .summed = c->summed};
     int32_t *arg = output(r, "arg", 'i', n * O);
     b.a = input(r, n * ld);
     b.c = b.a + H;
@@ -314,7 +314,7 @@ static const char *run_pair_backward(const kernels *k, int number, record *r) {
         if (b.u[i] < 0) b.u[i] = 0;
     b.gd = input(r, n * O);
     for (size_t i = 0; i < n * O; i++) arg[i] = c->n == 1 ? -1 : (int32_t)(rng_uniform(&r->random) * c->n);
-    b.arg = c->mean ? NULL : arg;
+    b.arg = c->summed ? NULL : arg;
     b.k0 = input(r, O);
     b.k1 = input(r, O);
     b.gw = sums(r, "gw", H * O);

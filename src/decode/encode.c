@@ -100,18 +100,12 @@ static void pair_rows(void *arg, int task, int thread) {
                                        .ld = 2 * (size_t)H,
                                        .w = f->enc_w[j->block],
                                        .b = f->enc_b[j->block],
-                                       .mean = mean,
+                                       .summed = mean,
                                        .sign = f->w.enc[j->block].sign,
                                        .best = j->e->best});
-    for (int i = first; i < last; i++) {
-        const real *best = j->e->best + (size_t)i * f->w.O;
-        real *x = j->e->x + (size_t)i * f->w.D + f->model->sh.enc[j->block].in;
-        for (int o = 0; o < O; o++) {
-            real y =
-                mean ? (b->g[o] * best[o] + (real)(n - 1) * b->e[o]) / (real)n : b->g[o] * best[o] + b->e[o];
-            x[o] = mean ? y : n > 1 && y > 0 ? y : 0;
-        }
-    }
+    for (int i = first; i < last; i++)
+        norm_pool(b, mean, n, O, j->e->best + (size_t)i * f->w.O,
+                  j->e->x + (size_t)i * f->w.D + f->model->sh.enc[j->block].in);
 }
 
 static void decoder_rows(void *arg, int task, int thread) {

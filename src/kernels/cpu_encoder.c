@@ -17,21 +17,9 @@ void cpu_pool_rows(cpu *s, int k, int chunk) {
     const encoder_state *e = &s->enc[k - 1];
     int O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
     int mean = s->base.sh->s.pool == ONET_POOL_MEAN;
-    const real *g = e->norm2.g, *shift = e->norm2.e;
-    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
-        int n = s->at[b].n;
-        for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++) {
-            const real *restrict best = e->best + row * s->w.O;
-            real *restrict x = s->x + row * s->w.D + col;
-            if (mean)
-                for (int o = 0; o < O; o++) x[o] = (g[o] * best[o] + (real)(n - 1) * shift[o]) / (real)n;
-            else
-                for (int o = 0; o < O; o++) {
-                    real y = g[o] * best[o] + shift[o];
-                    x[o] = n > 1 && y > 0 ? y : 0;
-                }
-        }
-    }
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++)
+        for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++)
+            norm_pool(&e->norm2, mean, s->at[b].n, O, e->best + row * s->w.O, s->x + row * s->w.D + col);
 }
 
 static void rows_and_stats(cpu *s, int block, int chunk) {
@@ -70,7 +58,7 @@ static void cells_forward(cpu *s, int block, int chunk) {
                                            .w = e->wf,
                                            .b = e->bf,
                                            .u = e->u + s->at[b].pair * O,
-                                           .mean = s->base.sh->s.pool == ONET_POOL_MEAN,
+                                           .summed = s->base.sh->s.pool == ONET_POOL_MEAN,
                                            .sign = s->w.enc[block].sign,
                                            .best = e->best + row * O,
                                            .arg = e->arg + row * O,
@@ -141,7 +129,7 @@ static pair_backward set_backward(cpu *s, int block, int b) {
                            .c = ac + H,
                            .ld = 2 * (size_t)H,
                            .u = e->u + s->at[b].pair * O,
-                           .mean = s->base.sh->s.pool == ONET_POOL_MEAN,
+                           .summed = s->base.sh->s.pool == ONET_POOL_MEAN,
                            .gd = s->gd + row * O,
                            .arg = e->arg + row * O,
                            .k0 = s->k0,

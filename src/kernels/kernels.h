@@ -34,7 +34,7 @@ typedef struct pair_forward {
     const real *w;        /* [H, O], the first norm folded in */
     const real *b;        /* [O] */
     real *u;              /* [n, n, O]; NULL: not stored */
-    int mean;             /* 1: pool is the sum over j != i; 0: the best */
+    int summed;           /* 1: the pool is the sum over j != i; 0: the best */
     const real *sign;     /* [O]: +1 the best is the largest u, -1 the smallest */
     real *best;           /* [n, O]: the best u over j != i, or the sum; 0 when n == 1 */
     int32_t *arg;         /* [n, O]: j of the best, -1 when n == 1; may be NULL */
@@ -42,13 +42,13 @@ typedef struct pair_forward {
 } pair_forward;
 
 /* Backward of the same block. du = u > 0 ? dz*g - k0 - k1*u : 0, where dz*g is gd_i at j = arg_i (best), or
- * gd_i at every j != i (mean). dh = h > 0 ? w'^T du - c0 - c1*h : 0; da_i = sum_j dh, dc_j = sum_i dh. */
+ * gd_i at every j != i (summed). dh = h > 0 ? w'^T du - c0 - c1*h : 0; da_i = sum_j dh, dc_j = sum_i dh. */
 typedef struct pair_backward {
     int n, H, O;
     const real *a, *c; /* [n, H], rows `ld` apart */
     size_t ld;
     real *u; /* [n, n, O]: u in, du out (weights pass); du (inputs pass) */
-    int mean;
+    int summed;
     const real *gd;      /* [n, O] */
     const int32_t *arg;  /* [n, O] */
     const real *k0, *k1; /* [O] */

@@ -57,7 +57,7 @@ static void pair_forward_plain(const pair_forward *f) {
                     f->square[o] += (double)u * (double)u;
                 }
                 if (j == i) continue;
-                if (f->mean)
+                if (f->summed)
                     best[o] += u;
                 else if (j == first || f->sign[o] * u > f->sign[o] * best[o]) {
                     best[o] = u;
@@ -76,7 +76,7 @@ static void pair_backward_weights(const pair_backward *b) {
             const real *gd = b->gd + (size_t)i * O;
             real *u = b->u + ((size_t)i * n + j) * O;
             for (int o = 0; o < O; o++) {
-                int hit = b->mean ? i != j : b->arg[(size_t)i * O + o] == j;
+                int hit = b->summed ? i != j : b->arg[(size_t)i * O + o] == j;
                 u[o] = u[o] > 0 ? (hit ? gd[o] : 0) - b->k0[o] - b->k1[o] * u[o] : 0;
                 b->gb[o] += u[o];
             }

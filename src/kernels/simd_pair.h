@@ -53,7 +53,7 @@ static void pair_forward_simd(const pair_forward *f) {
     int n = f->n, O = f->O;
     pool_cells pool = {.n = n,
                        .diagonal = 1,
-                       .mean = f->mean,
+                       .summed = f->summed,
                        .sign = f->sign,
                        .best = f->best,
                        .arg = f->arg,
@@ -96,11 +96,11 @@ static void pair_du(const pair_backward *b) {
         vec k0 = vload(b->k0 + o), k1 = vload(b->k1 + o), gb = vload(b->gb + o);
         for (int i = 0; i < n; i++) {
             vec gd = vload(b->gd + (size_t)i * O + o);
-            ivec arg = b->mean ? ivset1(-1) : ivload(b->arg + (size_t)i * O + o);
+            ivec arg = b->summed ? ivset1(-1) : ivload(b->arg + (size_t)i * O + o);
             real *u = b->u + (size_t)i * n * O + o;
             for (int j = 0; j < n; j++, u += O) {
                 vec x = vload(u);
-                vmask hit = b->mean ? vmask_if(i != j) : ivequal(arg, ivset1(j));
+                vmask hit = b->summed ? vmask_if(i != j) : ivequal(arg, ivset1(j));
                 vec d = vfnma(k1, x, vsub(vkeep(hit, gd), k0));
                 d = vkeep(vpositive(x), d);
                 vstore(u, d);

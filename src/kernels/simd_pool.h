@@ -10,8 +10,8 @@ static ALWAYS_INLINE void add_sums(double *sum, double *square, vec s, vec q) {
 /* Cells come in groups of n, one group for each pooled value. */
 typedef struct pool_cells {
     int n;
-    int diagonal; /* 1: cell g of group g takes no part in the pool */
-    int mean;
+    int diagonal;     /* 1: cell g of group g takes no part in the pool */
+    int summed;       /* 1: the pool is the sum of the cells; 0: the best */
     const real *sign; /* [C] */
     real *best;       /* group g: best + g*ld_best */
     int32_t *arg;     /* group g: arg + g*ld_arg; may be NULL */
@@ -22,8 +22,8 @@ typedef struct pool_cells {
 /* Pools `cells` rows of u = relu(..), `ld` apart, from cell `item` of `group` on, for the VL channels from c.
  * Numbers that are not negative are ordered as the integers of their bits; all bits inverted, backwards. */
 static ALWAYS_INLINE void pool_lanes(const pool_cells *p, int cells, int group, int item, const real *u,
-                                     size_t ld, int c, const int mean) {
-    ivec turn = mean ? ivset1(0) : ivsign(vload(p->sign + c)), best = ivset1(0), arg = ivset1(-1);
+                                     size_t ld, int c, const int summed) {
+    ivec turn = summed ? ivset1(0) : ivsign(vload(p->sign + c)), best = ivset1(0), arg = ivset1(-1);
     vec total = vzero(), s = vzero(), q = vzero();
     if (item > 0) {
         total = vload(p->best + (size_t)group * p->ld_best + c);
@@ -43,7 +43,7 @@ static ALWAYS_INLINE void pool_lanes(const pool_cells *p, int cells, int group, 
             s = vadd(s, x);
             q = vfma(x, x, q);
             if (p->diagonal && item == group) continue;
-            if (mean)
+            if (summed)
                 total = vadd(total, x);
             else {
                 ivec key = ivxor(turn, ivbits(x));
@@ -51,7 +51,7 @@ static ALWAYS_INLINE void pool_lanes(const pool_cells *p, int cells, int group, 
                 best = ivmax(key, best);
             }
         }
-        if (!mean) total = p->n > p->diagonal ? ivfloat(ivxor(turn, best)) : vzero();
+        if (!summed) total = p->n > p->diagonal ? ivfloat(ivxor(turn, best)) : vzero();
         vstore(p->best + (size_t)group * p->ld_best + c, total);
         if (p->arg) ivstore(p->arg + (size_t)group * p->ld_arg + c, arg);
         if (item == p->n) {
@@ -67,7 +67,7 @@ static ALWAYS_INLINE void pool_lanes(const pool_cells *p, int cells, int group, 
 static void pool_block(const pool_cells *p, int cells, int group, int item, const real *u, size_t ld, int c0,
                        int width) {
     for (int c = 0; c < width; c += VL) {
-        if (p->mean)
+        if (p->summed)
             pool_lanes(p, cells, group, item, u + c, ld, c0 + c, 1);
         else
             pool_lanes(p, cells, group, item, u + c, ld, c0 + c, 0);
