@@ -318,6 +318,9 @@ ONET_API onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_
  * with_order its order is left out. */
 ONET_API onet_status onet_sets_append_record(onet_sets *sets, const onet_record *record,
                                              const onet_words *words, int with_order, onet_error *err);
+/* Copies the sets s with take[s] != 0, in their order; at least one must be taken. */
+ONET_API onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint8_t *take,
+                                    onet_error *err);
 /* Set s as a record, for a writer. Valid as long as the sets. */
 ONET_API onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *record, onet_error *err);
 
@@ -363,8 +366,40 @@ ONET_API const onet_settings *onet_model_settings(const onet_model *model);
 ONET_API size_t onet_model_parameters(const onet_model *model, int trained_only);
 /* A value of the training record or NULL: "data.sha256", "seed", "steps", "loss", ... */
 ONET_API const char *onet_model_record(const onet_model *model, const char *key);
+/* Entry i of the training record, in the order in which they were set: its value, and its key to *key; NULL:
+ * there are no more. Both stay valid as long as the model. */
+ONET_API const char *onet_model_record_at(const onet_model *model, size_t i, const char **key);
+/* SHA-256, in hex, over all that decides an answer: settings, parameters, standardisation, words. */
+ONET_API void onet_model_checksum(const onet_model *model, char hex[65]);
+/* Whether the statistics of the norms depend on the size of a set (ONET_STATISTICS_SIZED). */
+ONET_API int onet_model_sized(const onet_model *model);
+
+typedef struct onet_tensor {
+    char name[64];
+    int dims, shape[3];
+    int trained;
+    int reserved[8]; /* zero */
+} onet_tensor;
+/* Tensor i of the model's file into *tensor; returns 0 when there are no more. */
+ONET_API int onet_model_tensor(const onet_model *model, size_t i, onet_tensor *tensor);
 /* The vocabulary of a model that orders words; NULL when its items are numbers. */
 ONET_API const onet_words *onet_model_words(const onet_model *model);
+
+/* ---- Several ranks ----------------------------------------------------------------------------------- */
+
+/* The ranks that mpirun started for one task (docs/scale.md). Put it into onet_train_options or
+ * onet_order_options: all ranks then make the same calls with the same options. */
+typedef struct onet_world onet_world;
+/* *world is NULL for a process that runs alone. Stays valid until onet_world_close. After a failure, which
+ * the other ranks need not have met, this process has to end. */
+ONET_API onet_status onet_world_open(const onet_world **world, onet_error *err);
+ONET_API int onet_world_rank(const onet_world *world); /* from 0; 0 where world is NULL */
+ONET_API int onet_world_size(const onet_world *world); /* 1 where world is NULL */
+/* The status of all ranks: that of the first that failed, with its sentence. Called by all of them after a
+ * step that may fail in one, before they wait for each other. */
+ONET_API onet_status onet_world_agree(const onet_world *world, onet_status status, onet_error *err);
+/* The last call: waits for all ranks. */
+ONET_API void onet_world_close(const onet_world *world);
 
 /* ---- Ordering: many sets, all options ---------------------------------------------------------------- */
 
@@ -375,6 +410,8 @@ ONET_API const onet_choice *onet_decodes(void); /* onet_decode */
  * number. */
 ONET_API const onet_choice *onet_kernel_sets(void);
 ONET_API const onet_choice *onet_devices(void);
+/* The kernels that this CPU runs, fastest first, ended by NULL. Valid as long as the calling thread. */
+ONET_API const char *const *onet_kernels_here(void);
 
 typedef struct onet_order_options {
     size_t size; /* sizeof(onet_order_options) */
@@ -385,6 +422,9 @@ typedef struct onet_order_options {
     int threads;         /* 0: one for each processor */
     const char *kernels; /* NULL or "auto", "plain", "avx2", "avx512" */
     const char *device;  /* NULL or "auto", "cpu", "cuda", "cuda:N" */
+    /* Ranks that share the work; NULL: this process alone. Rank 0 uses the orderer; the others call
+     * onet_orderer_serve. */
+    const onet_world *world;
 } onet_order_options;
 
 /* Beam search of width 5 that gives the best order, on all CPU threads or a GPU. */
@@ -396,6 +436,10 @@ typedef struct onet_orderer onet_orderer;
 ONET_API onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
                                       const onet_order_options *options, onet_error *err);
 ONET_API void onet_orderer_free(onet_orderer *orderer);
+/* In ranks other than 0: orders what rank 0 sends until rank 0 frees its orderer. */
+ONET_API void onet_orderer_serve(onet_orderer *orderer);
+/* "plain", "avx2", "avx512" or "cuda": what the last run was computed with. Valid as long as the orderer. */
+ONET_API const char *onet_orderer_kernels(const onet_orderer *orderer);
 /* sets of any sizes, in parallel; answers[count]. The sets' own order is not looked at. Orders keep the sets'
  * constraints; the probabilities are the model's own, as if there were none. */
 ONET_API onet_status onet_orderer_run(onet_orderer *orderer, const onet_sets *sets, onet_answer *answers,
@@ -481,7 +525,16 @@ typedef struct onet_train_options {
      * `settings` and `standardise` above are not looked at. Adam, the schedule and the average of the weights
      * start anew. The sets must have items of the model's width, or words of its vocabulary. */
     const onet_model *from;
+    /* Ranks that train together; NULL: this process alone. Rank 0 has the sets, and reads and writes all
+     * files; the others give NULL for both sets. Every rank gets the same model or the same failure. */
+    const onet_world *world;
 } onet_train_options;
+
+/* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv.
+ */
+typedef enum onet_train_file { ONET_TRAIN_BEST = 0, ONET_TRAIN_CHECKPOINT, ONET_TRAIN_LOG } onet_train_file;
+/* The name of one of them into path [room]; returns its length, as snprintf does. */
+ONET_API size_t onet_train_path(char *path, size_t room, const char *model_path, onet_train_file file);
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */
 ONET_API void onet_train_defaults(onet_train_options *options, size_t size);
@@ -543,6 +596,43 @@ typedef struct onet_importance {
 ONET_API onet_status onet_measure_importance(onet_importance *result, onet_orderer *orderer,
                                              const onet_sets *sets, const onet_set_measure *base, int feature,
                                              int repeats, uint64_t seed, onet_error *err);
+
+/* ---- Speed ------------------------------------------------------------------------------------------- */
+
+typedef struct onet_speed_options {
+    size_t size; /* sizeof(onet_speed_options) */
+    onet_settings settings;
+    int n;               /* items per set */
+    int batch;           /* sets per training step */
+    int beam;            /* of ordering; 1: greedy */
+    int sets;            /* ordered per call; 0: as many as fill the time */
+    double seconds;      /* for a measurement: the best of several stretches counts */
+    int threads;         /* 0: one for each CPU */
+    const char *kernels; /* as in onet_order_options */
+    const char *device;
+} onet_speed_options;
+
+/* The paper's net for tours, 20 items, 128 sets per step, a beam of 5, 2 seconds. */
+ONET_API void onet_speed_defaults(onet_speed_options *options, size_t size);
+
+typedef struct onet_speed {
+    int sets, threads; /* sets per step or call */
+    double sets_per_second;
+    double gflops;       /* useful operations (docs/speed.md), in 10^9 per second */
+    double loss;         /* of the first training step; NaN for ordering */
+    const char *kernels; /* that did the work; lives as long as the program */
+    double reserved[8];  /* zero */
+} onet_speed;
+
+/* Weights and sets come from a documented generator, so that the loss can be compared with another program's.
+ */
+ONET_API onet_status onet_speed_train(onet_speed *speed, const onet_speed_options *options, onet_error *err);
+ONET_API onet_status onet_speed_order(onet_speed *speed, const onet_speed_options *options, onet_error *err);
+/* The most that this CPU can do, in GFLOP/s: multiply-adds in registers on `threads` threads for `seconds`.
+ */
+ONET_API double onet_speed_peak(int threads, double seconds);
+/* Threads that a call with `threads` (0: one for each CPU) runs on. */
+ONET_API int onet_threads(int threads);
 
 #ifdef __cplusplus
 }

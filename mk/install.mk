@@ -68,11 +68,13 @@ endef
 $(eval $(call optional,CUDA,libordernet-cuda.so))
 $(eval $(call optional,MPI,libordernet-mpi.so))
 
-CHECKS    += check-symbols check-install
+CHECKS    += check-symbols check-header check-install
+check-header:
+	@CC='$(CC)' CXX='$(CXX)' sh tests/header.sh
 check-symbols: libordernet.so libordernet.a
 	@sh tests/symbols.sh
 check-install: all $(B)/ordernet.1 $(COMPLETE)
 	@MAKE='$(MAKE)' CC='$(CC)' sh tests/install.sh
 
 FORCE:
-.PHONY: install uninstall check-symbols check-install FORCE
+.PHONY: install uninstall check-symbols check-header check-install FORCE

@@ -158,7 +158,7 @@ static void refuses(void **state) {
             ":3: all rows of the set are context; leave the set out or place one");
     REFUSED("set,x,context\n1,2,yes\n",
             ":2: column `context`: \"yes\" is neither 0 nor 1 (seen but not placed); correct it, or name the "
-            "features (--features)");
+            "features (onet_read_options.features)");
     REFUSED("set,x,rank\n1,2,0\n2,3,\n",
             ":3: the set has no ranks, but that of line 2 has; give all sets ranks or none");
     REFUSED("set,x\n1,2\n1,\"3\n1,4\n", ":3: the row has a quote without a second one that closes it");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "cli/draw.h"
 #include "data/pick.h"
 #include "data/sets.h"
 #include "number_sets.h"

@@ -114,3 +114,25 @@ bool world_same(const world *w, const void *data, size_t bytes) {
     w->broadcast(w, 0, first, sizeof first);
     return !strcmp(own, first);
 }
+
+/* ---- For callers ------------------------------------------------------------------------------------- */
+
+onet_status onet_world_open(const onet_world **w, onet_error *err) {
+    return world_open(w, err);
+}
+
+int onet_world_rank(const onet_world *w) {
+    return w ? w->rank : 0;
+}
+
+int onet_world_size(const onet_world *w) {
+    return w ? w->size : 1;
+}
+
+onet_status onet_world_agree(const onet_world *w, onet_status status, onet_error *err) {
+    return world_agree(w, status, err);
+}
+
+void onet_world_close(const onet_world *w) {
+    if (w) w->close(w);
+}

@@ -12,8 +12,8 @@
 
 #include "ordernet.h"
 
-typedef struct world world;
-struct world {
+typedef struct onet_world world;
+struct onet_world {
     int rank, size;
     int local_rank; /* among the ranks on the same machine */
     int processors; /* this rank's share of the machine's cores, at least 1 */

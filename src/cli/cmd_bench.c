@@ -5,17 +5,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/memory.h"
-#include "base/pool.h"
 #include "cli/commands.h"
-#include "decode/orderer.h"
-#include "kernels/net.h"
-#include "kernels/operations.h"
-#include "kernels/peak.h"
-#include "model/generated.h"
-#include "model/model.h"
 
 typedef struct bench_values {
     const char *preset, *kernels, *device, *csv;
@@ -44,112 +35,6 @@ static double memory_mb(void) {
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
     return (double)use.ru_maxrss / 1024;
-}
-
-/* `count` sets of n items of the documented generator: the first `count` sets of batch 0. */
-static onet_status generated_sets(onet_sets **sets, const shape *sh, int count, int n, onet_error *err) {
-    size_t items = (size_t)count * (size_t)n;
-    float *x = array_new(items * (size_t)sh->s.width, sizeof *x);
-    int32_t *y = array_new(items, sizeof *y);
-    onet_status status = ONET_MEMORY;
-    if (x && y) {
-        generated_batch(1, 0, count, n, sh->s.width, x, y);
-        status = onet_sets_from(sets, (size_t)count, n, sh->s.width, x, y, err);
-    } else
-        fail_memory(err, "the sets");
-    free(x);
-    free(y);
-    return status;
-}
-
-/* The best of several stretches: other programs share the machine. A training step is measured in short ones,
- * which often pass undisturbed. */
-enum { STRETCHES = 5 };
-#define STRETCH_SECONDS 0.05
-
-static onet_status bench_train(const bench_values *v, const onet_model *m, int n, row *r, onet_error *err) {
-    const shape *sh = &m->sh;
-    onet_sets *sets = NULL;
-    net *t = NULL;
-    uint32_t *index = array_new((size_t)v->batch, sizeof *index);
-    onet_status status = index ? generated_sets(&sets, sh, v->batch, n, err) : fail_memory(err, "the batch");
-    if (!status) status = net_open(&t, sh, v->device, 0, v->kernels, v->threads, err);
-    if (!status) status = t->ops->reserve(t, batch_of_one_size(v->batch, n), err);
-    if (!status) status = t->ops->data(t, sets, NULL, NULL, 0, err);
-    if (!status) status = t->ops->put(t, NET_THETA, m->theta, err);
-    if (!status) {
-        for (int i = 0; i < v->batch; i++) index[i] = (uint32_t)i;
-        double best = INFINITY;
-        long steps = 0;
-        double from = clock_seconds();
-        for (int stretch = 0; stretch < STRETCHES || clock_seconds() - from < v->seconds; stretch++) {
-            double begin = clock_seconds(), end = begin;
-            long here = 0;
-            do {
-                t->ops->take(t, index, v->batch);
-                t->ops->forward(t);
-                if (!steps++) r->loss = t->ops->loss(t);
-                t->ops->backward(t);
-                t->ops->optimise(t, &(adam_step){1, 1e-5, 0.9, 0.999, 1e-8, 1, 1, 0}, 0, NULL);
-                here++;
-                if (t->losses_kept > 1 && here % 50 == 0) t->ops->loss(t); /* waits for the device */
-                end = clock_seconds();
-            } while (end - begin < STRETCH_SECONDS);
-            t->ops->loss(t);
-            double each = (clock_seconds() - begin) / (double)here;
-            if (each < best) best = each;
-        }
-        r->work = "train";
-        r->per_second = v->batch / best;
-        r->gflops = operations_train(sh, n) * v->batch / best * 1e-9;
-        r->kernels = net_kernels(t);
-    }
-    if (t) t->ops->close(t);
-    onet_sets_free(sets);
-    free(index);
-    return status;
-}
-
-static onet_status bench_order(const bench_values *v, const onet_model *m, int n, row *r, onet_error *err) {
-    onet_sets *sets = NULL;
-    onet_orderer *orderer = NULL;
-    int threads = r->threads;
-    /* Enough sets for every thread to have several, few enough for a stretch to be short. */
-    double one = operations_order(&m->sh, n, v->beam) / 2e10;
-    int count = v->sets ? v->sets : (int)fmax(1, fmin(512, ceil(v->seconds / STRETCHES / one))) * threads;
-    onet_answer *answers = array_new((size_t)count, sizeof *answers);
-    int32_t *order = array_new((size_t)count * (size_t)n, sizeof *order);
-    onet_status status =
-        answers && order ? generated_sets(&sets, &m->sh, count, n, err) : fail_memory(err, "the answers");
-    onet_order_options o = {.size = sizeof o,
-                            .decode = v->beam == 1 ? ONET_GREEDY : ONET_BEAM,
-                            .beam = v->beam,
-                            .threads = v->threads,
-                            .kernels = v->kernels,
-                            .device = v->device};
-    if (!status) status = onet_orderer_new(&orderer, m, &o, err);
-    double best = INFINITY, begin = clock_seconds();
-    for (int i = 0; i < count && !status; i++) answers[i].order = order + (size_t)i * (size_t)n;
-    for (int stretch = 0; !status && (stretch < STRETCHES || clock_seconds() - begin < v->seconds);
-         stretch++) {
-        double from = clock_seconds();
-        status = onet_orderer_run(orderer, sets, answers, err);
-        if (clock_seconds() - from < best) best = clock_seconds() - from;
-        if (clock_seconds() - begin > 2 * v->seconds && stretch) break;
-    }
-    r->work = "order";
-    r->batch = count;
-    r->per_second = count / best;
-    r->gflops = operations_order(&m->sh, n, v->beam) * count / best * 1e-9;
-    r->loss = NAN;
-    r->kernels = orderer && orderer->gpu    ? "cuda"
-                 : kernels_pick(v->kernels) ? kernels_pick(v->kernels)->name
-                                            : "";
-    onet_orderer_free(orderer);
-    onet_sets_free(sets);
-    free(answers);
-    free(order);
-    return status;
 }
 
 static void print_heading(const bench_values *v, FILE *csv) {
@@ -183,36 +68,58 @@ static void print_row(const bench_values *v, const row *r, FILE *csv) {
     fflush(stdout);
 }
 
-static onet_status make_model(const bench_values *v, onet_model **m, onet_error *err) {
-    onet_settings s;
-    onet_status status = onet_settings_preset(&s, v->preset, err);
-    if (status) return status;
-    s.width = v->width ? v->width : !strcmp(v->preset, "words") ? 50 : 2;
-    if (v->encoder_blocks) s.encoder_blocks = v->encoder_blocks;
-    if (v->hidden) s.hidden = v->hidden;
-    if (v->encoder_out) s.encoder_out = v->encoder_out;
-    if (v->decoder_blocks) s.decoder_blocks = v->decoder_blocks;
-    if (v->decoder_out) s.decoder_out = v->decoder_out;
-    if (s.pool == ONET_POOL_AUTO) s.pool = ONET_POOL_MEAN;
-    status = model_new(m, &s, err);
-    if (!status) generated_theta(&(*m)->sh, 1, (*m)->theta);
+/* What is measured, but for n. */
+static onet_status choose(const bench_values *v, onet_speed_options *o, onet_error *err) {
+    onet_speed_defaults(o, sizeof *o);
+    onet_settings *s = &o->settings;
+    onet_status status = onet_settings_preset(s, v->preset, err);
+    s->width = !strcmp(v->preset, "words") ? 50 : 2;
+    if (v->width) s->width = v->width;
+    if (v->encoder_blocks) s->encoder_blocks = v->encoder_blocks;
+    if (v->hidden) s->hidden = v->hidden;
+    if (v->encoder_out) s->encoder_out = v->encoder_out;
+    if (v->decoder_blocks) s->decoder_blocks = v->decoder_blocks;
+    if (v->decoder_out) s->decoder_out = v->decoder_out;
+    if (s->pool == ONET_POOL_AUTO) s->pool = ONET_POOL_MEAN;
+    o->batch = v->batch;
+    o->beam = v->beam;
+    o->sets = v->sets;
+    o->seconds = v->seconds;
+    o->threads = v->threads;
+    o->kernels = v->kernels;
+    o->device = v->device;
     return status;
+}
+
+static onet_status measure(const onet_speed_options *o, bool order, row *r, onet_error *err) {
+    int threads = onet_threads(o->threads);
+    onet_speed speed;
+    /* The peak just before and just after: the machine's clock and load change. */
+    double before = onet_speed_peak(threads, 0.2);
+    onet_status status = order ? onet_speed_order(&speed, o, err) : onet_speed_train(&speed, o, err);
+    if (status) return status;
+    double after = onet_speed_peak(threads, 0.2);
+    *r = (row){.work = order ? "order" : "train",
+               .n = o->n,
+               .batch = speed.sets,
+               .threads = threads,
+               .per_second = speed.sets_per_second,
+               .gflops = speed.gflops,
+               .peak = before > after ? before : after,
+               .loss = speed.loss,
+               .memory = memory_mb(),
+               .kernels = speed.kernels};
+    return ONET_OK;
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     bench_values *v = values;
     (void)count, (void)operands;
-    onet_model *m;
-    onet_status status = make_model(v, &m, err);
+    onet_speed_options o;
+    onet_status status = choose(v, &o, err);
     if (status) return status;
     FILE *csv = NULL;
-    if (v->csv && !(csv = fopen(v->csv, "w"))) {
-        onet_model_free(m);
-        return fail(err, ONET_IO, "%s cannot be written", v->csv);
-    }
-    pool *p = pool_new(v->threads);
-    int threads = pool_threads(p);
-    pool_free(p);
+    if (v->csv && !(csv = fopen(v->csv, "w"))) return fail(err, ONET_IO, "%s cannot be written", v->csv);
     if (!v->n.count) {
         static const int usual[] = {5, 10, 20};
         for (v->n.count = 0; v->n.count < 3; v->n.count++) v->n.value[v->n.count] = usual[v->n.count];
@@ -221,20 +128,14 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     for (int i = 0; i < v->n.count && !status; i++)
         for (int order = 0; order < 2 && !status; order++) {
             if ((v->train || v->order) && !(order ? v->order : v->train)) continue;
-            row r = {.n = v->n.value[i], .batch = v->batch, .threads = threads};
-            /* The peak just before and just after: the machine's clock and load change. */
-            double before = peak_gflops(threads, 0.2);
-            status = order ? bench_order(v, m, r.n, &r, err) : bench_train(v, m, r.n, &r, err);
-            if (status) break;
-            double after = peak_gflops(threads, 0.2);
-            r.peak = before > after ? before : after;
-            r.memory = memory_mb();
+            row r;
+            o.n = v->n.value[i];
+            if ((status = measure(&o, order, &r, err))) break;
             if (!begun) print_heading(v, csv); /* not before something could be measured */
             begun = true;
             print_row(v, &r, csv);
         }
     if (csv && fclose(csv) && !status) status = fail(err, ONET_IO, "%s cannot be written", v->csv);
-    onet_model_free(m);
     return status;
 }
 

@@ -6,52 +6,27 @@
 #include "base/choice.h"
 #include "base/error.h"
 #include "cli/commands.h"
-#include "kernels/kernels.h"
-#include "model/model.h"
 
 typedef struct inspect_values {
     int json;
 } inspect_values;
 
-static const char *shape_text(const tensor *t, char text[64]) {
+static const char *shape_text(const onet_tensor *t, char text[64]) {
     int used = snprintf(text, 64, "[%d", t->shape[0]);
     for (int i = 1; i < t->dims; i++) used += snprintf(text + used, 64 - (size_t)used, ", %d", t->shape[i]);
     snprintf(text + used, 64 - (size_t)used, "]");
     return text;
 }
 
-/* All tensors of the model's file, allocated; how many to *count. */
-static tensor *file_tensors(const onet_model *m, int *count) {
-    const shape *sh = &m->sh;
-    int width = sh->s.width, k = 0;
-    tensor *list = calloc(2 * (size_t)sh->tensors + 6, sizeof *list);
-    if (!list) return NULL;
-    for (int i = 0; i < sh->tensors; i++) list[k++] = sh->tensor[i];
-    for (int i = 0; m->sized && i < sh->tensors; i++)
-        if (!sh->tensor[i].trained) list[k++] = model_slope_tensor(&sh->tensor[i]);
-    if (m->sized) list[k++] = (tensor){.name = "norm.inverse_size", .dims = 1, .shape = {1}};
-    if (m->sized && m->smallest_size > 0)
-        list[k++] = (tensor){.name = "norm.smallest_size", .dims = 1, .shape = {1}};
-    list[k++] = (tensor){.name = "input.mean", .dims = 1, .shape = {width}};
-    list[k++] = (tensor){.name = "input.scale", .dims = 1, .shape = {width}};
-    if (m->words) {
-        /* A newline between two words. */
-        int letters = (int)m->words->at[m->words->count] + m->words->count - 1;
-        list[k++] = (tensor){.name = "words.vectors", .dims = 2, .shape = {m->words->count, width}};
-        list[k++] = (tensor){.name = "words.text", .dims = 1, .shape = {letters}};
-    }
-    *count = k;
-    return list;
-}
-
-static void print_text(const onet_model *m, const char *path, const tensor *tensors, int count) {
+static void print_text(const onet_model *m, const char *path) {
     const onet_settings *s = onet_model_settings(m);
     char checksum[65], text[64];
-    model_checksum(m, checksum);
+    onet_model_checksum(m, checksum);
     printf("model            %s\n", path);
     printf("items            ");
-    if (m->words)
-        printf("words: a vocabulary of %d, vectors of %d\n", m->words->count, s->width);
+    const onet_words *words = onet_model_words(m);
+    if (words)
+        printf("words: a vocabulary of %d, vectors of %d\n", onet_words_count(words), s->width);
     else
         printf("%d feature%s%s\n", s->width, s->width == 1 ? "" : "s",
                s->relative ? ", as given and relative to the set" : "");
@@ -60,43 +35,48 @@ static void print_text(const onet_model *m, const char *path, const tensor *tens
     printf("decoder          %d blocks, out %d\n", s->decoder_blocks, s->decoder_out);
     printf("parameters       %zu trained, %zu with running statistics\n", onet_model_parameters(m, 1),
            onet_model_parameters(m, 0));
-    printf("statistics       %s\n", m->sized ? "by the size of a set" : "the same for sets of any size");
+    printf("statistics       %s\n",
+           onet_model_sized(m) ? "by the size of a set" : "the same for sets of any size");
     printf("checksum         %s\n", checksum);
     printf("kernels here    ");
-    for (const char *const *name = kernels_available(); *name; name++) printf(" %s", *name);
+    for (const char *const *name = onet_kernels_here(); *name; name++) printf(" %s", *name);
     printf("\n\nTraining record:\n");
-    for (size_t i = 0; i < m->records; i++) printf("  %-20s %s\n", m->record[i].key, m->record[i].value);
+    const char *key, *value;
+    for (size_t i = 0; (value = onet_model_record_at(m, i, &key)); i++) printf("  %-20s %s\n", key, value);
     printf("\nTensors:\n");
-    for (int i = 0; i < count; i++) printf("  %-32s %s\n", tensors[i].name, shape_text(&tensors[i], text));
+    onet_tensor t;
+    for (size_t i = 0; onet_model_tensor(m, i, &t); i++) printf("  %-32s %s\n", t.name, shape_text(&t, text));
 }
 
-static json_t *json_shape(const tensor *t) {
+static json_t *json_shape(const onet_tensor *t) {
     json_t *list = json_array();
     for (int i = 0; i < t->dims; i++) json_array_append_new(list, json_integer(t->shape[i]));
     return list;
 }
 
-static onet_status print_json(const onet_model *m, const char *path, const tensor *list, int count,
-                              onet_error *err) {
+static onet_status print_json(const onet_model *m, const char *path, onet_error *err) {
     const onet_settings *s = onet_model_settings(m);
     char checksum[65];
-    model_checksum(m, checksum);
+    onet_model_checksum(m, checksum);
+    const onet_words *words = onet_model_words(m);
     json_t *tensors = json_array(), *record = json_object(), *names = json_array();
-    for (int i = 0; i < count; i++)
-        json_array_append_new(tensors, json_pack("{s:s, s:o, s:b}", "name", list[i].name, "shape",
-                                                 json_shape(&list[i]), "trained", list[i].trained));
-    for (size_t i = 0; i < m->records; i++)
-        json_object_set_new(record, m->record[i].key, json_string(m->record[i].value));
-    for (const char *const *name = kernels_available(); *name; name++)
+    onet_tensor t;
+    for (size_t i = 0; onet_model_tensor(m, i, &t); i++)
+        json_array_append_new(tensors, json_pack("{s:s, s:o, s:b}", "name", t.name, "shape", json_shape(&t),
+                                                 "trained", t.trained));
+    const char *key, *value;
+    for (size_t i = 0; (value = onet_model_record_at(m, i, &key)); i++)
+        json_object_set_new(record, key, json_string(value));
+    for (const char *const *name = onet_kernels_here(); *name; name++)
         json_array_append_new(names, json_string(*name));
     json_t *all = json_pack(
         "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:b}, s:i, s:{s:I, s:I}, s:b, s:s, s:o, s:o, s:o}",
         "model", path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden",
         s->hidden, "encoder_out", s->encoder_out, "pool", choice_name(onet_pools(), s->pool),
         "decoder_blocks", s->decoder_blocks, "decoder_out", s->decoder_out, "relative", s->relative, "words",
-        m->words ? m->words->count : 0, "parameters", "trained", (json_int_t)onet_model_parameters(m, 1),
-        "total", (json_int_t)onet_model_parameters(m, 0), "statistics_by_size", m->sized, "checksum",
-        checksum, "kernels", names, "record", record, "tensors", tensors);
+        words ? onet_words_count(words) : 0, "parameters", "trained", (json_int_t)onet_model_parameters(m, 1),
+        "total", (json_int_t)onet_model_parameters(m, 0), "statistics_by_size", onet_model_sized(m),
+        "checksum", checksum, "kernels", names, "record", record, "tensors", tensors);
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     if (!text) return fail_memory(err, "the report");
@@ -109,15 +89,11 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     (void)count;
     const inspect_values *v = values;
     onet_model *model = NULL;
-    tensor *list = NULL;
-    int tensors = 0;
     onet_status status = onet_model_load(&model, operands[0], err);
-    if (!status && !(list = file_tensors(model, &tensors))) status = fail_memory(err, "the report");
     if (!status && v->json)
-        status = print_json(model, operands[0], list, tensors, err);
+        status = print_json(model, operands[0], err);
     else if (!status)
-        print_text(model, operands[0], list, tensors);
-    free(list);
+        print_text(model, operands[0]);
     onet_model_free(model);
     return status;
 }

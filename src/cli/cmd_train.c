@@ -11,12 +11,11 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/draw.h"
 #include "cli/folds.h"
 #include "cli/processes.h"
 #include "cli/report.h"
 #include "cli/training.h"
-#include "data/pick.h"
-#include "train/train.h"
 
 typedef struct train_values {
     const char *data, *valid, *holdout, *vectors, *preset, *from;
@@ -87,15 +86,16 @@ static onet_status check_place(const char *path, onet_error *err) {
 
 /* What the training reads must not be what it writes: the model, or one of the files beside it. */
 static onet_status check_kept(const char *name, const char *read, const char *model, onet_error *err) {
-    static const char *const beside[] = {TRAIN_BEST, TRAIN_CHECKPOINT, TRAIN_LOG};
+    static const onet_train_file beside[] = {ONET_TRAIN_BEST, ONET_TRAIN_CHECKPOINT, ONET_TRAIN_LOG};
     for (int i = 0; read && model && i < 4; i++) {
-        char *path = i ? train_beside(model, beside[i - 1]) : strdup(model);
-        if (!path) return fail_memory(err, "the names of the files");
-        bool same = output_replaces(path, read);
-        if (same)
-            fail(err, ONET_USAGE, "%s %s would be overwritten by %s; name another model", name, read, path);
-        free(path);
-        if (same) return ONET_USAGE;
+        char path[PATH_MAX];
+        if (i)
+            onet_train_path(path, sizeof path, model, beside[i - 1]);
+        else
+            snprintf(path, sizeof path, "%s", model);
+        if (output_replaces(path, read))
+            return fail(err, ONET_USAGE, "%s %s would be overwritten by %s; name another model", name, read,
+                        path);
     }
     return ONET_OK;
 }
@@ -188,9 +188,9 @@ static onet_status hold_out(const train_values *v, onet_sets **data, onet_sets *
     if (!status && !take) status = fail_memory(err, "the validation sets");
     if (!status) status = pick_places(&place, all, v->options.seed, err);
     for (size_t s = 0; s < all && !status; s++) take[s] = place[s] < count;
-    if (!status) status = pick_sets(valid, *data, take, err);
+    if (!status) status = onet_sets_pick(valid, *data, take, err);
     for (size_t s = 0; s < all && !status; s++) take[s] = !take[s];
-    if (!status) status = pick_sets(&rest, *data, take, err);
+    if (!status) status = onet_sets_pick(&rest, *data, take, err);
     if (!status) {
         onet_sets_free(*data);
         *data = rest;

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "cli/draw.h"
 #include "cli/ordering.h"
 #include "cli/processes.h"
 #include "cli/training.h"
-#include "data/pick.h"
 
 typedef struct division {
     const onet_sets *data;
@@ -22,9 +22,9 @@ typedef struct division {
 /* The part that a fold measures, and the rest that it trains on. */
 static onet_status divide(division *d, int fold, onet_sets **part, onet_sets **rest, onet_error *err) {
     for (size_t s = 0; s < d->data->count; s++) d->take[s] = d->place[s] % (size_t)d->folds == (size_t)fold;
-    onet_status status = pick_sets(part, d->data, d->take, err);
+    onet_status status = onet_sets_pick(part, d->data, d->take, err);
     for (size_t s = 0; s < d->data->count; s++) d->take[s] = !d->take[s];
-    return status ? status : pick_sets(rest, d->data, d->take, err);
+    return status ? status : onet_sets_pick(rest, d->data, d->take, err);
 }
 
 /* Orders and scores a part; the answers go where those of all sets are. */

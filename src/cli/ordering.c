@@ -7,13 +7,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cli/processes.h"
-#include "decode/orderer.h"
-#include "model/model.h"
 
 /* Of one model: half of the answers of each of two would be nobody's. */
 static onet_status same_model(const world *w, const onet_model *model, const char *path, onet_error *err) {
     char sum[65];
-    model_checksum(model, sum);
+    onet_model_checksum(model, sum);
     onet_status status = ONET_OK;
     if (!world_same(w, sum, sizeof sum))
         status = fail(
@@ -27,18 +25,12 @@ onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char
                           const onet_order_options *options, onet_error *err) {
     const world *w = processes();
     onet_order_options own = *options;
-    if (w && !own.threads) own.threads = w->processors;
+    own.world = w;
     onet_status status = world_agree(w, onet_model_load(model, path, err), err);
     if (w && !status) status = same_model(w, *model, path, err);
-    if (!status)
-        status =
-            world_agree(w, orderer_new(orderer, *model, &own, gpu_of_rank(w ? w->local_rank : 0), err), err);
-    if (status || !w) return status;
-    if (processes_first()) {
-        orderer_share(*orderer, w);
-        return ONET_OK;
-    }
-    orderer_serve(*orderer, w);
+    if (!status) status = onet_orderer_new(orderer, *model, &own, err);
+    if (status || processes_first()) return status;
+    onet_orderer_serve(*orderer);
     onet_orderer_free(*orderer);
     *orderer = NULL;
     return ONET_OK;

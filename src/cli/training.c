@@ -1,6 +1,7 @@
 /* Runs a training with a progress line and prints its summary. */
 #include "cli/training.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 
 #include "cli/interrupt.h"
 #include "cli/processes.h"
-#include "train/train.h"
 
 /* ", valid 93.00%, log-likelihood -0.0213"; nothing before the first validation. */
 static const char *valid_text(const onet_progress *now, char text[80]) {
@@ -38,10 +38,11 @@ onet_status training_run(training *t, onet_model **model, const onet_sets *data,
     onet_train_options o = *options;
     o.progress = show;
     o.context = t;
+    o.world = processes();
     t->last = (onet_progress){.valid_exact = NAN, .valid_loglik = NAN};
     interrupt_catch();
     progress_start(&t->line, quiet || !processes_first());
-    onet_status status = train_together(processes(), model, data, valid, &o, err);
+    onet_status status = onet_train(model, data, valid, &o, err);
     progress_end(&t->line);
     return status;
 }
@@ -52,7 +53,9 @@ static const char *place_text(const onet_train_options *o, const onet_model *mod
     text[0] = '\0';
     if (kernels && !strcmp(kernels, "cuda")) {
         bool named = o->device && !strncmp(o->device, "cuda:", 5);
-        snprintf(text, 64, " on %s", processes() ? "GPUs" : named ? o->device : "cuda:0");
+        const char *place = named ? o->device : "cuda:0";
+        if (processes()) place = "GPUs";
+        snprintf(text, 64, " on %s", place);
     }
     return text;
 }
@@ -70,9 +73,8 @@ void training_summarise(const training *t, const onet_train_options *o, const on
         printf("stopped after epoch %d of %d: the log-likelihood has not improved since epoch %d\n", p->epoch,
                p->epochs, p->best_epoch);
     if (p->best_epoch && p->best_epoch < p->epoch) {
-        char *best = train_beside(o->model_path, TRAIN_BEST);
-        printf("%s: the best by validation, after epoch %d of %d\n", best ? best : "best", p->best_epoch,
-               p->epoch);
-        free(best);
+        char best[PATH_MAX];
+        onet_train_path(best, sizeof best, o->model_path, ONET_TRAIN_BEST);
+        printf("%s: the best by validation, after epoch %d of %d\n", best, p->best_epoch, p->epoch);
     }
 }

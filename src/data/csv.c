@@ -169,7 +169,7 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
             if (length > 1 || (*text != '0' && *text != '1'))
                 return bad_value(t, rows, k, text, length,
                                  "is neither 0 nor 1 (seen but not placed); correct it, or name the features "
-                                 "(--features)",
+                                 "(onet_read_options.features)",
                                  err);
             t->flag[row] = *text;
         } else if (kind == CSV_FEATURE) {

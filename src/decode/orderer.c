@@ -63,7 +63,24 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
     onet_order_options own = {.size = sizeof own};
     *orderer = NULL;
     onet_status status = sized_take(&own, sizeof own, options, "onet_order_options", err);
-    return status ? status : orderer_new(orderer, model, &own, gpu_of_rank(0), err);
+    if (status) return status;
+    const world *w = own.world;
+    if (w && !own.threads) own.threads = w->processors;
+    status = world_agree(w, orderer_new(orderer, model, &own, gpu_of_rank(w ? w->local_rank : 0), err), err);
+    if (status) {
+        onet_orderer_free(*orderer);
+        *orderer = NULL;
+    } else if (w && w->rank == 0)
+        orderer_share(*orderer, w);
+    return status;
+}
+
+void onet_orderer_serve(onet_orderer *r) {
+    if (r->options.world && r->options.world->rank) orderer_serve(r, r->options.world);
+}
+
+const char *onet_orderer_kernels(const onet_orderer *r) {
+    return r->gpu ? "cuda" : kernels_pick(r->options.kernels)->name;
 }
 
 void onet_order_defaults(onet_order_options *options, size_t size) {

@@ -54,3 +54,7 @@ const char *const *kernels_available(void) {
     names[count] = NULL;
     return names;
 }
+
+const char *const *onet_kernels_here(void) {
+    return kernels_available();
+}

@@ -73,10 +73,23 @@ static double rate_at(const run *r, uint64_t step) {
     return rate * 0.5 * (1 + cos(3.14159265358979323846 * (done - warm) / (1 - warm + 1e-12)));
 }
 
-char *train_beside(const char *model_path, const char *ending) {
+/* Of the model's name without .safetensors. */
+static size_t stem_length(const char *model_path) {
     static const char own[] = ".safetensors";
     size_t length = strlen(model_path), cut = sizeof own - 1;
-    if (length > cut && !strcmp(model_path + length - cut, own)) length -= cut;
+    return length > cut && !strcmp(model_path + length - cut, own) ? length - cut : length;
+}
+
+size_t onet_train_path(char *path, size_t room, const char *model_path, onet_train_file file) {
+    static const char *const ending[] = {[ONET_TRAIN_BEST] = TRAIN_BEST,
+                                         [ONET_TRAIN_CHECKPOINT] = TRAIN_CHECKPOINT,
+                                         [ONET_TRAIN_LOG] = TRAIN_LOG};
+    size_t length = stem_length(model_path);
+    return (size_t)snprintf(path, room, "%.*s%s", (int)length, model_path, ending[file]);
+}
+
+char *train_beside(const char *model_path, const char *ending) {
+    size_t length = stem_length(model_path);
     char *path = malloc(length + strlen(ending) + 1);
     if (!path) return NULL;
     memcpy(path, model_path, length);
@@ -739,5 +752,5 @@ onet_status onet_train(onet_model **model, const onet_sets *train, const onet_se
     *model = NULL;
     onet_train_defaults(&own, sizeof own);
     onet_status status = sized_take(&own, sizeof own, options, "onet_train_options", err);
-    return status ? status : train_together(NULL, model, train, valid, &own, err);
+    return status ? status : train_together(own.world, model, train, valid, &own, err);
 }

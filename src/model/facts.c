@@ -1,0 +1,54 @@
+/* What a caller may know of a model. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/model.h"
+
+const char *onet_model_record_at(const onet_model *m, size_t i, const char **key) {
+    if (i >= m->records) return NULL;
+    *key = m->record[i].key;
+    return m->record[i].value;
+}
+
+void onet_model_checksum(const onet_model *m, char hex[65]) {
+    model_checksum(m, hex);
+}
+
+int onet_model_sized(const onet_model *m) {
+    return m->sized;
+}
+
+static int describe(onet_tensor *to, const tensor *t) {
+    *to = (onet_tensor){.dims = t->dims, .trained = t->trained};
+    snprintf(to->name, sizeof to->name, "%s", t->name);
+    memcpy(to->shape, t->shape, sizeof to->shape);
+    return 1;
+}
+
+int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
+    const shape *sh = &m->sh;
+    size_t tensors = (size_t)sh->tensors, slopes = 0;
+    if (i < tensors) return describe(to, &sh->tensor[i]);
+    i -= tensors;
+    for (size_t k = 0; m->sized && k < tensors; k++) {
+        if (sh->tensor[k].trained || slopes++ < i) continue;
+        tensor slope = model_slope_tensor(&sh->tensor[k]);
+        return describe(to, &slope);
+    }
+    i -= slopes;
+    tensor rest[6];
+    size_t count = 0;
+    int width = sh->s.width;
+    if (m->sized) rest[count++] = (tensor){.name = "norm.inverse_size", .dims = 1, .shape = {1}};
+    if (m->sized && m->smallest_size > 0)
+        rest[count++] = (tensor){.name = "norm.smallest_size", .dims = 1, .shape = {1}};
+    rest[count++] = (tensor){.name = "input.mean", .dims = 1, .shape = {width}};
+    rest[count++] = (tensor){.name = "input.scale", .dims = 1, .shape = {width}};
+    if (m->words) {
+        int words = m->words->count;
+        int letters = (int)m->words->at[words] + words - 1; /* a newline between two words */
+        rest[count++] = (tensor){.name = "words.vectors", .dims = 2, .shape = {words, width}};
+        rest[count++] = (tensor){.name = "words.text", .dims = 1, .shape = {letters}};
+    }
+    return i < count ? describe(to, &rest[i]) : 0;
+}

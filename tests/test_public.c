@@ -1,0 +1,151 @@
+/* What a program learns of models, files and speed through ordernet.h. */
+#include <math.h>
+#include <string.h>
+
+#include "ordernet.h"
+#include "unit.h"
+
+static onet_error err;
+
+static onet_model *small_model(void) {
+    const float items[] = {3, 1, 2, 4};
+    const int32_t three[] = {1, 2, 0}, four[] = {1, 2, 0, 3};
+    onet_sets *sets;
+    onet_model *model;
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    o.settings = (onet_settings){
+        .encoder_blocks = 1, .hidden = 4, .encoder_out = 3, .decoder_blocks = 1, .decoder_out = 2};
+    o.epochs = 1;
+    o.device = "cpu";
+    assert_int_equal(onet_sets_new(&sets, 1, &err), ONET_OK);
+    assert_int_equal(onet_sets_append(sets, 3, 1, items, three, &err), ONET_OK);
+    assert_int_equal(onet_sets_append(sets, 4, 1, items, four, &err), ONET_OK);
+    assert_int_equal(onet_train(&model, sets, NULL, &o, &err), ONET_OK);
+    onet_sets_free(sets);
+    return model;
+}
+
+static void tells_of_models(void **state) {
+    (void)state;
+    onet_model *model = small_model();
+    size_t trained = 0, count = 0;
+    onet_tensor t;
+    for (; onet_model_tensor(model, count, &t); count++) {
+        size_t size = 1;
+        for (int i = 0; i < t.dims; i++) size *= (size_t)t.shape[i];
+        if (t.trained) trained += size;
+        assert_true(t.name[0] && t.dims >= 1 && t.dims <= 3);
+    }
+    assert_int_equal(trained, onet_model_parameters(model, 1));
+    assert_string_equal(t.name, "input.scale"); /* the last, for items that are numbers */
+    assert_false(onet_model_tensor(model, count + 7, &t));
+    assert_false(onet_model_sized(model)); /* two sets are too few to tell sizes apart */
+    size_t entries = 0;
+    const char *key, *value;
+    for (; (value = onet_model_record_at(model, entries, &key)); entries++)
+        assert_string_equal(onet_model_record(model, key), value);
+    assert_true(entries > 3);
+    char sum[65], other[65];
+    onet_model_checksum(model, sum);
+    onet_model *again = small_model();
+    onet_model_checksum(again, other);
+    assert_int_equal(strlen(sum), 64);
+    assert_string_equal(sum, other); /* the same seed, data and settings */
+    onet_model_free(again);
+    onet_model_free(model);
+}
+
+static void names_files(void **state) {
+    (void)state;
+    char path[32];
+    assert_int_equal(onet_train_path(path, sizeof path, "a/m.safetensors", ONET_TRAIN_LOG), 11);
+    assert_string_equal(path, "a/m.log.csv");
+    onet_train_path(path, sizeof path, "m", ONET_TRAIN_BEST);
+    assert_string_equal(path, "m.best.safetensors");
+    assert_int_equal(onet_train_path(path, 4, "m", ONET_TRAIN_CHECKPOINT), 24);
+    assert_string_equal(path, "m.c");
+}
+
+typedef struct source {
+    const char *text;
+    size_t left;
+} source;
+
+/* A few bytes at a time, as a socket may give them. */
+static ptrdiff_t give(void *context, void *buffer, size_t size) {
+    source *s = context;
+    if (size > 3) size = 3;
+    if (size > s->left) size = s->left;
+    memcpy(buffer, s->text, size);
+    s->text += size;
+    s->left -= size;
+    return (ptrdiff_t)size;
+}
+
+static ptrdiff_t refuse(void *context, void *buffer, size_t size) {
+    (void)context, (void)buffer, (void)size;
+    return -1;
+}
+
+static void reads_a_callers_bytes(void **state) {
+    (void)state;
+    const char text[] = "{\"items\": [[1], [2]], \"order\": [1, 0]}\n{\"items\": [[3]], \"order\": [0]}\n";
+    source s = {text, sizeof text - 1};
+    onet_read_options o = {.size = sizeof o, .bytes = give, .context = &s};
+    onet_sets *sets;
+    assert_int_equal(onet_sets_read(&sets, "a socket", &o, &err), ONET_OK);
+    assert_int_equal(sets->count, 2);
+    assert_true(sets->items[2] == 3);
+    onet_sets_free(sets);
+    s = (source){"{\"items\": [[1], ", 16};
+    assert_int_equal(onet_sets_read(&sets, "a socket", &o, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "a socket:1:"));
+    o.bytes = refuse;
+    assert_int_equal(onet_sets_read(&sets, "a socket", &o, &err), ONET_IO);
+    assert_string_equal(err.text, "cannot read a socket");
+}
+
+static void measures_speed(void **state) {
+    (void)state;
+    onet_speed_options o;
+    onet_speed speed;
+    onet_speed_defaults(&o, sizeof o);
+    o.settings = (onet_settings){.width = 1,
+                                 .encoder_blocks = 1,
+                                 .hidden = 4,
+                                 .encoder_out = 3,
+                                 .decoder_blocks = 1,
+                                 .decoder_out = 2};
+    o.n = 3;
+    o.batch = 2;
+    o.sets = 4;
+    o.seconds = 0.01;
+    o.threads = 1;
+    o.device = "cpu";
+    assert_int_equal(onet_speed_train(&speed, &o, &err), ONET_OK);
+    assert_true(speed.sets == 2 && speed.sets_per_second > 0 && speed.gflops > 0 && isfinite(speed.loss));
+    assert_int_equal(onet_speed_order(&speed, &o, &err), ONET_OK);
+    assert_true(speed.sets == 4 && speed.sets_per_second > 0 && isnan(speed.loss));
+    assert_string_equal(speed.kernels, onet_kernels_here()[0]);
+    o.n = 0;
+    assert_int_equal(onet_speed_order(&speed, &o, &err), ONET_USAGE);
+    assert_true(onet_threads(3) == 3 && onet_threads(0) >= 1);
+}
+
+static void alone_in_the_world(void **state) {
+    (void)state;
+    assert_int_equal(onet_world_rank(NULL), 0);
+    assert_int_equal(onet_world_size(NULL), 1);
+    assert_int_equal(onet_world_agree(NULL, ONET_IO, &err), ONET_IO);
+    onet_world_close(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_of_models),       cmocka_unit_test(names_files),
+        cmocka_unit_test(reads_a_callers_bytes), cmocka_unit_test(measures_speed),
+        cmocka_unit_test(alone_in_the_world),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
