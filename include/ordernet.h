@@ -2,22 +2,29 @@
  *
  * The story of the objects:
  *   onet_sets      sets of items and, where it is known, their right order. Read from a file or filled in.
- *   onet_model     a trained net with all that it needs to order a set: load, order, save.
  *   onet_train     sets in, model out; checkpoints on the way, callbacks for progress and cancelling.
+ *   onet_model     a trained net with all that it needs to order a set: load, order, save.
+ *   onet_orderer   a model with threads, memory and perhaps a GPU, to order many sets; gives onet_answers.
+ *   onet_report    how well answers agree with the right orders.
+ *   onet_words     a vocabulary: what items are that are words.
+ *   onet_reader    the sets of a file or pipe, one onet_record at a time; onet_writer takes them back.
+ *   onet_world     the ranks of mpirun, where several share the work.
  *
  * Every function that can fail gives an onet_status back and, when err is not NULL, a sentence that says
  * what is wrong, where, and what to do. The library does not print, exit or abort. One loaded model may be
- * used by many threads at once. Dimensions: n items in a set, width features an item.
+ * used by many threads at once. Dimensions: n items in a set, width features per item.
+ *
+ * Whoever makes an object frees it, with the function of its name in _free, _close, _commit or _abort; all of
+ * them but _commit take NULL. What a function returns by pointer stays valid as long as the object that it
+ * was asked of, unless it says otherwise.
  *
  * How structs grow. A program that was compiled with an older header works with a newer library:
- *   - Options begin with `size`, the caller's sizeof. Fill them in with onet_*_defaults(&options, sizeof
- * options), or start from {.size = sizeof options}. Fields that the caller's header did not have yet get
- * their defaults. Fields that the library does not know yet must be zero. ONET_USAGE for any other size.
- *   - Structs that the caller may make itself (onet_sets, onet_settings, onet_answer, onet_report) keep their
- *     size and end in `reserved`, which must be zero. A new field takes its place, and zero means "as
- * before".
- *   - Structs that the library alone makes (onet_progress) grow at the end. Do not copy them by size.
- */
+ * - Options begin with `size`, the caller's sizeof. Fill them in with onet_train_defaults(&options, sizeof
+ *   options) and its siblings, or start from {.size = sizeof options}. Fields that the caller's header did
+ * not have get their defaults. Fields that the library does not know must be zero. Else: ONET_USAGE.
+ * - Structs that the caller may make itself (onet_sets, onet_settings, onet_answer, onet_report) keep their
+ * size and end in `reserved`, which must be zero. A new field takes its place; zero means "as before".
+ * - Structs that the library alone makes (onet_progress) grow at the end. Do not copy them by size. */
 #ifndef ORDERNET_H
 #define ORDERNET_H
 
@@ -35,6 +42,10 @@ extern "C" {
 #define ONET_VERSION_PATCH 0
 
 ONET_API const char *onet_version(void);
+
+/* ========================================================================================================
+ * Simple: read sets, load a model, order a set, save.
+ * Each call stands alone. */
 
 /* ---- Status ------------------------------------------------------------------------------------------ */
 
@@ -115,7 +126,7 @@ typedef enum onet_format {
     ONET_FORMAT_POINTER, /* Pointer Network text: x1 y1 x2 y2 ... output 1 3 2 ... 1 */
     ONET_FORMAT_NPZ,
     ONET_FORMAT_SAFETENSORS, /* this project's own binary form: mixed sizes, words, fast */
-    ONET_FORMAT_TEXT         /* one bag of words a line */
+    ONET_FORMAT_TEXT         /* one bag of words per line */
 } onet_format;
 
 typedef struct onet_read_options {
@@ -124,7 +135,7 @@ typedef struct onet_read_options {
     const char *set_column;  /* CSV; NULL: "set" */
     const char *rank_column; /* CSV; NULL: "rank" */
     const char *features;    /* CSV: comma-separated names; NULL: every numeric column */
-    int width;               /* Pointer Network text: features an item; 0: 2 */
+    int width;               /* Pointer Network text: features per item; 0: 2 */
     const onet_words *words; /* the vocabulary that turns words into items; NULL: items must be numbers */
     /* Where the bytes come from, if not from the file at path, which then is their name: gives at most `size`
      * of them, 0 at the end, -1 when it fails. */
@@ -175,57 +186,24 @@ ONET_API onet_status onet_format_of_path(const char *path, onet_format *format, 
 ONET_API onet_status onet_sets_convert(const char *from, const char *to, const onet_read_options *reading,
                                        const onet_write_options *writing, onet_error *err);
 
-/* ---- Words ------------------------------------------------------------------------------------------- */
+/* ---- Model: simple ----------------------------------------------------------------------------------- */
 
-/* A vocabulary: words, and for each a row of its table with one vector of features. Items that are words are
- * rows. A word without a row of its own is stood for by that of its kind (a number, a word in -ing, ...), if
- * there are such rows, else by row 0. */
+typedef struct onet_model onet_model;
 
-/* From a file of vectors as text, in the format of Stanford's GloVe (.gz and .xz as well): a row for each
- * word, and rows for unknown words. Free it with onet_words_free. */
-ONET_API onet_status onet_words_read(onet_words **words, const char *path, onet_error *err);
-/* From arrays, all copied: text [count] in UTF-8, each word once; length [count] in bytes, or NULL for text
- * that ends in NUL; vectors [count, width], or NULL for zeros. Row w is word w. */
-ONET_API onet_status onet_words_from(onet_words **words, int count, int width, const char *const *text,
-                                     const size_t *length, const float *vectors, onet_error *err);
-ONET_API onet_status onet_words_copy(onet_words **copy, const onet_words *words, onet_error *err);
-ONET_API void onet_words_free(onet_words *words);
+ONET_API onet_status onet_model_load(onet_model **model, const char *path, onet_error *err);
+ONET_API onet_status onet_model_save(const onet_model *model, const char *path, onet_error *err);
+ONET_API void onet_model_free(onet_model *model);
 
-ONET_API int onet_words_count(const onet_words *words);
-ONET_API int onet_words_width(const onet_words *words);
-/* The word of a row, in UTF-8, not ended by NUL, and its vector [width]; NULL where there is no such row.
- * Both stay valid as long as the vocabulary. */
-ONET_API const char *onet_words_text(const onet_words *words, int32_t row, size_t *length);
-ONET_API const float *onet_words_vector(const onet_words *words, int32_t row);
-/* The row that stands for a word as a user wrote it: case and spelling are folded. *known, where it is not
- * NULL: whether the row is the word's own. Never fails. */
-ONET_API int32_t onet_words_find(const onet_words *words, const char *text, size_t length, int *known);
-/* The row of exactly this text; -1: there is none. */
-ONET_API int32_t onet_words_exact(const onet_words *words, const char *text, size_t length);
+/* Puts one set in order by beam search: items [n, width] in, order [n] and, where it is not NULL, the
+ * natural logarithm of the order's probability out. */
+ONET_API onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order,
+                                double *logprob, onet_error *err);
 
-/* A vocabulary that is chosen by how often the words of a text were seen. */
-typedef enum onet_unknown { ONET_UNKNOWN_KINDS = 0, ONET_UNKNOWN_MEAN, ONET_UNKNOWN_ZERO } onet_unknown;
-ONET_API const onet_choice *onet_unknowns(void); /* onet_unknown */
+/* ========================================================================================================
+ * Context: objects that are kept and reused, and all options.
+ * An orderer for many sets, a training, measures. */
 
-typedef struct onet_vocabulary_options {
-    size_t size;          /* sizeof(onet_vocabulary_options) */
-    onet_unknown unknown; /* what stands for words without a row: one row per kind, a mean vector, zeros */
-    int limit;            /* rows at most */
-    int own_row;          /* times that a word without a vector must be seen for a row of its own; 0: never */
-    int rare_until; /* a word seen this often or less is rare; rare words give unknown ones their vectors */
-} onet_vocabulary_options;
-
-ONET_API void onet_vocabulary_defaults(onet_vocabulary_options *options, size_t size);
-/* vectors: all words that have one. seen: the words of the text, times [count of seen] how often each.
- * options may be NULL. Frequent words come first; words with a vector that the text does not have come last.
- */
-ONET_API onet_status onet_words_choose(onet_words **words, const onet_words *vectors, const onet_words *seen,
-                                       const uint64_t *times, const onet_vocabulary_options *options,
-                                       onet_error *err);
-/* The words of a file of vectors as they stand there, without rows for unknown words. *repeated, where it is
- * not NULL: lines whose word an earlier line has; the first vector counts. */
-ONET_API onet_status onet_vectors_read(onet_words **words, const char *path, size_t *repeated,
-                                       onet_error *err);
+typedef struct onet_world onet_world; /* see "Several ranks" */
 
 /* ---- Answers ----------------------------------------------------------------------------------------- */
 
@@ -242,101 +220,6 @@ typedef struct onet_answer {
     void *reserved[3]; /* zero */
 } onet_answer;
 
-/* ---- Sets, one by one -------------------------------------------------------------------------------- */
-
-/* A record is one set as it was read, with what it takes to write it back in its own format: the user's other
- * keys, spacing and digits. What its functions give stays valid until the record is read into again or freed,
- * or its reader is closed. */
-typedef struct onet_record onet_record;
-ONET_API onet_status onet_record_new(onet_record **record, onet_error *err);
-ONET_API void onet_record_free(onet_record *record);
-ONET_API int onet_record_size(const onet_record *record);           /* n: items */
-ONET_API int onet_record_width(const onet_record *record);          /* features per item; 0: words */
-ONET_API const float *onet_record_items(const onet_record *record); /* [n, width]; NULL: words */
-ONET_API const char *onet_record_word(const onet_record *record,
-                                      int item);                      /* as the user wrote it; or NULL */
-ONET_API const int32_t *onet_record_order(const onet_record *record); /* [n]; NULL: not known */
-/* Where it stood: its line in the file, from 1, or its number in a file without lines. */
-ONET_API long onet_record_line(const onet_record *record);
-ONET_API onet_format onet_record_format(const onet_record *record);
-/* What the set has under a key (JSON Lines) or in a column (CSV, where all rows of the set must agree): text
- * without quotes and escapes, other values as they stand. *text is NULL where there is nothing or null, and
- * valid until the next call. */
-ONET_API onet_status onet_record_text(onet_record *record, const char *key, const char **text,
-                                      onet_error *err);
-/* The name of feature j: its column in CSV; NULL in other formats. */
-ONET_API const char *onet_record_feature(const onet_record *record, int feature);
-
-/* A reader gives the sets of a file one by one. JSON Lines, Pointer Network text and lines of words are read
- * as they come through a pipe; the other formats whole, at the first onet_reader_next. */
-typedef struct onet_reader onet_reader;
-/* path "-" is standard input. Where neither the options nor the name tell the format, waits for the first
- * bytes. The strings and words that the options point to must live as long as the reader. */
-ONET_API onet_status onet_reader_open(onet_reader **reader, const char *path,
-                                      const onet_read_options *options, onet_error *err);
-/* The next set into record; *end is 1, and record as it was, after the last. ONET_BAD, with file and line,
- * for a broken set, for sets of two widths, of words and of numbers, and for a file without sets. */
-ONET_API onet_status onet_reader_next(onet_reader *reader, onet_record *record, int *end, onet_error *err);
-/* The path, or "standard input"; valid until the reader is closed. */
-ONET_API const char *onet_reader_name(const onet_reader *reader);
-/* Whether onet_reader_next would wait for a pipe or terminal, or read a file whole: time to flush answers. */
-ONET_API int onet_reader_waits(onet_reader *reader);
-/* SHA-256 of the decompressed file in hex, once onet_reader_next came to its end. */
-ONET_API void onet_reader_hash(onet_reader *reader, char hex[65]);
-ONET_API void onet_reader_close(onet_reader *reader);
-
-/* A writer takes sets, or answers to them, one by one. For each input: begin, put for each set, end. */
-typedef struct onet_writer onet_writer;
-/* path "-" is standard output. The file is there whole after onet_writer_commit, or not at all. */
-ONET_API onet_status onet_writer_open(onet_writer **writer, const char *path,
-                                      const onet_write_options *options, onet_error *err);
-/* The records to come are of this reader, which must stay open until onet_writer_end; NULL for records made
- * by onet_sets_record. ONET_USAGE where the format cannot hold what the options ask for. */
-ONET_API onet_status onet_writer_begin(onet_writer *writer, const onet_reader *reader, onet_error *err);
-/* A set with its answer, or with the order that it has where answer is NULL. Sets that came from CSV and go
- * to CSV are written by onet_writer_end, in the order of the rows. */
-ONET_API onet_status onet_writer_put(onet_writer *writer, const onet_record *record,
-                                     const onet_answer *answer, onet_error *err);
-ONET_API onet_status onet_writer_end(onet_writer *writer, onet_error *err);
-/* Hands over what was put so far: a reader of the pipe sees it now. */
-ONET_API onet_status onet_writer_flush(onet_writer *writer, onet_error *err);
-/* Puts the file in its place. Frees the writer, whatever is returned. */
-ONET_API onet_status onet_writer_commit(onet_writer *writer, onet_error *err);
-/* Drops what was written and frees the writer. NULL is allowed, as for every free and close. */
-ONET_API void onet_writer_abort(onet_writer *writer);
-
-/* Sets that grow. No sets yet, items of `width` features (0: as the first set has). */
-ONET_API onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err);
-/* Appends a set to sets made by onet_sets_new: items [n, width], order [n] or NULL, both copied. All sets
- * have an order, or none has. ONET_BAD, and the sets as they were, for a set that does not fit. */
-ONET_API onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *items,
-                                      const int32_t *order, onet_error *err);
-/* Appends a set of words: rows [n] of sets->words, which the caller sets and which is freed with the sets. */
-ONET_API onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,
-                                            onet_error *err);
-/* Appends the set of a record. Words become rows of `words`, which the caller puts into sets->words. Without
- * with_order its order is left out. */
-ONET_API onet_status onet_sets_append_record(onet_sets *sets, const onet_record *record,
-                                             const onet_words *words, int with_order, onet_error *err);
-/* Copies the sets s with take[s] != 0, in their order; at least one must be taken. */
-ONET_API onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint8_t *take,
-                                    onet_error *err);
-/* Set s as a record, for a writer. Valid as long as the sets. */
-ONET_API onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *record, onet_error *err);
-
-/* ---- Model: simple ----------------------------------------------------------------------------------- */
-
-typedef struct onet_model onet_model;
-
-ONET_API onet_status onet_model_load(onet_model **model, const char *path, onet_error *err);
-ONET_API onet_status onet_model_save(const onet_model *model, const char *path, onet_error *err);
-ONET_API void onet_model_free(onet_model *model);
-
-/* Puts one set in order by beam search: items [n, width] in, order [n] and, where it is not NULL, the
- * natural logarithm of the order's probability out. */
-ONET_API onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order,
-                                double *logprob, onet_error *err);
-
 /* ---- Model: settings and facts ----------------------------------------------------------------------- */
 
 /* AUTO is for training alone: mean below 10,000 training sets, max from there on (docs/model.md). */
@@ -344,7 +227,7 @@ typedef enum onet_pool { ONET_POOL_MAX = 0, ONET_POOL_MEAN = 1, ONET_POOL_AUTO =
 
 /* The net's shape. See docs/model.md. */
 typedef struct onet_settings {
-    int width;          /* d: features an item */
+    int width;          /* d: features per item */
     int encoder_blocks; /* M */
     int hidden;         /* H: channels inside an encoder block */
     int encoder_out;    /* O: channels that an encoder block adds */
@@ -385,22 +268,6 @@ ONET_API int onet_model_tensor(const onet_model *model, size_t i, onet_tensor *t
 /* The vocabulary of a model that orders words; NULL when its items are numbers. */
 ONET_API const onet_words *onet_model_words(const onet_model *model);
 
-/* ---- Several ranks ----------------------------------------------------------------------------------- */
-
-/* The ranks that mpirun started for one task (docs/scale.md). Put it into onet_train_options or
- * onet_order_options: all ranks then make the same calls with the same options. */
-typedef struct onet_world onet_world;
-/* *world is NULL for a process that runs alone. Stays valid until onet_world_close. After a failure, which
- * the other ranks need not have met, this process has to end. */
-ONET_API onet_status onet_world_open(const onet_world **world, onet_error *err);
-ONET_API int onet_world_rank(const onet_world *world); /* from 0; 0 where world is NULL */
-ONET_API int onet_world_size(const onet_world *world); /* 1 where world is NULL */
-/* The status of all ranks: that of the first that failed, with its sentence. Called by all of them after a
- * step that may fail in one, before they wait for each other. */
-ONET_API onet_status onet_world_agree(const onet_world *world, onet_status status, onet_error *err);
-/* The last call: waits for all ranks. */
-ONET_API void onet_world_close(const onet_world *world);
-
 /* ---- Ordering: many sets, all options ---------------------------------------------------------------- */
 
 typedef enum onet_decode { ONET_BEAM = 0, ONET_GREEDY, ONET_SAMPLE } onet_decode;
@@ -417,9 +284,9 @@ typedef struct onet_order_options {
     size_t size; /* sizeof(onet_order_options) */
     onet_decode decode;
     int beam;            /* 0: 5 */
-    int top;             /* orders given back a set, best first; 0: 1 */
+    int top;             /* orders returned per set, best first; 0: 1 */
     uint64_t seed;       /* for ONET_SAMPLE */
-    int threads;         /* 0: one for each processor */
+    int threads;         /* 0: one for each CPU */
     const char *kernels; /* NULL or "auto", "plain", "avx2", "avx512" */
     const char *device;  /* NULL or "auto", "cpu", "cuda", "cuda:N" */
     /* Ranks that share the work; NULL: this process alone. Rank 0 uses the orderer; the others call
@@ -469,7 +336,7 @@ typedef enum onet_statistics { ONET_STATISTICS_RUNNING = 0, ONET_STATISTICS_MEAS
 typedef struct onet_progress {
     int epoch, epochs; /* epoch counts from 1 */
     uint64_t step, steps;
-    double loss; /* mean a step of an order, smoothed over the last steps */
+    double loss; /* mean per step of an order, smoothed over the last steps */
     double learning_rate;
     double valid_exact; /* share of validation sets in exactly the right order; NaN before the first */
     double examples_per_second, seconds, seconds_left;
@@ -490,7 +357,7 @@ ONET_API const onet_choice *onet_precisions(void);      /* onet_precision */
 typedef struct onet_train_options {
     size_t size;            /* sizeof(onet_train_options) */
     onet_settings settings; /* width is taken from the data when 0 */
-    int batch;              /* sets a step */
+    int batch;              /* sets per step */
     int epochs;
     uint64_t max_steps; /* 0: as the epochs say */
     double learning_rate;
@@ -508,7 +375,7 @@ typedef struct onet_train_options {
     double forget;       /* words: share taken for unknown, drawn anew in each epoch */
     double drop;         /* up to this share of a set's items left out, drawn anew in each epoch */
     double jitter;       /* numbers: noise on features, in deviations of each, drawn anew in each epoch */
-    int threads;         /* 0: one for each processor */
+    int threads;         /* 0: one for each CPU */
     const char *kernels; /* as in onet_order_options */
     const char *device;
     onet_precision precision;
@@ -596,6 +463,159 @@ typedef struct onet_importance {
 ONET_API onet_status onet_measure_importance(onet_importance *result, onet_orderer *orderer,
                                              const onet_sets *sets, const onet_set_measure *base, int feature,
                                              int repeats, uint64_t seed, onet_error *err);
+
+/* ========================================================================================================
+ * Advanced: vocabularies, sets one by one, several ranks, speed.
+ * What the commands of the program are made of. */
+
+/* ---- Words ------------------------------------------------------------------------------------------- */
+
+/* A vocabulary: words, and for each a row of its table with one vector of features. Items that are words are
+ * rows. A word without a row of its own is stood for by that of its kind (a number, a word in -ing, ...), if
+ * there are such rows, else by row 0. */
+
+/* From a file of vectors as text, in the format of Stanford's GloVe (.gz and .xz as well): a row for each
+ * word, and rows for unknown words. Free it with onet_words_free. */
+ONET_API onet_status onet_words_read(onet_words **words, const char *path, onet_error *err);
+/* From arrays, all copied: text [count] in UTF-8, each word once; length [count] in bytes, or NULL for text
+ * that ends in NUL; vectors [count, width], or NULL for zeros. Row w is word w. */
+ONET_API onet_status onet_words_from(onet_words **words, int count, int width, const char *const *text,
+                                     const size_t *length, const float *vectors, onet_error *err);
+ONET_API onet_status onet_words_copy(onet_words **copy, const onet_words *words, onet_error *err);
+ONET_API void onet_words_free(onet_words *words);
+
+ONET_API int onet_words_count(const onet_words *words);
+ONET_API int onet_words_width(const onet_words *words);
+/* The word of a row, in UTF-8, not ended by NUL, and its vector [width]; NULL where there is no such row.
+ * Both stay valid as long as the vocabulary. */
+ONET_API const char *onet_words_text(const onet_words *words, int32_t row, size_t *length);
+ONET_API const float *onet_words_vector(const onet_words *words, int32_t row);
+/* The row that stands for a word as a user wrote it: case and spelling are folded. *known, where it is not
+ * NULL: whether the row is the word's own. Never fails. */
+ONET_API int32_t onet_words_find(const onet_words *words, const char *text, size_t length, int *known);
+/* The row of exactly this text; -1: there is none. */
+ONET_API int32_t onet_words_exact(const onet_words *words, const char *text, size_t length);
+
+/* A vocabulary that is chosen by how often the words of a text were seen. */
+typedef enum onet_unknown { ONET_UNKNOWN_KINDS = 0, ONET_UNKNOWN_MEAN, ONET_UNKNOWN_ZERO } onet_unknown;
+ONET_API const onet_choice *onet_unknowns(void); /* onet_unknown */
+
+typedef struct onet_vocabulary_options {
+    size_t size;          /* sizeof(onet_vocabulary_options) */
+    onet_unknown unknown; /* what stands for words without a row: one row per kind, a mean vector, zeros */
+    int limit;            /* rows at most */
+    int own_row;          /* times that a word without a vector must be seen for a row of its own; 0: never */
+    int rare_until; /* a word seen this often or less is rare; rare words give unknown ones their vectors */
+} onet_vocabulary_options;
+
+ONET_API void onet_vocabulary_defaults(onet_vocabulary_options *options, size_t size);
+/* vectors: all words that have one. seen: the words of the text, times [count of seen] how often each.
+ * options may be NULL. Frequent words come first; words with a vector that the text does not have come last.
+ */
+ONET_API onet_status onet_words_choose(onet_words **words, const onet_words *vectors, const onet_words *seen,
+                                       const uint64_t *times, const onet_vocabulary_options *options,
+                                       onet_error *err);
+/* The words of a file of vectors as they stand there, without rows for unknown words. *repeated, where it is
+ * not NULL: lines whose word an earlier line has; the first vector counts. */
+ONET_API onet_status onet_vectors_read(onet_words **words, const char *path, size_t *repeated,
+                                       onet_error *err);
+
+/* ---- Sets, one by one -------------------------------------------------------------------------------- */
+
+/* A record is one set as it was read, with what it takes to write it back in its own format: the user's other
+ * keys, spacing and digits. What its functions give stays valid until the record is read into again or freed,
+ * or its reader is closed. */
+typedef struct onet_record onet_record;
+ONET_API onet_status onet_record_new(onet_record **record, onet_error *err);
+ONET_API void onet_record_free(onet_record *record);
+ONET_API int onet_record_size(const onet_record *record);           /* n: items */
+ONET_API int onet_record_width(const onet_record *record);          /* features per item; 0: words */
+ONET_API const float *onet_record_items(const onet_record *record); /* [n, width]; NULL: words */
+ONET_API const char *onet_record_word(const onet_record *record,
+                                      int item);                      /* as the user wrote it; or NULL */
+ONET_API const int32_t *onet_record_order(const onet_record *record); /* [n]; NULL: not known */
+/* Where it stood: its line in the file, from 1, or its number in a file without lines. */
+ONET_API long onet_record_line(const onet_record *record);
+ONET_API onet_format onet_record_format(const onet_record *record);
+/* What the set has under a key (JSON Lines) or in a column (CSV, where all rows of the set must agree): text
+ * without quotes and escapes, other values as they stand. *text is NULL where there is nothing or null, and
+ * valid until the next call. */
+ONET_API onet_status onet_record_text(onet_record *record, const char *key, const char **text,
+                                      onet_error *err);
+/* The name of feature j: its column in CSV; NULL in other formats. */
+ONET_API const char *onet_record_feature(const onet_record *record, int feature);
+
+/* A reader gives the sets of a file one by one. JSON Lines, Pointer Network text and lines of words are read
+ * as they come through a pipe; the other formats whole, at the first onet_reader_next. */
+typedef struct onet_reader onet_reader;
+/* path "-" is standard input. Where neither the options nor the name tell the format, waits for the first
+ * bytes. The strings and words that the options point to must live as long as the reader. */
+ONET_API onet_status onet_reader_open(onet_reader **reader, const char *path,
+                                      const onet_read_options *options, onet_error *err);
+/* The next set into record; *end is 1, and record as it was, after the last. ONET_BAD, with file and line,
+ * for a broken set, for sets of two widths, of words and of numbers, and for a file without sets. */
+ONET_API onet_status onet_reader_next(onet_reader *reader, onet_record *record, int *end, onet_error *err);
+/* The path, or "standard input"; valid until the reader is closed. */
+ONET_API const char *onet_reader_name(const onet_reader *reader);
+/* Whether onet_reader_next would wait for a pipe or terminal, or read a file whole: time to flush answers. */
+ONET_API int onet_reader_waits(onet_reader *reader);
+/* SHA-256 of the decompressed file in hex, once onet_reader_next came to its end. */
+ONET_API void onet_reader_hash(onet_reader *reader, char hex[65]);
+ONET_API void onet_reader_close(onet_reader *reader);
+
+/* A writer takes sets, or answers to them, one by one. For each input: begin, put for each set, end. */
+typedef struct onet_writer onet_writer;
+/* path "-" is standard output. The file is there whole after onet_writer_commit, or not at all. */
+ONET_API onet_status onet_writer_open(onet_writer **writer, const char *path,
+                                      const onet_write_options *options, onet_error *err);
+/* The records to come are of this reader, which must stay open until onet_writer_end; NULL for records made
+ * by onet_sets_record. ONET_USAGE where the format cannot hold what the options ask for. */
+ONET_API onet_status onet_writer_begin(onet_writer *writer, const onet_reader *reader, onet_error *err);
+/* A set with its answer, or with the order that it has where answer is NULL. Sets that came from CSV and go
+ * to CSV are written by onet_writer_end, in the order of the rows. */
+ONET_API onet_status onet_writer_put(onet_writer *writer, const onet_record *record,
+                                     const onet_answer *answer, onet_error *err);
+ONET_API onet_status onet_writer_end(onet_writer *writer, onet_error *err);
+/* Hands over what was put so far: a reader of the pipe sees it now. */
+ONET_API onet_status onet_writer_flush(onet_writer *writer, onet_error *err);
+/* Puts the file in its place. Frees the writer, whatever is returned. */
+ONET_API onet_status onet_writer_commit(onet_writer *writer, onet_error *err);
+/* Drops what was written and frees the writer. NULL is allowed, as for every free and close. */
+ONET_API void onet_writer_abort(onet_writer *writer);
+
+/* Sets that grow. No sets yet, items of `width` features (0: as the first set has). */
+ONET_API onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err);
+/* Appends a set to sets made by onet_sets_new: items [n, width], order [n] or NULL, both copied. All sets
+ * have an order, or none has. ONET_BAD, and the sets as they were, for a set that does not fit. */
+ONET_API onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *items,
+                                      const int32_t *order, onet_error *err);
+/* Appends a set of words: rows [n] of sets->words, which the caller sets and which is freed with the sets. */
+ONET_API onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,
+                                            onet_error *err);
+/* Appends the set of a record. Words become rows of `words`, which the caller puts into sets->words. Without
+ * with_order its order is left out. */
+ONET_API onet_status onet_sets_append_record(onet_sets *sets, const onet_record *record,
+                                             const onet_words *words, int with_order, onet_error *err);
+/* Copies the sets s with take[s] != 0, in their order; at least one must be taken. */
+ONET_API onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint8_t *take,
+                                    onet_error *err);
+/* Set s as a record, for a writer. Valid as long as the sets. */
+ONET_API onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *record, onet_error *err);
+
+/* ---- Several ranks ----------------------------------------------------------------------------------- */
+
+/* The ranks that mpirun started for one task (docs/scale.md). Put it into onet_train_options or
+ * onet_order_options: all ranks then make the same calls with the same options. */
+/* *world is NULL for a process that runs alone. Stays valid until onet_world_close. After a failure, which
+ * the other ranks need not have met, this process has to end. */
+ONET_API onet_status onet_world_open(const onet_world **world, onet_error *err);
+ONET_API int onet_world_rank(const onet_world *world); /* from 0; 0 where world is NULL */
+ONET_API int onet_world_size(const onet_world *world); /* 1 where world is NULL */
+/* The status of all ranks: that of the first that failed, with its sentence. Called by all of them after a
+ * step that may fail in one, before they wait for each other. */
+ONET_API onet_status onet_world_agree(const onet_world *world, onet_status status, onet_error *err);
+/* The last call: waits for all ranks. */
+ONET_API void onet_world_close(const onet_world *world);
 
 /* ---- Speed ------------------------------------------------------------------------------------------- */
 

@@ -251,8 +251,27 @@ static void joins_files(void **state) {
     free(got);
 }
 
+/* Sets that are appended to those of a file, whose arrays are just as large as they need to be. */
+static void appends_to_a_file(void **state) {
+    (void)state;
+    onet_error err;
+    onet_sets *sets = help_read("a.csv", "set,x,rank\n1,2,1\n1,3,0\n2,4,0\n", NULL);
+    const float items[] = {7, 8, 9};
+    const int32_t order[] = {2, 0, 1};
+    for (int k = 0; k < 40; k++) assert_int_equal(onet_sets_append(sets, 3, 1, items, order, &err), ONET_OK);
+    assert_int_equal(sets->count, 42);
+    for (size_t k = 2; k < 42; k++) {
+        assert_int_equal(sets->start[k], 3 + 3 * (k - 2));
+        assert_true(sets->items[sets->start[k] + 1] == 8);
+        assert_int_equal(sets->order[sets->start[k]], 2);
+    }
+    assert_true(sets->items[2] == 4);
+    onet_sets_free(sets);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(appends_to_a_file),
         cmocka_unit_test(reads),
         cmocka_unit_test(reads_with_options),
         cmocka_unit_test(leaves_empty_ranks_open),

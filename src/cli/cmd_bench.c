@@ -54,10 +54,8 @@ static void print_row(const bench_values *v, const row *r, FILE *csv) {
                 r->threads, r->kernels, r->per_second, r->gflops, r->peak, share, r->memory);
     if (v->json) {
         printf("{\"preset\": \"%s\", \"work\": \"%s\", \"n\": %d, \"batch\": %d, \"threads\": %d, "
-               "\"kernels\": \"%s\", "
-               "\"%s_examples_per_second\": %.3f, \"gflops\": %.3f, \"peak_gflops\": %.3f, "
-               "\"share_of_peak\": %.4f, "
-               "\"memory_mb\": %.1f",
+               "\"kernels\": \"%s\", \"%s_examples_per_second\": %.3f, \"gflops\": %.3f, \"peak_gflops\": "
+               "%.3f, \"share_of_peak\": %.4f, \"memory_mb\": %.1f",
                v->preset, r->work, r->n, r->batch, r->threads, r->kernels, r->work, r->per_second, r->gflops,
                r->peak, share, r->memory);
         if (!isnan(r->loss)) printf(", \"loss\": %.9g", r->loss);
@@ -221,11 +219,10 @@ static const option options[] = {
 const command cmd_bench = {
     .name = "bench",
     .summary = "Measure the speed of training and ordering",
-    .about =
-        "Measures examples a second and the useful operations a second (after splitting; the formula is in "
-        "docs/speed.md), and sets them against what the processor can do at most, measured in the same run: "
-        "multiply-adds in registers on all threads. Weights and sets come from a documented generator, so "
-        "that the loss of the first step can be compared with another program's.",
+    .about = "Measures examples a second and the useful operations a second (after splitting; the formula is "
+             "in docs/speed.md), and sets them against what the processor can do at most, measured in the "
+             "same run: multiply-adds in registers on all threads. Weights and sets come from a documented "
+             "generator, so that the loss of the first step can be compared with another program's.",
     .examples = "ordernet bench --preset tsp --n 5,10,20 --batch 128\n"
                 "ordernet bench --preset words --n 5 --train --json",
     .options = options,

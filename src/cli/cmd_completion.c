@@ -197,9 +197,8 @@ const command cmd_completion = {
     .operands = "bash|zsh|fish",
     .least = 1,
     .most = 1,
-    .about =
-        "Prints a script that completes commands, options and their arguments. 'make install' puts the three "
-        "scripts where the shells look for them.",
+    .about = "Prints a script that completes commands, options and their arguments. 'make install' puts the "
+             "three scripts where the shells look for them.",
     .examples = "eval \"$(ordernet completion bash)\"",
     .options = options,
     .run = run,

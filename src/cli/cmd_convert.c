@@ -40,11 +40,9 @@ const command cmd_convert = {
     .operands = "IN OUT",
     .least = 2,
     .most = 2,
-    .about =
-        "Reads the sets of IN and writes them to OUT: JSON Lines, CSV, Pointer Network text, NumPy's npz, "
-        "this "
-        "project's safetensors, or plain text of words, each compressed where the name ends in .gz. - is "
-        "standard input or output. OUT appears whole or not at all.",
+    .about = "Reads the sets of IN and writes them to OUT: JSON Lines, CSV, Pointer Network text, NumPy's "
+             "npz, this project's safetensors, or plain text of words, each compressed where the name ends "
+             "in .gz. - is standard input or output. OUT appears whole or not at all.",
     .examples =
         "ordernet convert tours.txt tours.npz\nordernet convert - --format csv --to jsonl - < table.csv",
     .options = options,

@@ -203,8 +203,7 @@ const command cmd_curve = {
     .least = 1,
     .most = MOST_LOGS,
     .about = "Draws a line for each of the logs that 'ordernet train' writes beside its models "
-             "(MODEL.log.csv), over "
-             "the epochs.",
+             "(MODEL.log.csv), over the epochs.",
     .examples = "ordernet curve --out learning first.log.csv second.log.csv",
     .options = options,
     .size = sizeof(curve_values),

@@ -402,9 +402,8 @@ static const option options[] = {
      .kind = OPTION_STRING,
      .argument = "FILE",
      .field = AT(per_set),
-     .help =
-         "Write the measures of each set, a row per set with its line and 'id', to this file; its name ends "
-         "in .csv or .jsonl."},
+     .help = "Write the measures of each set, a row per set with its line and 'id', to this file; its name "
+             "ends in .csv or .jsonl."},
     {.name = "json", .kind = OPTION_FLAG, .field = AT(json), .help = "Print JSON."},
     OPTION_QUIET(AT(quiet)),
 
@@ -412,9 +411,8 @@ static const option options[] = {
     {.name = "importance",
      .kind = OPTION_FLAG,
      .field = AT(importance),
-     .help =
-         "Measure what exact match and log-likelihood lose when one feature is shuffled among the items of "
-         "each set; the shuffles follow from --seed."},
+     .help = "Measure what exact match and log-likelihood lose when one feature is shuffled among the items "
+             "of each set; the shuffles follow from --seed."},
     {.name = "repeats",
      .kind = OPTION_INT,
      .argument = "N",
@@ -445,14 +443,11 @@ const command cmd_eval = {
     .operands = "FILE",
     .least = 1,
     .most = 1,
-    .about =
-        "Puts the sets of the file in order and compares with their right order: the share of sets in "
-        "exactly "
-        "the right order, the share of items at the right place, Kendall's tau, the share of right "
-        "neighbours, "
-        "and the log-likelihood of the right order per step, as a mean over sets and over all steps, each "
-        "with "
-        "a 95% interval. Items with equal features count as the same item. Context items are not counted.",
+    .about = "Puts the sets of the file in order and compares with their right order: the share of sets in "
+             "exactly the right order, the share of items at the right place, Kendall's tau, the share of "
+             "right neighbours, and the log-likelihood of the right order per step, as a mean over sets and "
+             "over all steps, each with a 95% interval. Items with equal features count as the same item. "
+             "Context items are not counted.",
     .examples = "ordernet eval --model sets.safetensors --by-size held-out.jsonl\n"
                 "ordernet eval --model sets.safetensors --group source --per-set each.csv held-out.jsonl\n"
                 "ordernet eval --model sets.safetensors --importance --draw importance held-out.csv",

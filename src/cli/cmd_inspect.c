@@ -109,11 +109,9 @@ const command cmd_inspect = {
     .operands = "MODEL",
     .least = 1,
     .most = 1,
-    .about =
-        "Prints the model's settings, the number of its parameters, its training record (the data's SHA-256, "
-        "seed, steps, loss, ...), its checksum, the shapes of its tensors, and which kernels this machine "
-        "can "
-        "order with.",
+    .about = "Prints the model's settings, the number of its parameters, its training record (the data's "
+             "SHA-256, seed, steps, loss, ...), its checksum, the shapes of its tensors, and which kernels "
+             "this machine can order with.",
     .examples = "ordernet inspect sets.safetensors",
     .options = options,
     .size = sizeof(inspect_values),

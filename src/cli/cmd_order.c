@@ -206,8 +206,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     order_values *v = values;
     if (v->score && (v->order.top > 1 || v->steps))
         return fail(err, ONET_USAGE,
-                    "--score looks at the order that is there, and gives all its steps; leave "
-                    "out %s",
+                    "--score looks at the order that is there, and gives all its steps; leave out %s",
                     v->steps ? "--steps" : "--top");
     if (!v->order.beam) v->order.beam = v->order.top > 5 ? v->order.top : 5;
     if (v->order.decode == ONET_BEAM && v->order.top > v->order.beam)
@@ -254,15 +253,14 @@ static const option options[] = {
      .low = 1,
      .high = 100000,
      .field = AT(order.top),
-     .help = "Give the K best orders of each set with their log-probabilities; the beam is that wide at "
-             "least."},
+     .help =
+         "Give the K best orders of each set with their log-probabilities; the beam is that wide at least."},
     {.name = "steps", .kind = OPTION_FLAG, .field = AT(steps), .help = "Add the probability of each step."},
     {.name = "score",
      .kind = OPTION_FLAG,
      .field = AT(score),
-     .help =
-         "Look for no order: add the log-probability of the order that each set has, and in JSON Lines of "
-         "each of its steps."},
+     .help = "Look for no order: add the log-probability of the order that each set has, and in JSON Lines "
+             "of each of its steps."},
     {.name = "out",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -298,12 +296,10 @@ const command cmd_order = {
     .about =
         "Reads sets from the files, or from standard input where there are none or a file is -, and writes "
         "one answer per set to standard output or --out, in input order and, where neither --to nor the name "
-        "of "
-        "--out says otherwise, in the input's format. In JSON Lines an answer is the set's own object with "
-        "'order' filled in and 'logprob' added. Answers to sets that come through a pipe appear without "
+        "of --out says otherwise, in the input's format. In JSON Lines an answer is the set's own object "
+        "with 'order' filled in and 'logprob' added. Answers to sets that come through a pipe appear without "
         "waiting for its end. Where a set says 'first', 'last', 'prefix' or 'before', the order keeps to "
-        "that; "
-        "items under 'context' are seen and not placed (docs/formats.md).",
+        "that; items under 'context' are seen and not placed (docs/formats.md).",
     .examples = "ordernet order --model sets.safetensors new.jsonl > ordered.jsonl\n"
                 "echo '{\"items\": [[3], [1], [2]]}' | ordernet order --model sort.safetensors --top 3\n"
                 "ordernet order --model sets.safetensors --score labelled.jsonl > scored.jsonl",

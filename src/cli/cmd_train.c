@@ -67,11 +67,10 @@ static onet_status check_from(const train_values *v, onet_error *err) {
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if ((all[i].given || v->preset) && all[i].now != all[i].has)
-            return fail(
-                err, ONET_USAGE,
-                "--%s asks for another net than that of %s ('ordernet inspect' shows it): leave it out, "
-                "or train without --from",
-                all[i].given ? all[i].name : "preset", v->from);
+            return fail(err, ONET_USAGE,
+                        "--%s asks for another net than that of %s ('ordernet inspect' shows it): leave it "
+                        "out, or train without --from",
+                        all[i].given ? all[i].name : "preset", v->from);
     return ONET_OK;
 }
 
@@ -289,17 +288,15 @@ static const option options[] = {
      .required = true,
      .unless = "folds",
      .field = AT(options.model_path),
-     .help =
-         "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV log "
-         "and the best model by validation (log-likelihood of the right orders) stand beside it."},
+     .help = "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV "
+             "log and the best model by validation (log-likelihood of the right orders) stand beside it."},
     {.name = "from",
      .kind = OPTION_STRING,
      .argument = "FILE",
      .field = AT(from),
-     .help =
-         "Fine-tuning: begin with the weights of this model instead of random ones. Its net, its "
-         "standardisation of the features and its words are kept; words of the data that it does not have "
-         "count as unknown. Adam, the schedule and the average of the weights start anew."},
+     .help = "Fine-tuning: begin with the weights of this model instead of random ones. Its net, its "
+             "standardisation of the features and its words are kept; words of the data that it does not "
+             "have count as unknown. Adam, the schedule and the average of the weights start anew."},
     {.name = "valid",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -310,9 +307,8 @@ static const option options[] = {
      .argument = "SHARE",
      .field = AT(holdout),
      .default_text = "none",
-     .help =
-         "Where there is no --valid: take validation sets out of the data, drawn by the seed; a share as in "
-         "10%, or a number of sets."},
+     .help = "Where there is no --valid: take validation sets out of the data, drawn by the seed; a share as "
+             "in 10%, or a number of sets."},
     {.name = "folds",
      .kind = OPTION_INT,
      .argument = "K",
@@ -321,9 +317,8 @@ static const option options[] = {
      .field = AT(folds),
      .default_text = "none",
      .help = "Cross-validation: divide the data, drawn by the seed, into K parts, train K models, each "
-             "without one "
-             "part, and measure each on that part, as 'ordernet eval' does. With --model the model is then "
-             "trained on all of the data; without, none is written."},
+             "without one part, and measure each on that part, as 'ordernet eval' does. With --model the "
+             "model is then trained on all of the data; without, none is written."},
     {.name = "valid-limit",
      .kind = OPTION_INT,
      .argument = "N",
@@ -346,9 +341,8 @@ static const option options[] = {
     {.name = "resume",
      .kind = OPTION_FLAG,
      .field = AT(options.resume),
-     .help =
-         "Go on from the checkpoint beside the model, or from the start where there is none. The result is "
-         "that of an unbroken run, byte for byte."},
+     .help = "Go on from the checkpoint beside the model, or from the start where there is none. The result "
+             "is that of an unbroken run, byte for byte."},
     OPTION_QUIET(AT(quiet)),
 
     {.group = "Data format"},
@@ -356,9 +350,8 @@ static const option options[] = {
     {.name = "no-standardise",
      .kind = OPTION_OFF,
      .field = AT(options.standardise),
-     .help =
-         "Take the features as they are. Otherwise they are shifted and scaled to mean 0 and variance 1, by "
-         "numbers that are kept in the model."},
+     .help = "Take the features as they are. Otherwise they are shifted and scaled to mean 0 and variance 1, "
+             "by numbers that are kept in the model."},
 
     {.name = "vectors",
      .kind = OPTION_STRING,
@@ -425,9 +418,8 @@ static const option options[] = {
      .field = AT(options.drop),
      .low = 0,
      .high = 0.9,
-     .help =
-         "Leave out up to this share of the items of each set, drawn anew in each epoch; two items at least "
-         "stay, in their order. For few examples."},
+     .help = "Leave out up to this share of the items of each set, drawn anew in each epoch; two items at "
+             "least stay, in their order. For few examples."},
     {.name = "jitter",
      NUMBER(0, 10),
      .field = AT(options.jitter),
@@ -519,8 +511,8 @@ const command cmd_train = {
     .name = "train",
     .summary = "Learn an order from examples",
     .about = "Learns from sets of items and their right order, and writes a model that 'ordernet order' puts "
-             "other sets "
-             "in order with. Sets may be of any size and of mixed sizes; sets of one item teach nothing.\n\n"
+             "other sets in order with. Sets may be of any size and of mixed sizes; sets of one item teach "
+             "nothing.\n\n"
              "Ctrl-C ends the training with a checkpoint and exit status 130; the same command with --resume "
              "goes on.",
     .examples = "ordernet train --data sets.jsonl --valid held-out.jsonl --model sets.safetensors\n"

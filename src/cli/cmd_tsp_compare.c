@@ -171,9 +171,9 @@ static const option options[] = {
      .kind = OPTION_STRING,
      .argument = "FILE",
      .field = AT(draw),
-     .help = "Draw the tours side by side, one row an instance, 23 at most, steps that the first method's "
-             "tour does "
-             "not have in another colour: a .svg or .png file, or both where the name has neither ending."},
+     .help =
+         "Draw the tours side by side, one row an instance, 23 at most, steps that the first method's tour "
+         "does not have in another colour: a .svg or .png file, or both where the name has neither ending."},
     {.name = "title",
      .kind = OPTION_STRING,
      .argument = "TEXT",

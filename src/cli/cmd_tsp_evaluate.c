@@ -264,8 +264,7 @@ static const option options[] = {
      .low = 0,
      .high = TSP_MAX_CITIES,
      .help = "Up to this size the orders in the files are proven optimal tours, beyond it the best of a long "
-             "local "
-             "search; the results say so."},
+             "local search; the results say so."},
     {.name = "out",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -290,13 +289,10 @@ const command cmd_tsp_evaluate = {
     .least = 1,
     .most = -1,
     .about = "Reads sets of cities with their best tours (as 'ordernet tsp generate' makes them), finds "
-             "tours with the net "
-             "- greedy, most probable of the beam, shortest of the beam, shortest of the beams under the "
-             "square's 8 "
-             "symmetries - and with Christofides' method, farthest insertion and 2-opt with Or-opt, and "
-             "prints for each "
-             "size the mean length and the mean gap to the sets' own tours. The cities are shown to the net "
-             "as they are.",
+             "tours with the net - greedy, most probable of the beam, shortest of the beam, shortest of the "
+             "beams under the square's 8 symmetries - and with Christofides' method, farthest insertion and "
+             "2-opt with Or-opt, and prints for each size the mean length and the mean gap to the sets' own "
+             "tours. The cities are shown to the net as they are.",
     .examples =
         "ordernet tsp generate --n 5-20,25,30 --per-size 1000 --seed 2 --out fresh.safetensors\n"
         "ordernet tsp evaluate --model tsp.safetensors --out results.csv --figure figure fresh.safetensors",

@@ -123,8 +123,8 @@ static const option options[] = {
      .argument = "FILE",
      .default_text = "standard output",
      .field = offsetof(generate_values, out),
-     .help = "Where to write; the name says the format: .jsonl, .csv, .npz (one size only) or "
-             ".safetensors, and .gz behind it compresses."},
+     .help = "Where to write; the name says the format: .jsonl, .csv, .npz (one size only) or .safetensors, "
+             "and .gz behind it compresses."},
     OPTION_THREADS(offsetof(generate_values, threads)),
     OPTION_QUIET(offsetof(generate_values, quiet)),
     {0},
@@ -133,13 +133,12 @@ static const option options[] = {
 const command cmd_tsp_generate = {
     .name = "tsp generate",
     .summary = "Make random city sets with their optimal tours",
-    .about =
-        "Draws cities uniformly from the unit square, finds the shortest tour and proves it (branch and "
-        "bound "
-        "on 1-trees, in double precision), and writes JSON Lines: {\"items\": [[x, y], ...], \"order\": "
-        "[...]}.\n\nThe tour starts at the city with the smallest x+y and runs counter-clockwise. The sizes "
-        "are interleaved: with --n 5-20 the first line has 5 cities, the second 6. Coordinates are float32 "
-        "numbers. The file depends on --n, --per-size and --seed alone, not on the number of threads.",
+    .about = "Draws cities uniformly from the unit square, finds the shortest tour and proves it (branch and "
+             "bound on 1-trees, in double precision), and writes JSON Lines: {\"items\": [[x, y], ...], "
+             "\"order\": [...]}.\n\nThe tour starts at the city with the smallest x+y and runs "
+             "counter-clockwise. The sizes are interleaved: with --n 5-20 the first line has 5 cities, the "
+             "second 6. Coordinates are float32 numbers. The file depends on --n, --per-size and --seed "
+             "alone, not on the number of threads.",
     .examples = "ordernet tsp generate --n 5-20 --per-size 100000 --seed 1 --out train.safetensors\n"
                 "ordernet tsp generate --n 10 --per-size 3",
     .options = options,

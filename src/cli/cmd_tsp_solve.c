@@ -200,8 +200,7 @@ static const option options[] = {
      .high = 1e9,
      .field = AT(seconds),
      .help = "exact, and 2opt with --kicks: time for an instance; 0 sets no limit. Where exact cannot prove "
-             "its tour "
-             "in time it says so and gives the bound that it has."},
+             "its tour in time it says so and gives the bound that it has."},
     {.name = "kicks",
      .kind = OPTION_U64,
      .argument = "N",
@@ -215,8 +214,7 @@ static const option options[] = {
      .argument = "FILE",
      .field = AT(out),
      .help = "Write the tours here instead of printing them: a TSPLIB .tour file for a TSPLIB instance, sets "
-             "with "
-             "their order in any format for the others."},
+             "with their order in any format for the others."},
     {.name = "draw",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -235,20 +233,15 @@ const command cmd_tsp_solve = {
     .least = 1,
     .most = 1,
     .about = "Reads a TSPLIB file (EUC_2D, CEIL_2D, ATT, GEO, EXPLICIT), or sets of points in any format "
-             "that 'ordernet "
-             "order' reads, and prints for each instance its length and the tour. Distances are Euclidean in "
-             "double "
-             "precision, or rounded as the TSPLIB file asks. A TSPLIB tour is printed in the file's node "
-             "numbers, from 1; "
-             "others in places in the set, from 0. A tour starts at the city with the smallest x+y and runs "
-             "counter-clockwise.\n\nFor the net, cities of any scale and place are brought to the unit "
-             "square with one "
-             "scale for both axes: the longer side leaves a margin of 1/(n+1) at both ends, the shorter is "
-             "centred.",
-    .examples =
-        "ordernet tsp solve --method exact berlin52.tsp\n"
-        "ordernet tsp generate --n 50 --per-size 8 | ordernet tsp solve --method ordernet --symmetries 8 "
-        "--draw tours -",
+             "that 'ordernet order' reads, and prints for each instance its length and the tour. Distances "
+             "are Euclidean in double precision, or rounded as the TSPLIB file asks. A TSPLIB tour is "
+             "printed in the file's node numbers, from 1; others in places in the set, from 0. A tour starts "
+             "at the city with the smallest x+y and runs counter-clockwise.\n\nFor the net, cities of any "
+             "scale and place are brought to the unit square with one scale for both axes: the longer side "
+             "leaves a margin of 1/(n+1) at both ends, the shorter is centred.",
+    .examples = "ordernet tsp solve --method exact berlin52.tsp\n"
+                "ordernet tsp generate --n 50 --per-size 8 | ordernet tsp solve --method ordernet "
+                "--symmetries 8 --draw tours -",
     .options = options,
     .size = sizeof(solve_values),
     .defaults = defaults,

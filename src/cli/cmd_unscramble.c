@@ -186,8 +186,7 @@ const command cmd_unscramble = {
     .operands = "[WORD ...]",
     .most = -1,
     .about = "Shows the most probable orders of the words with their probabilities, as written by the user. "
-             "Without "
-             "words it reads lines from standard input.",
+             "Without words it reads lines from standard input.",
     .examples = "ordernet unscramble this an is example sentence\n"
                 "echo 'the of city is capital' | ordernet unscramble --top 1",
     .options = options,

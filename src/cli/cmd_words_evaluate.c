@@ -189,13 +189,10 @@ static const option options[] = {
 const command cmd_words_evaluate = {
     .name = "words evaluate",
     .summary = "Measure a word model on lines of text",
-    .about =
-        "Shuffles the first K words of each line, lets the model put them back, and reports the share of "
-        "lines "
-        "exactly right (two equal words may change places), of words at their place, and Kendall's tau, each "
-        "with its 95% interval: greedily, by beam search and, for up to 7 words, over all orders; for all "
-        "lines "
-        "and by the number of unknown words in them.",
+    .about = "Shuffles the first K words of each line, lets the model put them back, and reports the share "
+             "of lines exactly right (two equal words may change places), of words at their place, and "
+             "Kendall's tau, each with its 95% interval: greedily, by beam search and, for up to 7 words, "
+             "over all orders; for all lines and by the number of unknown words in them.",
     .examples = "ordernet words evaluate --text valid.txt --csv results.csv --examples examples.md",
     .options = options,
     .size = sizeof(evaluate_values),

@@ -79,8 +79,8 @@ const command cmd_words_ngram = {
     .name = "words ngram",
     .summary = "Put the words of lines in order by n-grams, for comparison",
     .about = "Counts the n-grams of the training lines (interpolated Kneser-Ney, with a mark for the start "
-             "of a line), "
-             "takes the most probable of all orders of each test line, and measures as words evaluate does.",
+             "of a line), takes the most probable of all orders of each test line, and measures as words "
+             "evaluate does.",
     .examples = "ordernet words ngram --train train.safetensors --text valid.txt",
     .options = options,
     .size = sizeof(ngram_values),

@@ -157,9 +157,9 @@ const command cmd_words_picture = {
     .operands = "LINE ...",
     .least = 1,
     .most = MOST_LINES,
-    .about = "For each line, given in its right order with up to five words: how probable each word is at "
-             "each place, "
-             "over all orders, its own place framed; and the most probable orders, the right one in green.",
+    .about =
+        "For each line, given in its right order with up to five words: how probable each word is at each "
+        "place, over all orders, its own place framed; and the most probable orders, the right one in green.",
     .examples = "ordernet words picture --out right 'this is an example sentence'",
     .options = options,
     .size = sizeof(picture_values),

@@ -150,18 +150,15 @@ static const option options[] = {
 const command cmd_words_prepare = {
     .name = "words prepare",
     .summary = "Make sets of words from text and word vectors",
-    .about =
-        "Takes the first K words of each line, lower-cased, as a set and their order in the text as its "
-        "right "
-        "order. Blank lines, headers (\" = Title = \") and lines with fewer words are dropped.\n\n"
-        "The vocabulary goes into the data, and from there into a model: the words of the text that have a "
-        "vector, then further words of the file of vectors. See --unknown for the others.",
-    .examples =
-        "ordernet words prepare --text wiki.train.tokens --vectors glove.6B.50d.txt --first 5 --out "
-        "train.safetensors\n"
-        "ordernet words prepare --text wiki.valid.tokens --vocabulary train.safetensors --first 5 --out "
-        "valid.safetensors\n"
-        "ordernet words prepare --text wiki.valid.tokens --first 5 --lines valid.txt",
+    .about = "Takes the first K words of each line, lower-cased, as a set and their order in the text as its "
+             "right order. Blank lines, headers (\" = Title = \") and lines with fewer words are dropped.\n\n"
+             "The vocabulary goes into the data, and from there into a model: the words of the text that "
+             "have a vector, then further words of the file of vectors. See --unknown for the others.",
+    .examples = "ordernet words prepare --text wiki.train.tokens --vectors glove.6B.50d.txt --first 5 --out "
+                "train.safetensors\n"
+                "ordernet words prepare --text wiki.valid.tokens --vocabulary train.safetensors --first 5 "
+                "--out valid.safetensors\n"
+                "ordernet words prepare --text wiki.valid.tokens --first 5 --lines valid.txt",
     .options = options,
     .size = sizeof(prepare_values),
     .defaults = defaults,

@@ -11,13 +11,13 @@
 enum { INDENT = 26 }; /* where the sentences start, right of the options' names */
 
 static const char exit_statuses[] = "Exit status: 0 done, 1 failed, 2 wrong usage, 3 bad data or model, 4 "
-                                    "input or output error, 5 not enough "
-                                    "memory, 130 interrupted.";
+                                    "input or output error, 5 not enough memory, 130 interrupted.";
 
 static int page_width(FILE *out) {
     struct winsize size;
     if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col) return 80;
-    return size.ws_col < 60 ? 60 : size.ws_col > 100 ? 100 : size.ws_col;
+    if (size.ws_col < 60) return 60;
+    return size.ws_col > 100 ? 100 : size.ws_col;
 }
 
 /* Prints text in lines of at most `width` columns; the first starts at column `at`, the others are indented

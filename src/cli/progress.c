@@ -37,7 +37,8 @@ void progress_draw(progress *p, const char *text) {
 }
 
 const char *duration_text(double seconds, char text[32]) {
-    long s = !(seconds > 0) ? 0 : seconds > 1e9 ? 1000000000 : (long)(seconds + 0.5);
+    long s = 0; /* where it is NaN too */
+    if (seconds > 0) s = seconds > 1e9 ? 1000000000 : (long)(seconds + 0.5);
     if (s < 60)
         snprintf(text, 32, "%ld s", s);
     else if (s < 3600)

@@ -36,6 +36,15 @@ static onet_status name_features(csv_table *t, const char *list, onet_error *err
     return ONET_OK;
 }
 
+/* What a column's name tells of it. The others are features, or text where features are named. */
+static csv_kind kind_of_name(const char *name, const char *set, const char *rank, bool features_named) {
+    if (!strcmp(name, set)) return CSV_SET;
+    if (!strcmp(name, rank)) return CSV_RANK;
+    if (!strcmp(name, "logprob")) return CSV_LOGPROB;
+    if (!strcmp(name, "context")) return CSV_CONTEXT;
+    return features_named ? CSV_TEXT : CSV_EMPTY;
+}
+
 static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_options *options,
                                onet_error *err) {
     const char *set = options && options->set_column ? options->set_column : "set";
@@ -56,12 +65,7 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
             if (!strcmp(t->column[j].name, c->name))
                 return fail(err, ONET_BAD, "%s:1: column `%s` stands in the header twice; rename one of them",
                             t->file, c->name);
-        c->kind = !strcmp(c->name, set)         ? CSV_SET
-                  : !strcmp(c->name, rank)      ? CSV_RANK
-                  : !strcmp(c->name, "logprob") ? CSV_LOGPROB
-                  : !strcmp(c->name, "context") ? CSV_CONTEXT
-                  : features                    ? CSV_TEXT
-                                                : CSV_EMPTY;
+        c->kind = kind_of_name(c->name, set, rank, features != NULL);
         found |= c->kind == CSV_SET;
     }
     if (!found && t->columns == 1)
@@ -109,15 +113,14 @@ static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, co
                           double *value, onet_error *err) {
     if (!length)
         return bad_value(t, rows, k, text, length, "is empty where a number is meant; fill it in", err);
-    if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length)
-        return bad_value(
-            t, rows, k, text, length,
-            number_not_finite(text, text + length) == length
-                ? "is not a finite number; give a number or leave the set out"
-            : t->column[k].kind == CSV_FEATURE
-                ? "is not a number; correct it, or name the features (onet_read_options.features)"
-                : "is not a number; correct it",
-            err);
+    if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length) {
+        const char *what = "is not a number; correct it";
+        if (t->column[k].kind == CSV_FEATURE)
+            what = "is not a number; correct it, or name the features (onet_read_options.features)";
+        if (number_not_finite(text, text + length) == length)
+            what = "is not a finite number; give a number or leave the set out";
+        return bad_value(t, rows, k, text, length, what, err);
+    }
     float nearest;
     if (t->column[k].kind == CSV_FEATURE ? !number_to_float(*value, &nearest) : isinf(*value))
         return bad_value(t, rows, k, text, length,
@@ -440,6 +443,7 @@ onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
     }
     sets->context = t->context;
     t->context = NULL;
+    sets_taken(sets);
     *result = sets;
     return ONET_OK;
 }

@@ -351,7 +351,8 @@ static onet_status index_of(scan *s, const char *what, long i, long j, int32_t *
     for (const char *p = s->at; p < after; p++)
         if (*p == '.' || *p == 'e' || *p == 'E')
             return field(s, what, i, j, "not a whole number; give the index of an item");
-    *index = value < 0 ? -1 : value > INT_MAX ? INT_MAX : (int32_t)value;
+    *index = -1;
+    if (value >= 0) *index = value > INT_MAX ? INT_MAX : (int32_t)value;
     s->at = after;
     return ONET_OK;
 }

@@ -48,6 +48,17 @@ onet_status sets_room(onet_sets **sets, size_t count, size_t total, int width, b
     return ONET_OK;
 }
 
+void sets_taken(onet_sets *s) {
+    growing *g = (growing *)s;
+    size_t total = s->start[s->count];
+    g->start_room = s->count + 1;
+    g->item_room = s->items ? total : 0;
+    g->word_room = s->word ? total : 0;
+    g->order_room = s->order ? total : 0;
+    g->context_room = s->context ? total : 0;
+    g->constraint_room = s->constraint_count;
+}
+
 void onet_sets_free(onet_sets *sets) {
     if (!sets) return;
     free(sets->start);

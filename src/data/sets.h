@@ -34,6 +34,10 @@ onet_status sets_room(onet_sets **sets, size_t count, size_t total, int width, b
 
 onet_status sets_room_context(onet_sets *sets, size_t total, onet_error *err);
 
+/* After the arrays of sets made by sets_new were replaced by others, which hold just what the sets need: sets
+ * that are appended go behind them. */
+void sets_taken(onet_sets *sets);
+
 /* Is order [n] a permutation of 0 .. n-1? The sentence names the first place that is wrong. */
 onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err);
 
