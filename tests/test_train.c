@@ -8,6 +8,7 @@
 
 #include "alloc_count.h"
 #include "base/rng.h"
+#include "cli/draw.h"
 #include "context_help.h"
 #include "data/pick.h"
 #include "data/sets.h"

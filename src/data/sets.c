@@ -55,8 +55,6 @@ void sets_taken(onet_sets *s) {
     g->item_room = s->items ? total : 0;
     g->word_room = s->word ? total : 0;
     g->order_room = s->order ? total : 0;
-    g->context_room = s->context ? total : 0;
-    g->constraint_room = s->constraint_count;
 }
 
 void onet_sets_free(onet_sets *sets) {
