@@ -89,7 +89,7 @@ typedef struct option {
     {                                                                                                        \
         .name = "width", .kind = OPTION_INT, .argument = "N",                                                \
         .field = (at) + offsetof(onet_read_options, width), .low = 1, .high = 65536, .default_text = "2",    \
-        .help = "Pointer Network text: numbers per item."                                                     \
+        .help = "Pointer Network text: numbers per item."                                                    \
     }
 
 /* Goes through arguments[count], fills in the fields of values and gathers what is not an option at the
