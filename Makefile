@@ -52,7 +52,7 @@ $(B)/%.o: %.c
 	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(KFLAGS) -MMD -MP -c $< -o $@
 
 # What a training step does beside its kernels: small loops that the compiler vectorises at -O3.
-$(patsubst %,$(B)/src/kernels/%.o,cpu cpu_memory cpu_optimise cpu_encoder cpu_decoder cpu_head) $(B)/src/kernels/weights.o: KFLAGS := -O3
+$(patsubst %,$(B)/src/kernels/%.o,cpu cpu_memory cpu_optimise cpu_encoder cpu_pool cpu_decoder cpu_head) $(B)/src/kernels/weights.o: KFLAGS := -O3
 # Kernels for one instruction set each, in files of their own; picked at run time.
 # On other CPUs these files are empty and the plain kernels are used.
 ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))

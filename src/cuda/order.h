@@ -11,7 +11,8 @@
 typedef struct order_net {
     int width, D;  /* features per item: of the data, and after the encoder */
     bool relative; /* features relative to the set follow those of the data */
-    int M, H, O, mean_pool;
+    int M, H, O;
+    onet_pool over_items; /* of the encoder */
     int N, C, Q;
     size_t mean, scale; /* [width] */
     struct {

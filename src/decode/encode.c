@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernels/cpu_pool.h"
 #include "kernels/relative.h"
 
 static bool get(real **p, size_t count) {
@@ -88,7 +89,8 @@ static void pair_rows(void *arg, int task, int thread) {
     job *j = arg;
     const frozen *f = j->f;
     const norm *b = &f->enc_norm[j->block];
-    int n = j->n, H = f->w.H, O = f->model->sh.s.encoder_out, mean = f->model->sh.s.pool == ONET_POOL_MEAN;
+    int n = j->n, H = f->w.H, O = f->model->sh.s.encoder_out;
+    onet_pool how = f->model->sh.s.pool;
     int first = task * ROWS, last = end_of(j, task);
     f->k->pair_forward(&(pair_forward){.n = n,
                                        .H = H,
@@ -100,12 +102,12 @@ static void pair_rows(void *arg, int task, int thread) {
                                        .ld = 2 * (size_t)H,
                                        .w = f->enc_w[j->block],
                                        .b = f->enc_b[j->block],
-                                       .summed = mean,
+                                       .summed = cpu_pool_sums(how),
                                        .sign = f->w.enc[j->block].sign,
                                        .best = j->e->best});
     for (int i = first; i < last; i++)
-        norm_pool(b, mean, n, O, j->e->best + (size_t)i * f->w.O,
-                  j->e->x + (size_t)i * f->w.D + f->model->sh.enc[j->block].in);
+        cpu_pool_forward(how, n, O, b, j->e->best + (size_t)i * f->w.O,
+                         j->e->x + (size_t)i * f->w.D + f->model->sh.enc[j->block].in);
 }
 
 static void decoder_rows(void *arg, int task, int thread) {

@@ -64,7 +64,7 @@ static void put_net(order_net *n, block *b, const frozen *f) {
                      .M = sh->s.encoder_blocks,
                      .H = f->w.H,
                      .O = f->w.O,
-                     .mean_pool = sh->s.pool == ONET_POOL_MEAN,
+                     .over_items = sh->s.pool,
                      .N = N,
                      .C = f->w.C,
                      .Q = f->w.Q};

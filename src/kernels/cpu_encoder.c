@@ -3,23 +3,23 @@
  *   a_i = Wa x_i + b1, c_j = Wb x_j          n rows instead of n*n: the conv over [x_i x_j] splits
  *   h_ij = relu(a_i + c_j)                   never stored; made again where it is needed
  *   u_ij = relu(W2 norm1(h_ij) + b2)         norm1 folded into W2 and b2 once its statistics are known
- *   pool_i = max(0, max_j norm2(u_ij)) or sum_j norm2(u_ij) / n, over j != i: the norm is monotone
- *            per channel, so the best u is found first and the norm applied to it alone
+ *   y_i = the pool of norm2(u_ij) over j     cpu_pool.c
  *
  * Backward, with du the gradient at u before its ReLU and G = sum h du: the reductions that norm1 needs
  * follow from G and W2, without another pass over the cells. */
 #include <string.h>
 
 #include "kernels/cpu.h"
+#include "kernels/cpu_pool.h"
 
 void cpu_pool_rows(cpu *s, int k, int chunk) {
     if (k == 0) return;
     const encoder_state *e = &s->enc[k - 1];
     int O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
-    int mean = s->base.sh->s.pool == ONET_POOL_MEAN;
     for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++)
         for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++)
-            norm_pool(&e->norm2, mean, s->at[b].n, O, e->best + row * s->w.O, s->x + row * s->w.D + col);
+            cpu_pool_forward(s->base.sh->s.pool, s->at[b].n, O, &e->norm2, e->best + row * s->w.O,
+                             s->x + row * s->w.D + col);
 }
 
 static void rows_and_stats(cpu *s, int block, int chunk) {
@@ -58,7 +58,7 @@ static void cells_forward(cpu *s, int block, int chunk) {
                                            .w = e->wf,
                                            .b = e->bf,
                                            .u = e->u + s->at[b].pair * O,
-                                           .summed = s->base.sh->s.pool == ONET_POOL_MEAN,
+                                           .summed = cpu_pool_sums(s->base.sh->s.pool),
                                            .sign = s->w.enc[block].sign,
                                            .best = e->best + row * O,
                                            .arg = e->arg + row * O,
@@ -83,38 +83,18 @@ void cpu_encoder_forward(net *t, int block) {
     cpu_norm(s, &e->norm2, at->norm2, t->sh->s.encoder_out, total, O, cells);
 }
 
-/* Gradient of the pool: g*dz for the cell that was taken (or for each, when the pool is the mean), and the
- * sums of dz and of dz*x-hat that the backward pass of the second norm needs. */
 void cpu_pool_rows_backward(cpu *s, int k, int chunk) {
     if (k == 0) return;
     const encoder_state *e = &s->enc[k - 1];
     int O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
-    int mean = s->base.sh->s.pool == ONET_POOL_MEAN;
-    double *restrict sum = s->sums + (size_t)chunk * s->sums_width, *restrict sum_xhat = sum + s->w.O;
-    const real *g = e->norm2.g, *mu = e->norm2.mean, *inv = e->norm2.inv;
+    double *sum = s->sums + (size_t)chunk * s->sums_width;
     memset(sum, 0, 2 * (size_t)s->w.O * sizeof *sum);
-    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
-        int n = s->at[b].n;
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++)
         for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++) {
-            const real *dx = s->dx + row * s->w.D + col, *x = s->x + row * s->w.D + col;
-            const real *best = e->best + row * s->w.O;
-            real *restrict gd = s->gd + row * s->w.O;
-            if (mean)
-                for (int o = 0; o < O; o++) {
-                    real dz = dx[o] / (real)n;
-                    sum[o] += (double)dz * (n - 1);
-                    sum_xhat[o] += (double)(dz * inv[o]) * (double)(best[o] - (real)(n - 1) * mu[o]);
-                    gd[o] = g[o] * dz;
-                }
-            else
-                for (int o = 0; o < O; o++) {
-                    real d = dx[o], dz = x[o] > 0 ? d : 0; /* d is read in any case: no branch */
-                    sum[o] += (double)dz;
-                    sum_xhat[o] += (double)dz * (double)((best[o] - mu[o]) * inv[o]);
-                    gd[o] = g[o] * dz;
-                }
+            size_t at = row * s->w.D + col, cell = row * s->w.O;
+            cpu_pool_backward(s->base.sh->s.pool, s->at[b].n, O, &e->norm2, e->best + cell, s->x + at,
+                              s->dx + at, s->gd + cell, sum, sum + s->w.O);
         }
-    }
 }
 
 static pair_backward set_backward(cpu *s, int block, int b) {
@@ -129,7 +109,7 @@ static pair_backward set_backward(cpu *s, int block, int b) {
                            .c = ac + H,
                            .ld = 2 * (size_t)H,
                            .u = e->u + s->at[b].pair * O,
-                           .summed = s->base.sh->s.pool == ONET_POOL_MEAN,
+                           .summed = cpu_pool_sums(s->base.sh->s.pool),
                            .gd = s->gd + row * O,
                            .arg = e->arg + row * O,
                            .k0 = s->k0,

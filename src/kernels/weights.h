@@ -68,20 +68,6 @@ void norm_free(norm *b);
 /* From given statistics, laid out as those in theta are: [sh->total - sh->trained]. */
 void norm_frozen(norm *b, const shape *sh, const real *theta, const real *statistics, norm_at at, int width);
 
-/* The last step of an encoder block: the pool, normed. best: the best u over the other items of a set of n,
- * or their sum where `mean`; the zero of the diagonal is a floor of the max and a term of the mean. */
-static inline void norm_pool(const norm *b, int mean, int n, int O, const real *restrict best,
-                             real *restrict x) {
-    const real *g = b->g, *e = b->e;
-    if (mean)
-        for (int o = 0; o < O; o++) x[o] = (g[o] * best[o] + (real)(n - 1) * e[o]) / (real)n;
-    else
-        for (int o = 0; o < O; o++) {
-            real y = g[o] * best[o] + e[o];
-            x[o] = n > 1 && y > 0 ? y : 0;
-        }
-}
-
 /* w [H, O] and b [O] with the norm before them folded in: wf = g w, bf = b + e w; wf_t [O, H] may be NULL. */
 void fold_second(const encoder_weights *e, const norm *b, int H, int O, real *wf, real *bf, real *wf_t);
 /* Block m: v weights with the earlier norms folded in, and the steps' bias at t = 0, 1 and from 2 on: [3, C].

@@ -164,7 +164,8 @@ struct features {
     int ldb;
     feature_columns columns;
     norms norm;
-    int n, mean;
+    onet_pool pool;
+    int n;
     const int2 *row_at; /* where the batch has several sizes: .x is n of the row's set */
 };
 
@@ -191,7 +192,7 @@ __device__ static inline void features_product(T &s, const features &f, int row0
             int kk = (int)threadIdx.x % BK, o = q * BK + kk, c = first + o;
             bool there = c < in;
             const float norm_g = get(f.norm.g + (there ? o : 0)), norm_e = get(f.norm.e + (there ? o : 0));
-            pooled make(norm_g, norm_e, f.mean, f.n);
+            pooled make(norm_g, norm_e, f.pool, f.n);
             rolled<1, T::BM, U * STEP>((int)threadIdx.x / BK, [&](int m0) {
                 float v[U];
 #pragma unroll
@@ -205,7 +206,7 @@ __device__ static inline void features_product(T &s, const features &f, int row0
                 for (int u = 0; u < U; u++) {
                     int m = m0 + u * STEP;
                     if (MIXED && there && row0 + m < f.rows)
-                        make = pooled(norm_g, norm_e, f.mean, f.row_at[row0 + m].x);
+                        make = pooled(norm_g, norm_e, f.pool, f.row_at[row0 + m].x);
                     if (there && row0 + m < f.rows) v[u] = make(v[u]);
                     to[m * T::LDA + kk] = v[u];
                     if (there && m < keep) f.x[(size_t)(row0 + m) * f.ldx + c] = v[u];

@@ -523,15 +523,25 @@ __device__ static inline void norm_bias(const norm_backward &p, int c, double dv
         p.grad[p.bias + c] = (float)((double)p.b.g[c] * dv - (double)p.k0[c] * count - (double)p.k1[c] * r);
 }
 
-/* The feature that the pool of an encoder block gives to an item of a set of n: norm2 of the best of the
- * other items, at least 0; or the sum of norm2 over them, divided by n. */
+/* The pools of an encoder block (kernels/cpu_pool.c has the formulas). Whether one is made from the sum of
+ * the cells of the other items, else from the best of them; and what a sum is divided by. */
+__device__ static inline bool pool_sums(onet_pool pool) {
+    return pool == ONET_POOL_MEAN;
+}
+__device__ static inline float pool_divisor(onet_pool pool, int n) {
+    return pool == ONET_POOL_MEAN ? (float)n : 1.0f;
+}
+
+/* The feature that a pool gives to an item of a set of n: norm2 of the best of the other items, at least 0;
+ * or the sum of norm2 over them, divided. */
 struct pooled {
     float g, e, low;
-    __device__ pooled(float norm_g, float norm_e, int mean, int n) {
-        float share = mean ? 1.0f / (float)n : n > 1 ? 1.0f : 0.0f;
+    __device__ pooled(float norm_g, float norm_e, onet_pool pool, int n) {
+        bool sums = pool_sums(pool);
+        float share = sums ? 1.0f / pool_divisor(pool, n) : n > 1 ? 1.0f : 0.0f;
         g = share * norm_g;
-        e = share * norm_e * (mean ? (float)(n - 1) : 1.0f);
-        low = mean ? -INFINITY : 0.0f;
+        e = share * norm_e * (sums ? (float)(n - 1) : 1.0f);
+        low = sums ? -INFINITY : 0.0f;
     }
     __device__ float operator()(float best) const { return fmaxf(g * best + e, low); }
 };

@@ -95,7 +95,7 @@ __global__ void features_only(features f) {
     wait_turn();
     const int n = f.row_at ? f.row_at[blockIdx.x].x : f.n;
     for (int o = threadIdx.x; o < f.columns.in - f.columns.first; o += blockDim.x) {
-        pooled make(get(f.norm.g + o), get(f.norm.e + o), f.mean, n);
+        pooled make(get(f.norm.g + o), get(f.norm.e + o), f.pool, n);
         f.x[(size_t)blockIdx.x * f.ldx + f.columns.first + o] = make(f.best[(size_t)blockIdx.x * f.ldb + o]);
     }
 }

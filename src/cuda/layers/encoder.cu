@@ -121,7 +121,7 @@ features gpu_features(const gpu *s, int block) {
     f.columns = columns_of(sh, block);
     f.n = s->n;
     if (s->mixed) f.row_at = s->mixed->row_at;
-    f.mean = sh->s.pool == ONET_POOL_MEAN;
+    f.pool = sh->s.pool;
     if (!block) return f;
     f.best = s->enc[block - 1].best;
     f.ldb = s->O;

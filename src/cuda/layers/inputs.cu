@@ -11,7 +11,8 @@ struct inputs_args {
     const float *item_d, *head; /* dx starts as their product or, if NULL, is added to */
     /* The pool: */
     int width; /* 0: no pool before */
-    int O, n, mean;
+    int O, n;
+    onet_pool pool;
     const int2 *row_at; /* where the batch has several sizes: .x is n of the row's set */
     const float *x, *best;
     norms norm;
@@ -36,7 +37,8 @@ __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, 
     bool there = c < columns.in && (packed < columns.first || o >= 0),
          pooled = there && o >= 0 && o < p.width;
     float weight = there && p.head ? get(p.head + c) : 0.0f, mu = 0, inv = 0, g = 0;
-    float share = p.mean ? 1.0f / (float)p.n : 1.0f, others = p.mean ? (float)(p.n - 1) : 1.0f;
+    const bool sums = pool_sums(p.pool);
+    float share = 1.0f / pool_divisor(p.pool, p.n), others = sums ? (float)(p.n - 1) : 1.0f;
     if (pooled) {
         mu = get(p.norm.mean + o);
         if (!MIXED) mu *= others; /* mean of the sum over the other items, or of the best alone */
@@ -66,25 +68,25 @@ __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, 
             if (!pooled) continue;
             if (MIXED) {
                 int n = p.row_at[row].x;
-                share = p.mean ? 1.0f / (float)n : 1.0f;
-                others = p.mean ? (float)(n - 1) : 1.0f;
+                share = 1.0f / pool_divisor(p.pool, n);
+                others = sums ? (float)(n - 1) : 1.0f;
             }
-            float dz = p.mean || x[u] > 0 ? share * d[u] : 0.0f;
+            float dz = sums || x[u] > 0 ? share * d[u] : 0.0f;
             dy += MIXED ? (double)dz * (double)others : (double)dz;
             dy_xhat += (double)dz * (double)((best[u] - (MIXED ? others * mu : mu)) * inv);
             p.gd[(size_t)row * p.O + o] = g * dz;
         }
     });
     if (!p.width) return;
-    double(*sums)[T::THREADS] = (double(*)[T::THREADS]) & s;
-    static_assert(sizeof(T) >= 2 * sizeof *sums && sizeof(T) >= 768 * sizeof(double), "room for sums");
+    double(*parts)[T::THREADS] = (double(*)[T::THREADS]) & s;
+    static_assert(sizeof(T) >= 2 * sizeof *parts && sizeof(T) >= 768 * sizeof(double), "room for sums");
     __syncthreads();
-    sums[0][threadIdx.x] = MIXED ? dy : dy * (double)others;
-    sums[1][threadIdx.x] = dy_xhat;
+    parts[0][threadIdx.x] = MIXED ? dy : dy * (double)others;
+    parts[1][threadIdx.x] = dy_xhat;
     __syncthreads();
     if (slice < 2 && pooled) {
         double sum = 0;
-        for (int k = 0; k < SLICES; k++) sum += sums[slice][k * T::BN + column];
+        for (int k = 0; k < SLICES; k++) sum += parts[slice][k * T::BN + column];
         p.part[(size_t)blockIdx.x * 2 * p.O + slice * p.O + o] = sum;
     }
     if (!last_block(p.counter, gridDim.x * gridDim.y)) return;
@@ -144,7 +146,7 @@ void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
         p.O = s->O;
         p.n = s->n;
         if (s->mixed) p.row_at = s->mixed->row_at;
-        p.mean = sh->s.pool == ONET_POOL_MEAN;
+        p.pool = sh->s.pool;
         p.x = s->x;
         p.best = before->best;
         p.norm = before->norm2;

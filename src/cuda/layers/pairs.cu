@@ -274,7 +274,7 @@ __device__ static __forceinline__ void pair_pool(const pair_args &p, const pair_
             s0 += u;
             s1 += u * u;
             if (i == own) continue;
-            if (p.mean)
+            if (pool_sums(p.pool))
                 best += u;
             else if (arg < 0 || sign * u > sign * best) {
                 best = u;

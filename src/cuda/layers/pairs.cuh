@@ -6,7 +6,8 @@
 #include "cuda/layers/layers.cuh"
 
 struct pairs_of_block {
-    int n, B, H, O, hidden, out, mean;
+    int n, B, H, O, hidden, out;
+    onet_pool pool;
     const float *ac, *theta;
     size_t weight, bias; /* W2 and b2 */
     norms norm1;
@@ -21,7 +22,7 @@ static inline pairs_of_block pairs_of(const gpu *s, int block) {
             .O = s->O,
             .hidden = sh->s.hidden,
             .out = sh->s.encoder_out,
-            .mean = sh->s.pool == ONET_POOL_MEAN,
+            .pool = sh->s.pool,
             .ac = s->enc[block].ac,
             .theta = s->theta,
             .weight = at->weight2,

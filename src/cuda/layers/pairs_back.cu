@@ -214,7 +214,7 @@ __device__ static __forceinline__ float4 back_du(const back_args &p, const back_
         if (j >= n) continue;
         float4 u = load4(m.du + y * ldd + quad), d = load4(m.gds + r * W + quad);
         int4 arg = *(const int4 *)(m.args + r * W + quad);
-        if (p.mean) arg.x = arg.y = arg.z = arg.w = own == j ? -1 : j;
+        if (pool_sums(p.pool)) arg.x = arg.y = arg.z = arg.w = own == j ? -1 : j;
         d.x = u.x > 0 ? (arg.x == j ? d.x : 0.0f) - k0.x - k1.x * u.x : 0.0f;
         d.y = u.y > 0 ? (arg.y == j ? d.y : 0.0f) - k0.y - k1.y * u.y : 0.0f;
         d.z = u.z > 0 ? (arg.z == j ? d.z : 0.0f) - k0.z - k1.z * u.z : 0.0f;

@@ -63,7 +63,7 @@ __device__ inline void narrow::pooled_features(int k) {
         int item = i / WIDE, o = i % WIDE;
         if (o >= p.out) continue;
         size_t row = row0() + item;
-        float y = pooled(norm.g[o], norm.e[o], p.mean, n)(load ? e.best[row * WIDE + o] : best[i]);
+        float y = pooled(norm.g[o], norm.e[o], p.over_items, n)(load ? e.best[row * WIDE + o] : best[i]);
         at(p.l.x)[item * p.lx + e.in + o] = y;
         p.x[row * p.ldx + e.in + o] = y;
     }
@@ -246,7 +246,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
             s0 += u;
             s1 += u * u;
             if (j == i) continue;
-            if (p.mean)
+            if (pool_sums(p.over_items))
                 best += u;
             else if (arg < 0 || sign * u > sign * best) {
                 best = u;
@@ -277,8 +277,8 @@ __device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
         if (o < p.out) {
             float d = at(p.l.dx)[i * p.lx + e.in + o], best = e.best[to], mean = norm.mean[o],
                   inv = norm.inv[o];
-            if (p.mean) {
-                dz = d / (float)n;
+            if (pool_sums(p.over_items)) {
+                dz = d / pool_divisor(p.over_items, n);
                 dy += (double)dz * (n - 1);
                 dy_xhat += (double)(dz * inv) * (double)(best - (float)(n - 1) * mean);
             } else {
@@ -446,10 +446,10 @@ __device__ __forceinline__ void narrow::make_du(int k, double (&own)[4]) {
         float4 u = load4(e.u + (row0() * n + cell) * WIDE + quad), d = load4(gd + row * WIDE + quad);
         int4 arg = *(const int4 *)(e.arg + (row0() + row) * WIDE + quad);
         bool other = row != j;
-        if (p.mean ? !other : arg.x != j) d.x = 0;
-        if (p.mean ? !other : arg.y != j) d.y = 0;
-        if (p.mean ? !other : arg.z != j) d.z = 0;
-        if (p.mean ? !other : arg.w != j) d.w = 0;
+        if (pool_sums(p.over_items) ? !other : arg.x != j) d.x = 0;
+        if (pool_sums(p.over_items) ? !other : arg.y != j) d.y = 0;
+        if (pool_sums(p.over_items) ? !other : arg.z != j) d.z = 0;
+        if (pool_sums(p.over_items) ? !other : arg.w != j) d.w = 0;
         d.x = u.x > 0 ? d.x - k0.x - k1.x * u.x : 0.0f;
         d.y = u.y > 0 ? d.y - k0.y - k1.y * u.y : 0.0f;
         d.z = u.z > 0 ? d.z - k0.z - k1.z * u.z : 0.0f;

@@ -148,7 +148,7 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     p->by_2h = divider_of(2 * s->H);
     p->Q = s->Q;
     p->d = sh->s.width;
-    p->mean = sh->s.pool == ONET_POOL_MEAN;
+    p->over_items = sh->s.pool;
     p->train_vectors = s->train_vectors;
     p->update = s->base.update;
     if (!narrow_layout_make(*p, s->shared_all - NARROW_STATIC, &p->l)) return false;

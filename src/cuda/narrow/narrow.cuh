@@ -69,7 +69,8 @@ struct narrow_encoder {
 };
 
 struct narrow_args {
-    int n, B, H, hidden, out, conv_out, M, N, D, D8, Q, d, lx, mean, train_vectors;
+    int n, B, H, hidden, out, conv_out, M, N, D, D8, Q, d, lx, train_vectors;
+    onet_pool over_items;                      /* of the encoder */
     divider by_n, by_lx, by_half, by_h, by_2h; /* n, lx, H/2, H, 2H */
     int first, last;                           /* phases */
     int keep; /* 1: tensors go to device memory too, for kernels that run other phases */

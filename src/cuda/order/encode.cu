@@ -69,9 +69,10 @@ struct pair_args {
     const float *ac;                   /* [R, 2H] */
     const float *w, *b, *g, *e, *sign; /* [H, O], [O] */
     float *x;                          /* [R, D], written from column `in` on */
-    int D, in, out, B, n, H, O, mean;  /* out: channels before padding */
-    int sets, rows, row_tiles;         /* per thread block: sets, or rows i of one set */
-    int tile, tiles;                   /* items j per tile */
+    int D, in, out, B, n, H, O;        /* out: channels before padding */
+    onet_pool over_items;
+    int sets, rows, row_tiles; /* per thread block: sets, or rows i of one set */
+    int tile, tiles;           /* items j per tile */
 };
 enum { PAIR_WARPS = 8 };
 
@@ -94,7 +95,7 @@ template <int TJ> __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair
 #pragma unroll
             for (int c = 0; c < 8; c++) {
                 low[c] = work ? p.sign[o + c] : 1.0f;
-                best[0][c] = best[1][c] = p.mean || low[c] > 0 ? 0.0f : INFINITY;
+                best[0][c] = best[1][c] = pool_sums(p.over_items) || low[c] > 0 ? 0.0f : INFINITY;
             }
             for (int k = 0; k < p.tiles; k++) {
                 int j_first = k * p.tile, j_end = min(n, j_first + p.tile);
@@ -152,7 +153,9 @@ template <int TJ> __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair
 #pragma unroll
                             for (int c = 0; c < 8; c++) {
                                 float u = relu(acc[ii][jj][c]), was = best[ii][c];
-                                best[ii][c] = p.mean ? was + u : low[c] > 0 ? fmaxf(was, u) : fminf(was, u);
+                                best[ii][c] = pool_sums(p.over_items) ? was + u
+                                              : low[c] > 0            ? fmaxf(was, u)
+                                                                      : fminf(was, u);
                             }
                         }
                     }
@@ -164,7 +167,9 @@ template <int TJ> __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair
                 for (int c = 0; c < 8; c++)
                     for (int far = groups; far < 32; far *= 2) {
                         float u = __shfl_xor_sync(~0u, best[ii][c], far), was = best[ii][c];
-                        best[ii][c] = p.mean ? was + u : low[c] > 0 ? fmaxf(was, u) : fminf(was, u);
+                        best[ii][c] = pool_sums(p.over_items) ? was + u
+                                      : low[c] > 0            ? fmaxf(was, u)
+                                                              : fminf(was, u);
                     }
             if (!work || jl) continue;
             for (int ii = 0; ii < 2 && i0 + ii < i_first + i_count; ii++) {
@@ -172,7 +177,7 @@ template <int TJ> __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair
 #pragma unroll
                 for (int c = 0; c < 8; c++) {
                     if (o + c >= p.out) continue;
-                    x[o + c] = pooled(p.g[o + c], p.e[o + c], p.mean, n)(ii ? best[1][c] : best[0][c]);
+                    x[o + c] = pooled(p.g[o + c], p.e[o + c], p.over_items, n)(ii ? best[1][c] : best[0][c]);
                 }
             }
         }
@@ -213,7 +218,7 @@ void order_encode(orders *s, int B, int n) {
     p.n = n;
     p.H = H;
     p.O = f->O;
-    p.mean = f->mean_pool;
+    p.over_items = f->over_items;
     p.sets = n <= room ? std::max(1, std::min(room, 64) / n) : 1;
     p.rows = p.sets > 1 ? n : std::min(n, 64);
     p.row_tiles = up(n, p.rows);
