@@ -61,7 +61,7 @@ static onet_status append(eval_sets *e, onet_record *r, const onet_reader *in,
         return fail_memory(err, "the names of the sets");
     onet_status status = s ? ONET_OK : read_features(e, r, err);
     if (!status) status = copy_text(r, "id", &id, err);
-    if (!status && !id && onet_record_format(r) == ONET_FORMAT_CSV)
+    if (!status && !id && onet_record_format(r) != ONET_FORMAT_JSONL) /* a table names its sets */
         status = copy_text(r, options->set_column ? options->set_column : "set", &id, err);
     if (!status && group) status = copy_text(r, group, &name, err);
     if (!status) {

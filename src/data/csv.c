@@ -357,12 +357,13 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
     return ONET_OK;
 }
 
-onet_status csv_read(csv_table **table, input *in, const onet_read_options *options, bool keep, size_t limit,
-                     onet_error *err) {
-    csv_rows rows = {.in = in, .limit = limit};
+onet_status csv_read(csv_table **table, input *in, char separator, const onet_read_options *options,
+                     bool keep, size_t limit, onet_error *err) {
+    csv_rows rows = {.in = in, .separator = separator, .limit = limit};
     csv_table *t = calloc(1, sizeof *t);
     *table = NULL;
     onet_status status = ONET_OK;
+    if (t) t->separator = separator;
     if (!t || !(t->file = strdup(input_name(in))))
         status = fail_memory(err, "a CSV file");
     else
@@ -396,7 +397,7 @@ void csv_free(csv_table *t) {
     free(t);
 }
 
-void csv_record(const csv_table *t, size_t s, record *r) {
+void csv_record(const csv_table *t, size_t s, onet_format format, record *r) {
     size_t from = t->start[s];
     r->n = (int)(t->start[s + 1] - from);
     r->width = t->width;
@@ -409,7 +410,7 @@ void csv_record(const csv_table *t, size_t s, record *r) {
     r->constraints = NULL;
     r->constraint_count = 0;
     r->line = t->line[t->row_of[from]];
-    r->format = ONET_FORMAT_CSV;
+    r->format = format;
     r->table = t;
     r->set = s;
     r->members = 0;

@@ -30,6 +30,7 @@ typedef struct csv_column {
 /* Rows are kept in the order of the sets' first rows, those of a set together. */
 struct csv_table {
     char *file;
+    char separator;
     size_t rows, sets;
     int width;
     size_t *start;    /* [sets + 1] */
@@ -54,11 +55,11 @@ struct csv_table {
 };
 
 /* Reads the rest of the input. keep: the text too, for csv_write_table and csv_kept_row. */
-onet_status csv_read(csv_table **table, input *in, const onet_read_options *options, bool keep, size_t limit,
-                     onet_error *err);
+onet_status csv_read(csv_table **table, input *in, char separator, const onet_read_options *options,
+                     bool keep, size_t limit, onet_error *err);
 void csv_free(csv_table *table);
 /* Set s, which stays the table's. */
-void csv_record(const csv_table *table, size_t s, record *r);
+void csv_record(const csv_table *table, size_t s, onet_format format, record *r);
 
 /* All sets; the table's arrays become theirs, so that the features are held once. */
 onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
@@ -73,9 +74,10 @@ onet_status csv_kept_row(const csv_table *table, size_t k, csv_rows *rows, onet_
 onet_status csv_write_table(output *out, const csv_table *table, const char *rank_column,
                             const int32_t *order, const double *logprob, bool header, onet_error *err);
 
-/* Rows made from records of other formats; all zero but for the names to begin with. */
+/* Rows made from records of other formats; all zero but for the names and the separator to begin with. */
 typedef struct csv_maker {
     const char *set_column, *rank_column;
+    char separator;
     bool logprob;
     /* Since the first record: */
     bool started, ranked, context; /* columns of ranks, of context */

@@ -84,9 +84,9 @@ onet_status csv_split(csv_rows *rows, const char *text, size_t length, long line
                 if (*p == '"') p++;
             if (p < end) p++;
         } else {
-            while (p < end && *p != ',' && *p != '"') p++;
+            while (p < end && *p != rows->separator && *p != '"') p++;
         }
-        if (p < end && *p != ',')
+        if (p < end && *p != rows->separator)
             return fail(
                 err, ONET_BAD,
                 "%s:%ld: field %zu: a quote in the middle; put quotes around the field and double those "
@@ -160,10 +160,11 @@ void csv_rows_free(csv_rows *rows) {
     *rows = (csv_rows){0};
 }
 
-onet_status csv_write_field(output *out, const char *text, size_t length, onet_error *err) {
+onet_status csv_write_field(output *out, char separator, const char *text, size_t length, onet_error *err) {
     bool quote =
         !length || text[0] == ' ' || text[0] == '\t' || text[length - 1] == ' ' || text[length - 1] == '\t';
-    for (size_t i = 0; i < length && !quote; i++) quote = text[i] && strchr("\",\r\n", text[i]);
+    for (size_t i = 0; i < length && !quote; i++)
+        quote = text[i] == separator || (text[i] && strchr("\"\r\n", text[i]));
     if (!quote) return output_write(out, text, length, err);
     onet_status status = output_write(out, "\"", 1, err);
     for (size_t i = 0; i < length && !status; i++)

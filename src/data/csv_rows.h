@@ -1,4 +1,4 @@
-/* The rows and fields of comma-separated text (RFC 4180): quotes, doubled quotes, line breaks within quotes,
+/* The rows and fields of separated text (RFC 4180): quotes, doubled quotes, line breaks within quotes,
  * lines that end in a newline with or without a carriage return. */
 #ifndef DATA_CSV_ROWS_H
 #define DATA_CSV_ROWS_H
@@ -11,7 +11,8 @@ typedef struct csv_field {
 
 typedef struct csv_rows {
     input *in;
-    size_t limit; /* bytes that a row may take */
+    char separator; /* between two fields */
+    size_t limit;   /* bytes that a row may take */
     /* The row that was read last. */
     const char *text; /* without its line ending */
     size_t length;
@@ -38,6 +39,6 @@ onet_status csv_plain(csv_rows *rows, size_t field, const char **text, size_t *l
 void csv_rows_free(csv_rows *rows);
 
 /* Writes a value as a field, in quotes where it needs them. */
-onet_status csv_write_field(output *out, const char *text, size_t length, onet_error *err);
+onet_status csv_write_field(output *out, char separator, const char *text, size_t length, onet_error *err);
 
 #endif

@@ -14,6 +14,7 @@
 
 onet_status csv_kept_row(const csv_table *t, size_t k, csv_rows *rows, onet_error *err) {
     size_t row = t->row_of[k] + 1;
+    rows->separator = t->separator;
     return csv_split(rows, t->text + t->text_at[row], t->text_at[row + 1] - t->text_at[row], t->line[row - 1],
                      err);
 }
@@ -35,15 +36,15 @@ static onet_status write_row(output *out, const csv_table *t, csv_rows *rows, si
         const char *value = NULL;
         if (t->column[k].kind == CSV_RANK) value = rank, rank = NULL;
         if (t->column[k].kind == CSV_LOGPROB) value = logprob, logprob = NULL;
-        if (k) status = output_write(out, ",", 1, err);
+        if (k) status = output_write(out, &t->separator, 1, err);
         if (status) break;
         if (value)
             status = output_write(out, value, strlen(value), err);
         else
             status = output_write(out, text + rows->field[k].at, rows->field[k].length, err);
     }
-    if (!status && rank) status = output_printf(out, err, ",%s", rank);
-    if (!status && logprob) status = output_printf(out, err, ",%s", logprob);
+    if (!status && rank) status = output_printf(out, err, "%c%s", t->separator, rank);
+    if (!status && logprob) status = output_printf(out, err, "%c%s", t->separator, logprob);
     return status ? status : end_row(out, t, err);
 }
 
@@ -56,16 +57,16 @@ static onet_status write_header(output *out, const csv_table *t, const char *ran
     }
     onet_status status = output_write(out, t->text, t->text_at[1], err);
     if (!status && ranked && !has_rank) {
-        status = output_write(out, ",", 1, err);
-        if (!status) status = csv_write_field(out, rank_column, strlen(rank_column), err);
+        status = output_write(out, &t->separator, 1, err);
+        if (!status) status = csv_write_field(out, t->separator, rank_column, strlen(rank_column), err);
     }
-    if (!status && logprob && !has_logprob) status = output_write(out, ",logprob", 8, err);
+    if (!status && logprob && !has_logprob) status = output_printf(out, err, "%clogprob", t->separator);
     return status ? status : end_row(out, t, err);
 }
 
 onet_status csv_write_table(output *out, const csv_table *t, const char *rank_column, const int32_t *order,
                             const double *logprob, bool header, onet_error *err) {
-    csv_rows rows = {0};
+    csv_rows rows = {.separator = t->separator};
     int32_t *rank =
         malloc(t->rows * sizeof *rank); /* [rows] in the file's order, -1 where not placed or not known */
     size_t *set = malloc(t->rows * sizeof *set);
@@ -118,7 +119,8 @@ static bool extra_value(const record *r, const member *m, int i, const char **fr
 }
 
 /* Writes it: strings without their quotes and escapes, null as nothing. */
-static onet_status write_extra(output *out, const char *from, const char *to, onet_error *err) {
+static onet_status write_extra(output *out, char separator, const char *from, const char *to,
+                               onet_error *err) {
     if (*from == 'n') return ONET_OK;
     if (*from != '"') return output_write(out, from, (size_t)(to - from), err);
     char *plain = malloc((size_t)(to - from));
@@ -126,7 +128,8 @@ static onet_status write_extra(output *out, const char *from, const char *to, on
     size_t length;
     const char *where;
     onet_status status = ONET_OK;
-    if (jsonl_string(from, to, plain, &length, &where)) status = csv_write_field(out, plain, length, err);
+    if (jsonl_string(from, to, plain, &length, &where))
+        status = csv_write_field(out, separator, plain, length, err);
     free(plain);
     return status;
 }
@@ -161,8 +164,9 @@ static onet_status start(output *out, csv_maker *m, const record *r, bool ranked
     m->ranked = ranked;
     m->context = r->context && !ranked; /* ranks say it, where there are some */
     m->width = r->width;
-    onet_status status = csv_write_field(out, m->set_column, strlen(m->set_column), err);
-    for (int j = 0; j < r->width && !status; j++) status = output_printf(out, err, ",x%d", j + 1);
+    onet_status status = csv_write_field(out, m->separator, m->set_column, strlen(m->set_column), err);
+    for (int j = 0; j < r->width && !status; j++)
+        status = output_printf(out, err, "%cx%d", m->separator, j + 1);
     for (int k = 0; k < r->members && !status; k++) {
         const member *key = &r->member[k];
         const char *from, *to;
@@ -170,15 +174,15 @@ static onet_status start(output *out, csv_maker *m, const record *r, bool ranked
         if (is_own(m, r, key, r->width) || !extra_value(r, key, 0, &from, &to) || !reads_as_text(from, to))
             continue;
         if (!names_add(&m->extra, r->keys + key->name, length, &number)) return fail_memory(err, "a header");
-        status = output_write(out, ",", 1, err);
-        if (!status) status = csv_write_field(out, r->keys + key->name, length, err);
+        status = output_write(out, &m->separator, 1, err);
+        if (!status) status = csv_write_field(out, m->separator, r->keys + key->name, length, err);
     }
     if (!status && ranked) {
-        status = output_write(out, ",", 1, err);
-        if (!status) status = csv_write_field(out, m->rank_column, strlen(m->rank_column), err);
+        status = output_write(out, &m->separator, 1, err);
+        if (!status) status = csv_write_field(out, m->separator, m->rank_column, strlen(m->rank_column), err);
     }
-    if (!status && m->context) status = output_write(out, ",context", 8, err);
-    if (!status && m->logprob) status = output_write(out, ",logprob", 8, err);
+    if (!status && m->context) status = output_printf(out, err, "%ccontext", m->separator);
+    if (!status && m->logprob) status = output_printf(out, err, "%clogprob", m->separator);
     return status ? status : output_write(out, "\n", 1, err);
 }
 
@@ -221,24 +225,27 @@ static onet_status make_row(output *out, const csv_maker *m, const record *r, si
                             const double *logprob, onet_error *err) {
     char number[NUMBER_TEXT];
     size_t at = m->sets.at[name];
-    onet_status status = csv_write_field(out, m->sets.text + at, m->sets.at[name + 1] - at, err);
+    onet_status status =
+        csv_write_field(out, m->separator, m->sets.text + at, m->sets.at[name + 1] - at, err);
     for (int j = 0; j < r->width && !status; j++) {
         number_text_float(number, r->items[(size_t)i * (size_t)r->width + (size_t)j]);
-        status = output_printf(out, err, ",%s", number);
+        status = output_printf(out, err, "%c%s", m->separator, number);
     }
     for (size_t k = 0; k < m->extra.count && !status; k++) {
         const char *from, *to;
         const member *key =
             find_member(r, m->extra.text + m->extra.at[k], m->extra.at[k + 1] - m->extra.at[k]);
-        status = output_write(out, ",", 1, err);
-        if (!status && key && extra_value(r, key, i, &from, &to)) status = write_extra(out, from, to, err);
+        status = output_write(out, &m->separator, 1, err);
+        if (!status && key && extra_value(r, key, i, &from, &to))
+            status = write_extra(out, m->separator, from, to, err);
     }
-    if (!status && m->ranked && rank >= 0) status = output_printf(out, err, ",%d", rank);
-    if (!status && m->ranked && rank < 0) status = output_write(out, ",", 1, err);
-    if (!status && m->context) status = output_write(out, r->context && r->context[i] ? ",1" : ",0", 2, err);
+    if (!status && m->ranked && rank >= 0) status = output_printf(out, err, "%c%d", m->separator, rank);
+    if (!status && m->ranked && rank < 0) status = output_write(out, &m->separator, 1, err);
+    if (!status && m->context)
+        status = output_printf(out, err, "%c%d", m->separator, r->context && r->context[i]);
     if (!status && m->logprob) {
         if (logprob) number_text_double(number, *logprob);
-        status = output_printf(out, err, ",%s", logprob ? number : "");
+        status = output_printf(out, err, "%c%s", m->separator, logprob ? number : "");
     }
     return status ? status : output_write(out, "\n", 1, err);
 }
@@ -284,7 +291,7 @@ static bool recognise(const char *data, size_t size) {
 static onet_status read_sets(onet_sets **sets, input *in, const onet_read_options *options, size_t limit,
                              onet_error *err) {
     csv_table *table;
-    onet_status status = csv_read(&table, in, options, false, limit, err);
+    onet_status status = csv_read(&table, in, ',', options, false, limit, err);
     if (!status) status = csv_take(sets, table, err);
     csv_free(table);
     return status;
@@ -292,7 +299,7 @@ static onet_status read_sets(onet_sets **sets, input *in, const onet_read_option
 
 static onet_status read_table(csv_table **table, input *in, const onet_read_options *options, size_t limit,
                               onet_error *err) {
-    return csv_read(table, in, options, true, limit, err);
+    return csv_read(table, in, ',', options, true, limit, err);
 }
 
 /* What is being written. */
@@ -329,6 +336,7 @@ static onet_status put(output *out, void **state, const record *r, const onet_an
     /* The ranks of an order that is only scored stay as they were written. */
     if (r->table && r->table->kept)
         return keep_answer(w, r, options->score ? NULL : order, logprob, options->logprob, err);
+    w->maker.separator = ',';
     w->maker.set_column = options->set_column;
     w->maker.rank_column = options->rank_column;
     w->maker.logprob = options->logprob;

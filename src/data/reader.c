@@ -163,7 +163,7 @@ static onet_status next_of_table(reader *in, record *r, int *end, onet_error *er
     if (in->given == in->table->sets)
         *end = 1;
     else
-        csv_record(in->table, in->given, r);
+        csv_record(in->table, in->given, in->format->format, r);
     return ONET_OK;
 }
 
