@@ -5,12 +5,15 @@
 #include "kernels/device.h"
 #include "kernels/net.h"
 
-/* The number in the names changes with this header, net.h and order.h: a library of another version has none
- * of these. */
-#define CUDA_LIBRARY "libordernet-cuda.so"
-#define CUDA_OPEN    "ordernet_cuda_open_11"
-#define CUDA_PEEK    "ordernet_cuda_peek"
-#define CUDA_STAGES  "ordernet_cuda_stages"
+/* The number in the names, which stands here alone, changes with this header, net.h, onet_settings and
+ * order.h: a library of another version has none of these. */
+#define CUDA_VERSIONED(name) name##_11
+#define CUDA_TEXT(name)      #name
+#define CUDA_SYMBOL(name)    CUDA_TEXT(name)
+#define CUDA_LIBRARY         "libordernet-cuda.so"
+#define CUDA_OPEN            CUDA_SYMBOL(CUDA_VERSIONED(ordernet_cuda_open))
+#define CUDA_PEEK            "ordernet_cuda_peek"
+#define CUDA_STAGES          "ordernet_cuda_stages"
 
 typedef onet_status cuda_open_fn(net **t, const shape *sh, gpu_choice gpu, onet_error *err);
 

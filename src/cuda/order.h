@@ -4,7 +4,7 @@
 
 #include "cuda/cuda.h"
 
-#define CUDA_ORDER "ordernet_cuda_order_11"
+#define CUDA_ORDER CUDA_SYMBOL(CUDA_VERSIONED(ordernet_cuda_order))
 
 /* The folded weights (decode/frozen.h) as plain row-major arrays in one block of numbers; each is given by
  * its place in the block, a multiple of 4. Widths H, O, C are padded to 16 with zeros. */

@@ -92,8 +92,8 @@ void cpu_pool_rows_backward(cpu *s, int k, int chunk) {
     for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++)
         for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++) {
             size_t at = row * s->w.D + col, cell = row * s->w.O;
-            cpu_pool_backward(s->base.sh->s.pool, s->at[b].n, O, &e->norm2, e->best + cell, s->x + at,
-                              s->dx + at, s->gd + cell, sum, sum + s->w.O);
+            cpu_pool_backward(s->base.sh->s.pool, s->at[b].n, O, &e->norm2, e->best + cell, s->dx + at,
+                              s->gd + cell, sum, sum + s->w.O);
         }
 }
 

@@ -28,9 +28,9 @@ void cpu_pool_forward(onet_pool how, int n, int O, const norm *b, const real *re
         }
 }
 
-void cpu_pool_backward(onet_pool how, int n, int O, const norm *b, const real *best, const real *y,
-                       const real *dy, real *restrict gd, double *restrict sum, double *restrict sum_xhat) {
-    const real *g = b->g, *mu = b->mean, *inv = b->inv, by = divisor(how, n);
+void cpu_pool_backward(onet_pool how, int n, int O, const norm *b, const real *best, const real *dy,
+                       real *restrict gd, double *restrict sum, double *restrict sum_xhat) {
+    const real *g = b->g, *e = b->e, *mu = b->mean, *inv = b->inv, by = divisor(how, n);
     if (cpu_pool_sums(how))
         for (int o = 0; o < O; o++) {
             real dz = dy[o] / by;
@@ -40,7 +40,8 @@ void cpu_pool_backward(onet_pool how, int n, int O, const norm *b, const real *b
         }
     else
         for (int o = 0; o < O; o++) {
-            real d = dy[o], dz = y[o] > 0 ? d : 0; /* d is read in any case: no branch */
+            real d = dy[o],
+                 dz = n > 1 && g[o] * best[o] + e[o] > 0 ? d : 0; /* d is read in any case: no branch */
             sum[o] += (double)dz;
             sum_xhat[o] += (double)dz * (double)((best[o] - mu[o]) * inv[o]);
             gd[o] = g[o] * dz;

@@ -15,7 +15,7 @@ void cpu_pool_forward(onet_pool how, int n, int O, const norm *b, const real *be
 
 /* gd [O]: the gradient of each cell that the pool took, g*dz. Adds to sum and sum_xhat [O] what the backward
  * pass of norm2 needs: the sums over those cells of dz and of dz*x-hat. */
-void cpu_pool_backward(onet_pool how, int n, int O, const norm *b, const real *best, const real *y,
-                       const real *dy, real *gd, double *sum, double *sum_xhat);
+void cpu_pool_backward(onet_pool how, int n, int O, const norm *b, const real *best, const real *dy, real *gd,
+                       double *sum, double *sum_xhat);
 
 #endif

@@ -294,7 +294,7 @@ static onet_status open_device(gpu *s, gpu_choice which, onet_error *err) {
 }
 
 extern "C" __attribute__((visibility("default"))) onet_status
-ordernet_cuda_open_11(net **t, const shape *sh, gpu_choice gpu_wanted, onet_error *err) {
+CUDA_VERSIONED(ordernet_cuda_open)(net **t, const shape *sh, gpu_choice gpu_wanted, onet_error *err) {
     if (sh->s.encoder_out > 128 || sh->s.decoder_out > 64)
         return fail(err, ONET_USAGE,
                     "on a GPU the encoder's blocks may put out 128 channels and the decoder's 64 at most, "

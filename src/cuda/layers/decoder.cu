@@ -4,6 +4,7 @@
  *
  * decoder_rows: q = x' times all weights that multiply x' or y'. */
 #include "cuda/layers/decoder.cuh"
+#include "cuda/layers/features.cuh"
 
 /* ---- weights ---- */
 
@@ -93,11 +94,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) decoder_rows(q_args p
 /* Without a decoder the pooled features of the last block must still be written to x. */
 __global__ void features_only(features f) {
     wait_turn();
-    const int n = f.row_at ? f.row_at[blockIdx.x].x : f.n;
-    for (int o = threadIdx.x; o < f.columns.in - f.columns.first; o += blockDim.x) {
-        pooled make(get(f.norm.g + o), get(f.norm.e + o), f.pool, n);
-        f.x[(size_t)blockIdx.x * f.ldx + f.columns.first + o] = make(f.best[(size_t)blockIdx.x * f.ldb + o]);
-    }
+    features_keep(f, blockIdx.x);
 }
 
 template <bool TF32, bool MIXED> static void decoder_rows_launch(gpu *s, const q_args &p, int R) {

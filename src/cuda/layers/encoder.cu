@@ -6,7 +6,7 @@
  * pair_sums: these sums where a set is larger than a tile, or sets have several sizes.
  *
  * What follows is in pairs.cu. */
-#include "cuda/layers/layers.cuh"
+#include "cuda/layers/features.cuh"
 
 template <bool TF32> using rows_tile = tile<64, 64, 2, 2, 1, true, true, TF32>;
 
@@ -114,20 +114,6 @@ __global__ void __launch_bounds__(128) pair_sums(sums_args p) {
 }
 
 /* ---- launches ---- */
-
-features gpu_features(const gpu *s, int block) {
-    const shape *sh = s->base.sh;
-    features f = {.x = s->x, .ldx = s->D, .rows = (int)s->here.items};
-    f.columns = columns_of(sh, block);
-    f.n = s->n;
-    if (s->mixed) f.row_at = s->mixed->row_at;
-    f.pool = sh->s.pool;
-    if (!block) return f;
-    f.best = s->enc[block - 1].best;
-    f.ldb = s->O;
-    f.norm = s->enc[block - 1].norm2;
-    return f;
-}
 
 void gpu_encoder_rows(gpu *s, int block) {
     const shape *sh = s->base.sh;

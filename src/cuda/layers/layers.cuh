@@ -46,10 +46,9 @@
 #include "cuda/common/gemm.cuh"
 #include "cuda/common/norms.cuh"
 
-/* The features that encoder block `block` sees, or (block == M) the decoder. */
-features gpu_features(const gpu *s, int block);
-/* Their gradient dx, from d [R, K], the gradient of their product with weights w [K, columns]; and the
- * backward pass of the pool of the block before. */
+/* The gradient dx of the features that encoder block `block` sees (features.cuh), or (block == M) the
+ * decoder; from d [R, K], the gradient of their product with weights w [K, columns]. And the backward pass of
+ * the pool of the block before. */
 void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K);
 /* part [splits, width, in + ones] = d [R, width]^T x, in parts over the rows; returns the number of parts. */
 int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,

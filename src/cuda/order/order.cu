@@ -191,7 +191,7 @@ static onet_status send_weights(order_device *d, const float *numbers, onet_erro
 }
 
 extern "C" __attribute__((visibility("default"))) onet_status
-ordernet_cuda_order_11(order_device **d, const order_net *net, gpu_choice gpu, onet_error *err) {
+CUDA_VERSIONED(ordernet_cuda_order)(order_device **d, const order_net *net, gpu_choice gpu, onet_error *err) {
     if (net->C > 128)
         return fail(err, ONET_USAGE,
                     "on a GPU the decoder's blocks may put out 128 channels at most: use --device cpu");
