@@ -54,7 +54,7 @@ struct csv_table {
     size_t *set_of; /* [rows]; while reading */
 };
 
-/* Reads the rest of the input. keep: the text too, for csv_write_table and csv_kept_row. */
+/* Reads the rest of the input. keep: the text too, for csv_kept_row and to be written back. */
 onet_status csv_read(csv_table **table, input *in, char separator, const onet_read_options *options,
                      bool keep, size_t limit, onet_error *err);
 void csv_free(csv_table *table);
@@ -68,11 +68,6 @@ onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
 
 /* Splits the kept row of item k (as the table counts them) into its fields. */
 onet_status csv_kept_row(const csv_table *table, size_t k, csv_rows *rows, onet_error *err);
-
-/* The kept text with ranks filled in. order: [rows], as in the table, the answers, -1 at the start of a set
- * that has none; logprob: [sets] or NULL. */
-onet_status csv_write_table(output *out, const csv_table *table, const char *rank_column,
-                            const int32_t *order, const double *logprob, bool header, onet_error *err);
 
 /* Rows made from records of other formats; all zero but for the names and the separator to begin with. */
 typedef struct csv_maker {

@@ -64,8 +64,10 @@ static onet_status write_header(output *out, const csv_table *t, const char *ran
     return status ? status : end_row(out, t, err);
 }
 
-onet_status csv_write_table(output *out, const csv_table *t, const char *rank_column, const int32_t *order,
-                            const double *logprob, bool header, onet_error *err) {
+/* The kept text with ranks filled in. order: [rows], as in the table, the answers, -1 at the start of a set
+ * that has none; logprob: [sets] or NULL. */
+static onet_status write_table(output *out, const csv_table *t, const char *rank_column, const int32_t *order,
+                               const double *logprob, bool header, onet_error *err) {
     csv_rows rows = {.separator = t->separator};
     int32_t *rank =
         malloc(t->rows * sizeof *rank); /* [rows] in the file's order, -1 where not placed or not known */
@@ -352,7 +354,7 @@ static onet_status write_kept(csv_writing *w, output *out, const char *rank_colu
         return fail(err, ONET_BAD,
                     "%s: its columns are not those of the file before it; order them one by one", t->file);
     if (!w->header && !(w->header = strndup(t->text, length))) return fail_memory(err, "a header");
-    return csv_write_table(out, t, rank_column, w->order, w->logprob, !same, err);
+    return write_table(out, t, rank_column, w->order, w->logprob, !same, err);
 }
 
 static onet_status end(output *out, void *state, const onet_write_options *options, onet_error *err) {
