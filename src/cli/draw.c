@@ -1,3 +1,4 @@
+/* Draws a random order of the sets from a seed: a permutation of their numbers. */
 #include "cli/draw.h"
 
 #include "base/error.h"

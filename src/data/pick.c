@@ -1,4 +1,4 @@
-/* Copies some of the sets, and draws which: for validation and cross-validation. */
+/* Copies some of the sets: for validation and cross-validation. */
 #include "data/pick.h"
 
 #include <stdlib.h>

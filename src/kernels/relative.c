@@ -1,3 +1,4 @@
+/* Features of an item relative to its set, for training and ordering on the CPU. */
 #include "kernels/relative.h"
 
 #include <math.h>

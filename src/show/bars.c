@@ -1,3 +1,4 @@
+/* Draws named bars with their intervals on a canvas, panel by panel. */
 #include "show/bars.h"
 
 #include <math.h>
