@@ -4,7 +4,7 @@ EMULATED := $(patsubst src/cuda/%.cu,$(B)/emulated/%.o,$(wildcard src/cuda/*/*.c
 EMUFLAGS := -std=c++20 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -w
 RACES    := -fsanitize=thread --param tsan-distinguish-volatile=1
 EMUSOURCE = sed 's/extern __shared__ float4 memory\[\];/float4 *memory = emulated_shared();/' $< >$(@:.o=.cc)
-EMUDEPS  := $(wildcard src/cuda/*.h src/cuda/*/*.cuh src/kernels/*.h tests/cuda/emulate/*.h)
+EMUDEPS  := $(wildcard include/*.h src/model/*.h src/cuda/*.h src/cuda/*/*.cuh src/kernels/*.h tests/cuda/emulate/*.h)
 
 $(B)/emulated/%.o: src/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
