@@ -254,37 +254,30 @@ static void right_orders(bench *b, const char *kernel_set) {
     free(got);
 }
 
-static void agrees_with_the_twin(void **state) {
-    const char *kernel_set = *state;
-    char **names = golden_names();
+/* All golden files of a list, of which there must be more than `least`; ordered: how they are compared last.
+ */
+static void agrees_on(char **names, size_t least, const char *kernel_set,
+                      void (*ordered)(bench *b, const char *kernel_set)) {
     size_t count = 0;
     for (; names[count]; count++) {
         bench b;
         setup(&b, names[count], kernel_set);
         one_batch(&b);
         ten_steps(&b);
-        orders(&b, kernel_set);
+        ordered(&b, kernel_set);
         teardown(&b);
     }
-    assert_true(count > 20);
+    assert_true(count > least);
     golden_names_free(names);
+}
+
+static void agrees_with_the_twin(void **state) {
+    agrees_on(golden_names(), 20, *state, orders);
 }
 
 /* Batches of sets of different sizes, with and without context items. */
 static void agrees_on_mixed_batches(void **state) {
-    const char *kernel_set = *state;
-    char **names = golden_mixed_names();
-    size_t count = 0;
-    for (; names[count]; count++) {
-        bench b;
-        setup(&b, names[count], kernel_set);
-        one_batch(&b);
-        ten_steps(&b);
-        right_orders(&b, kernel_set);
-        teardown(&b);
-    }
-    assert_true(count > 5);
-    golden_names_free(names);
+    agrees_on(golden_mixed_names(), 5, *state, right_orders);
 }
 
 static void parameter_counts(void **state) {

@@ -109,13 +109,16 @@ static double exact(const onet_model *model, int which, int n) {
     return report.exact.mean;
 }
 
-int main(void) {
+/* usage: learn [max|mean [RATE]]: another pool and learning rate than the defaults, to compare them. */
+int main(int argc, char **argv) {
     int passed = 0, failed = 0;
     for (int k = 0; k < (int)(sizeof tasks / sizeof *tasks); k++) {
         onet_sets *sets = training_sets(k, 20000);
         onet_train_options o;
         onet_train_defaults(&o, sizeof o);
         if (k == 3) o.settings.pool = ONET_POOL_MEAN; /* the order depends on a mean: let it see one */
+        if (argc > 1) o.settings.pool = strcmp(argv[1], "mean") ? ONET_POOL_MAX : ONET_POOL_MEAN;
+        if (argc > 2) o.learning_rate = atof(argv[2]);
         onet_model *model;
         onet_error err;
         if (onet_train(&model, sets, NULL, &o, &err)) quit(tasks[k].name, &err);
