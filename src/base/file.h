@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "ordernet.h"
 
@@ -11,6 +12,9 @@
 
 /* The longest line that input_line returns, in bytes, unless input_line_limit sets another limit. */
 #define MAX_LINE ((size_t)1 << 30)
+/* The most that input_whole should keep in memory of a pipe or a compressed file: 64 GB, or what 32 bits
+ * allow. */
+#define MAX_WHOLE ((size_t)(SIZE_MAX > UINT32_MAX ? UINT64_C(1) << 36 : UINT64_C(1) << 30))
 
 typedef struct input input;
 

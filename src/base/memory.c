@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "base/pages.h"
 
 bool size_mul(size_t count, size_t size, size_t *product) {
     if (size && count > SIZE_MAX / size) return false;
@@ -12,14 +13,8 @@ bool size_mul(size_t count, size_t size, size_t *product) {
     return true;
 }
 
-/* A training step uses tens of megabytes: with pages of 4 KB it would wait for address translation. madvise
- * is a hint; without huge pages nothing changes. */
-enum { LARGE = 1 << 20, PAGE = 4096 };
-
-static void huge_pages(void *p, size_t bytes) {
-    uintptr_t first = ((uintptr_t)p + PAGE - 1) / PAGE * PAGE, last = ((uintptr_t)p + bytes) / PAGE * PAGE;
-    (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
-}
+/* A training step uses tens of megabytes: with pages of 4 KB it would wait for address translation. */
+enum { LARGE = 1 << 20 };
 
 void *array_new(size_t count, size_t size) {
     size_t bytes;
@@ -27,7 +22,7 @@ void *array_new(size_t count, size_t size) {
     bytes = (bytes + 63) / 64 * 64;
     if (!bytes) bytes = 64;
     void *p = aligned_alloc(64, bytes);
-    if (p && bytes >= LARGE) huge_pages(p, bytes);
+    if (p && bytes >= LARGE) pages_large(p, bytes);
     if (p) memset(p, 0, bytes);
     return p;
 }

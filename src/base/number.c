@@ -3,14 +3,15 @@
 
 #include <locale.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+#include "base/once.h"
+
+static once made = ONCE_INIT;
 static locale_t plain; /* the "C" locale, in which the decimal point is a point; 0 if there is none */
 
 static void make_plain(void) {
@@ -46,7 +47,7 @@ static double slow_value(const char *text, const char *end, int64_t exponent) {
     if (exponent > EXPONENT) exponent = EXPONENT;
     if (exponent < -EXPONENT) exponent = -EXPONENT;
     sprintf(copy + kept, "e%d", (int)exponent);
-    pthread_once(&once, make_plain);
+    once_run(&made, make_plain);
     return plain ? strtod_l(copy, NULL, plain) : strtod(copy, NULL);
 }
 
@@ -130,7 +131,7 @@ size_t number_not_finite(const char *text, const char *end) {
 }
 
 static int print_plain(char text[NUMBER_TEXT], int digits, double value) {
-    pthread_once(&once, make_plain);
+    once_run(&made, make_plain);
     locale_t user = plain ? uselocale(plain) : (locale_t)0;
     int length = snprintf(text, NUMBER_TEXT, "%.*g", digits, value);
     if (plain) uselocale(user);

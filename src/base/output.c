@@ -1,7 +1,6 @@
 /* Writes files under a temporary name and renames them at the end; compresses .gz. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +11,14 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/temporary.h"
 
 enum { CHUNK = 1 << 17 };
 
 struct output {
     int fd;
-    char *name;      /* for sentences */
-    char *path;      /* the file to replace, links resolved; NULL if written directly */
-    char *temporary; /* PATH.tmp.PID */
-    bool named;      /* whether it has that name already */
+    char *name;          /* for sentences */
+    temporary temporary; /* its path is NULL if the bytes are written directly */
     bool gzip;
     z_stream z;
     char *buffer; /* [CHUNK] */
@@ -28,23 +26,12 @@ struct output {
     bool failed;
 };
 
-/* The folder of a path, with its last slash; false if it does not fit. */
-static bool folder_of(const char *path, char *folder, size_t room) {
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) + 1 : 1;
-    if (length >= room) return false;
-    memcpy(folder, slash ? path : ".", length);
-    folder[length] = 0;
-    return true;
-}
-
-static void output_free(output *out) {
+void output_abort(output *out) {
     if (!out) return;
     if (out->gzip) deflateEnd(&out->z);
     if (out->fd > 1) close(out->fd);
     free(out->name);
-    free(out->path);
-    free(out->temporary);
+    temporary_drop(&out->temporary);
     free(out->buffer);
     free(out);
 }
@@ -62,32 +49,11 @@ static onet_status cannot(output *out, const char *what, onet_error *err) {
     return fail(err, ONET_IO, "cannot %s %s: %m", what, out->name);
 }
 
-/* An unnamed file in the folder of the path, so that a killed process leaves nothing behind; -1 if the file
- * system has no unnamed files. */
-static int open_nameless(const char *path) {
-    char folder[PATH_MAX];
-    /* Its name is given to it through /proc, in give_name. */
-    if (access("/proc/self/fd", X_OK) || !folder_of(path, folder, sizeof folder)) return -1;
-    return open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-}
-
-/* Opens the temporary file with the permissions of the file that it will replace. */
 static onet_status open_temporary(output *out, const char *path, const struct stat *old, onet_error *err) {
-    out->path = old ? realpath(path, NULL) : strdup(path);
-    if (!out->path || asprintf(&out->temporary, "%s.tmp.%ld", out->path, (long)getpid()) < 0) {
-        out->temporary = NULL;
-        return fail_memory(err, "writing a file");
-    }
-    if (old && access(path, W_OK)) return cannot(out, "write", err);
-    unlink(out->temporary); /* left by a killed process with the same PID */
-    out->fd = open_nameless(out->path);
-    if (out->fd < 0) {
-        out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        out->named = out->fd >= 0;
-    }
-    if (out->fd < 0) return cannot(out, "write", err);
-    if (old && fchmod(out->fd, old->st_mode & 0777)) return cannot(out, "write", err);
-    return ONET_OK;
+    bool opened = temporary_open(&out->temporary, path, old);
+    out->fd = out->temporary.fd;
+    if (opened) return ONET_OK;
+    return errno == ENOMEM ? fail_memory(err, "writing a file") : cannot(out, "write", err);
 }
 
 onet_status output_open(output **result, const char *path, onet_error *err) {
@@ -197,47 +163,19 @@ onet_status output_flush(output *out, onet_error *err) {
     return write_held(out, Z_SYNC_FLUSH, err);
 }
 
-/* The new name itself must survive a power cut: the folder is synced too. Some file systems cannot. */
-static void sync_folder(const char *path) {
-    char folder[PATH_MAX];
-    if (!folder_of(path, folder, sizeof folder)) return;
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    fsync(fd);
-    close(fd);
-}
-
-static int give_name(output *out) {
-    char self[32];
-    if (out->named) return 0;
-    snprintf(self, sizeof self, "/proc/self/fd/%d", out->fd);
-    if (linkat(AT_FDCWD, self, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW)) return -1;
-    out->named = true;
-    return 0;
-}
-
 onet_status output_commit(output *out, onet_error *err) {
     onet_status status = write_held(out, Z_FINISH, err);
-    if (!status && out->path && (fsync(out->fd) || give_name(out))) status = cannot(out, "write", err);
+    if (!status && out->temporary.path && !temporary_finish(&out->temporary))
+        status = cannot(out, "write", err);
     if (!status && out->fd > 1) {
         int fd = out->fd;
         out->fd = -1;
         if (close(fd)) status = cannot(out, "write", err);
     }
-    if (!status && out->path && rename(out->temporary, out->path)) status = cannot(out, "replace", err);
-    if (status) {
-        output_abort(out);
-        return status;
-    }
-    if (out->path) sync_folder(out->path);
-    output_free(out);
-    return ONET_OK;
-}
-
-void output_abort(output *out) {
-    if (!out) return;
-    if (out->named) unlink(out->temporary);
-    output_free(out);
+    if (!status && out->temporary.path && !temporary_replace(&out->temporary))
+        status = cannot(out, "replace", err);
+    output_abort(out);
+    return status;
 }
 
 onet_status output_possible(const char *path, onet_error *err) {

@@ -248,10 +248,13 @@ static onet_status group(csv_table *t, onet_error *err) {
     return move_items(t, err);
 }
 
-/* For qsort: ranks of the set in hand by item. */
-static int by_rank(const void *a, const void *b, void *rank_of) {
-    const double *rank = rank_of;
-    double x = rank[*(const int32_t *)a], y = rank[*(const int32_t *)b];
+typedef struct ranked_item {
+    double rank;
+    int32_t item;
+} ranked_item;
+
+static int by_rank(const void *a, const void *b) {
+    double x = ((const ranked_item *)a)->rank, y = ((const ranked_item *)b)->rank;
     return x < y ? -1 : x > y;
 }
 
@@ -285,22 +288,24 @@ static onet_status find_context(csv_table *t, size_t s, const double *rank, cons
                 t->file, t->line[t->row_of[from]]);
 }
 
-/* Sorts the items of set s by rank; those without one, where others have it, are context and come last. rank:
- * room for the set's. */
-static onet_status order_set(csv_table *t, size_t s, double *rank, const char *column, onet_error *err) {
-    size_t from = t->start[s], n = t->start[s + 1] - from, ranked = 0;
+/* Sorts the items of set s by rank; those without one, where others have it, are context and come last. rank,
+ * sorted: room for the set's. */
+static onet_status order_set(csv_table *t, size_t s, double *rank, ranked_item *sorted, const char *column,
+                             onet_error *err) {
+    size_t from = t->start[s], n = t->start[s + 1] - from, placed = 0;
     const size_t *row_of = t->row_of + from;
     int32_t *order = t->order ? t->order + from : NULL;
     for (size_t i = 0; i < n; i++) {
         rank[i] = t->rank[row_of[i]];
-        ranked += !isnan(rank[i]);
+        if (!isnan(rank[i])) sorted[placed++] = (ranked_item){rank[i], (int32_t)i};
     }
-    onet_status status = find_context(t, s, rank, column, ranked > 0, err);
-    if (status || !ranked) return status;
-    for (size_t i = 0, placed = 0, seen = ranked; i < n; i++)
-        order[isnan(rank[i]) ? seen++ : placed++] = (int32_t)i;
-    qsort_r(order, ranked, sizeof *order, by_rank, rank);
-    for (size_t place = 1; place < ranked; place++) {
+    onet_status status = find_context(t, s, rank, column, placed > 0, err);
+    if (status || !placed) return status;
+    qsort(sorted, placed, sizeof *sorted, by_rank);
+    for (size_t place = 0; place < placed; place++) order[place] = sorted[place].item;
+    for (size_t i = 0, seen = placed; i < n; i++)
+        if (isnan(rank[i])) order[seen++] = (int32_t)i;
+    for (size_t place = 1; place < placed; place++) {
         int32_t last = order[place - 1];
         if (rank[last] == rank[order[place]])
             return fail(
@@ -323,9 +328,12 @@ static onet_status order_sets(csv_table *t, onet_error *err) {
     if (!t->ordered) return fail_memory(err, "the sets of a CSV file");
     if (column) t->order = malloc(t->rows * sizeof *t->order);
     double *rank = malloc(largest * sizeof *rank);
-    onet_status status = (t->order || !column) && rank ? ONET_OK : fail_memory(err, "the sets of a CSV file");
-    for (size_t s = 0; s < t->sets && !status; s++) status = order_set(t, s, rank, column, err);
+    ranked_item *sorted = malloc(largest * sizeof *sorted);
+    onet_status status =
+        (t->order || !column) && rank && sorted ? ONET_OK : fail_memory(err, "the sets of a CSV file");
+    for (size_t s = 0; s < t->sets && !status; s++) status = order_set(t, s, rank, sorted, column, err);
     free(rank);
+    free(sorted);
     return status;
 }
 

@@ -1,12 +1,12 @@
 /* The table of data formats, and how a format is found: by its name, by a file name, by its first bytes. */
 #include "data/format.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/once.h"
 
 /* A line per format. */
 /* clang-format off */
@@ -40,8 +40,8 @@ static void fill_choices(void) {
 }
 
 const onet_choice *onet_formats(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, fill_choices);
+    static once filled = ONCE_INIT;
+    once_run(&filled, fill_choices);
     return choices;
 }
 

@@ -9,9 +9,8 @@
 #include "base/error.h"
 #include "data/safetensors_header.h"
 
-/* The format's own limit for a header, and what is read of a file whose size is not known beforehand. */
+/* The format's own limit for a header. */
 #define MAX_HEADER ((size_t)100000000)
-#define MAX_STREAM ((size_t)1 << 36)
 
 struct st_source {
     input *in;
@@ -30,7 +29,7 @@ static onet_status read_header(safetensors *file, onet_error *err) {
     unsigned char first[8];
     uint64_t length = 0;
     size_t size;
-    onet_status status = input_whole(in, MAX_STREAM, &size, err);
+    onet_status status = input_whole(in, MAX_WHOLE, &size, err);
     if (status) return status;
     if (!size) return bad_file(file, "it is empty", err);
     if (size < sizeof first) return bad_file(file, "it is too short", err);

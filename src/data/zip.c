@@ -8,8 +8,7 @@
 
 #include "base/error.h"
 
-/* What is read of a pipe or a compressed file, and how large a directory may be: NumPy's has two entries. */
-#define MAX_STREAM    ((size_t)1 << 36)
+/* How large a directory may be: NumPy's has two entries. */
 #define MAX_DIRECTORY ((size_t)1 << 24)
 
 enum { LOCAL = 0x04034b50, ENTRY = 0x02014b50, END = 0x06054b50, END64 = 0x06064b50, LOCATOR64 = 0x07064b50 };
@@ -87,7 +86,7 @@ onet_status zip_open(zip **archive, input *in, onet_error *err) {
     zip *z = calloc(1, sizeof *z);
     if (!z) return fail_memory(err, "reading a zip");
     z->in = in;
-    onet_status status = input_whole(in, MAX_STREAM, &z->size, err);
+    onet_status status = input_whole(in, MAX_WHOLE, &z->size, err);
     if (!status && !z->size) status = bad(z, "it is empty", err);
     if (!status) status = find_directory(z, err);
     if (!status && !(z->directory = malloc(z->directory_size + 1)))
