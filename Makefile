@@ -59,6 +59,7 @@ ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))
 $(B)/src/kernels/avx2.o: KFLAGS := -O3 -mavx2 -mfma
 $(B)/src/kernels/avx512.o: KFLAGS := -O3 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
 endif
+$(B)/src/kernels/neon.o: KFLAGS := -O3
 
 $(PROGRAM): $(LIB_OBJ) $(CLI_OBJ)
 	$(call say,LD $@)

@@ -273,8 +273,8 @@ ONET_API const onet_words *onet_model_words(const onet_model *model);
 typedef enum onet_decode { ONET_BEAM = 0, ONET_GREEDY, ONET_SAMPLE } onet_decode;
 
 ONET_API const onet_choice *onet_decodes(void); /* onet_decode */
-/* Names for `kernels` and `device` below, "auto" first; a device may also be "cuda:N", the GPU with that
- * number. */
+/* Names for `kernels` and `device` below, "auto" first: the kernel sets of this kind of CPU; a device may
+ * also be "cuda:N", the GPU with that number. */
 ONET_API const onet_choice *onet_kernel_sets(void);
 ONET_API const onet_choice *onet_devices(void);
 /* The kernels that this CPU runs, fastest first, ended by NULL. Valid as long as the calling thread. */
@@ -287,7 +287,7 @@ typedef struct onet_order_options {
     int top;             /* orders returned per set, best first; 0: 1 */
     uint64_t seed;       /* for ONET_SAMPLE */
     int threads;         /* 0: one for each CPU */
-    const char *kernels; /* NULL or "auto", "plain", "avx2", "avx512" */
+    const char *kernels; /* NULL, or a name of onet_kernel_sets() */
     const char *device;  /* NULL or "auto", "cpu", "cuda", "cuda:N" */
     /* Ranks that share the work; NULL: this process alone. Rank 0 uses the orderer; the others call
      * onet_orderer_serve. */
@@ -305,7 +305,8 @@ ONET_API onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *
 ONET_API void onet_orderer_free(onet_orderer *orderer);
 /* In ranks other than 0: orders what rank 0 sends until rank 0 frees its orderer. */
 ONET_API void onet_orderer_serve(onet_orderer *orderer);
-/* "plain", "avx2", "avx512" or "cuda": what the last run was computed with. Valid as long as the orderer. */
+/* A name of onet_kernel_sets(), or "cuda": what the last run was computed with. Valid as long as the orderer.
+ */
 ONET_API const char *onet_orderer_kernels(const onet_orderer *orderer);
 /* sets of any sizes, in parallel; answers[count]. The sets' own order is not looked at. Orders keep the sets'
  * constraints; the probabilities are the model's own, as if there were none. */

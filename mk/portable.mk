@@ -1,6 +1,21 @@
-# The code that depends on the CPU, compiled for another one: nothing may assume x86-64.
-OTHER_CC  ?= aarch64-linux-gnu-gcc
-OTHER_SRC := $(filter src/base/% src/kernels/% src/decode/%,$(LIB_SRC)) bench/bf16.c
+# The code that depends on the CPU, compiled for another one: nothing may assume x86-64. Its kernels are tested under
+# QEMU, statically linked, since the other CPU's libraries are not installed here.
+OTHER_CC   ?= aarch64-linux-gnu-gcc
+OTHER_RUN  ?= qemu-aarch64
+OTHER_SRC  := $(filter src/base/% src/kernels/% src/decode/%,$(LIB_SRC)) bench/bf16.c
+OTHER_TEST := $(addprefix src/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c) src/base/choice.c src/base/rng.c \
+              tests/test_kernels.c
+OTHER_OBJ  := $(OTHER_TEST:%.c=$(B)/other/%.o)
+
+$(B)/other/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,OTHER $<)
+	$(Q)$(OTHER_CC) $(CPPFLAGS) -Itests/portable -Itests -std=c11 -O2 -ffp-contract=off $(WARN) -Werror -MMD -MP -c $< -o $@
+
+$(B)/other/test_kernels: $(OTHER_OBJ)
+	$(Q)$(OTHER_CC) -static $^ -lm -pthread -o $@
+
+-include $(OTHER_OBJ:.o=.d)
 
 check-portable:
 	@if ! command -v $(OTHER_CC) >/dev/null; then \
@@ -9,6 +24,9 @@ check-portable:
 	    mkdir -p $(B) && for f in $(OTHER_SRC); do \
 	        $(OTHER_CC) $(CPPFLAGS) -std=c11 -O1 $(WARN) -Werror -c $$f -o $(B)/portable.o || exit 1; done && \
 	    rm -f $(B)/portable.o && echo "$(words $(OTHER_SRC)) passed, 0 failed"; fi
+	@if ! command -v $(OTHER_CC) >/dev/null || ! command -v $(OTHER_RUN) >/dev/null; then \
+	    echo "skipped: no $(OTHER_CC) with $(OTHER_RUN) here (Debian: qemu-user), its kernels were not tested"; \
+	else $(MAKE) --no-print-directory -s -j$$(nproc) $(B)/other/test_kernels && $(OTHER_RUN) $(B)/other/test_kernels; fi
 
 CHECKS    += check-portable
 .PHONY: check-portable

@@ -1,6 +1,6 @@
 /* The innermost loops of the net on a CPU, one table for each instruction set. plain.c is the reference;
- * avx2.c and avx512.c are held to it by the same tests. All of them work on one set (or one small matrix),
- * use one thread and allocate nothing.
+ * avx2.c, avx512.c, neon.c and simd128.c are held to it by the same tests. All work on one set (or one small
+ * matrix), use one thread and allocate nothing.
  *
  * Names: n items, H hidden, O and C output channels of the encoder's and decoder's blocks, all widths padded
  * to a multiple of LANES with zero weights, so that no loop over channels has a tail. */
@@ -130,7 +130,10 @@ typedef struct kernels {
     void (*adam)(size_t count, real *theta, const real *grad, real *m, real *v, const adam_step *step);
 } kernels;
 
-extern const kernels kernels_plain, kernels_avx2, kernels_avx512; /* the last two: on x86-64 alone */
+extern const kernels kernels_plain;
+extern const kernels kernels_avx2, kernels_avx512; /* on x86-64 alone */
+extern const kernels kernels_neon;                 /* on 64-bit ARM alone */
+extern const kernels kernels_simd128;              /* in WebAssembly alone */
 
 /* "auto" or NULL: the fastest that this CPU runs; else by name. NULL when the name is unknown or the
  * processor lacks it. */

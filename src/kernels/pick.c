@@ -5,7 +5,7 @@
 #include "kernels/kernels.h"
 
 /* A faster set has a larger number. */
-enum { AUTO, PLAIN, AVX2, AVX512, SETS };
+enum { AUTO, PLAIN, SIMD128, NEON, AVX2, AVX512, SETS };
 
 /* NULL: not for CPUs of this kind. */
 static const kernels *const sets[SETS] = {
@@ -13,6 +13,10 @@ static const kernels *const sets[SETS] = {
 #if defined(__x86_64__)
     [AVX2] = &kernels_avx2,
     [AVX512] = &kernels_avx512,
+#elif defined(__aarch64__)
+    [NEON] = &kernels_neon,
+#elif defined(__wasm_simd128__)
+    [SIMD128] = &kernels_simd128,
 #endif
 };
 
@@ -20,8 +24,14 @@ const onet_choice *onet_kernel_sets(void) {
     static const onet_choice list[] = {
         {"auto", "the fastest that this CPU runs", AUTO},
         {"plain", "portable C", PLAIN},
+#if defined(__x86_64__)
         {"avx2", "x86-64 with AVX2 and FMA", AVX2},
         {"avx512", "x86-64 with AVX-512", AVX512},
+#elif defined(__aarch64__)
+        {"neon", "64-bit ARM with NEON", NEON},
+#elif defined(__wasm_simd128__)
+        {"simd128", "WebAssembly with 128-bit vectors", SIMD128},
+#endif
         {0},
     };
     return list;

@@ -1,5 +1,5 @@
-/* The vector kernels, written once. A file for one instruction set (avx2.c, avx512.c) defines vec, VL and the
- * few operations on it, the sizes of the register tiles, KERNELS and KERNELS_NAME, and includes this. */
+/* The vector kernels, written once. A file for one instruction set (avx2.c, neon.c, ...) defines vec, VL and
+ * the few operations on it, the sizes of the register tiles, KERNELS and KERNELS_NAME, and includes this. */
 #include "kernels/simd_tile.h"
 
 #include "kernels/simd_pool.h"

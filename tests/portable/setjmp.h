@@ -1,0 +1,1 @@
+/* For targets without longjmp: cmocka alone needs it. */
