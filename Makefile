@@ -35,8 +35,8 @@ LIB_LIBS  := -lz -llzma -lutf8proc -lm -ldl -pthread
 CLI_LIBS  := -ljansson -lcairo
 
 # The folders in the order in which data flows through them.
-LIB_DIRS  := base data words model kernels train decode evaluate
-CLI_DIRS  := sentences tsp show cli
+LIB_DIRS  := base data words model kernels train decode evaluate tsp
+CLI_DIRS  := sentences tours show cli
 LIB_SRC   := $(foreach d,$(LIB_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 CLI_SRC   := $(foreach d,$(CLI_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)

@@ -2,12 +2,12 @@
 #include <math.h>
 
 #include "memory_file.h"
-#include "tsp/tsplib.h"
+#include "tours/tsplib.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char path[64];
     int fd = memory_file(data, size, path);
-    tsp_instance t;
+    onet_tsp t;
     onet_error err;
     input *in;
     bool is;
@@ -15,10 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!tsplib_is(in, &is, &err) && tsplib_read(&t, in, &err) == ONET_OK) {
         for (int i = 0; i < t.n; i++)
             for (int j = 0; j < t.n; j++) {
-                double d = tsp_distance(&t, i, j);
-                if (!isfinite(d) || d < 0 || d != tsp_distance(&t, j, i) || (i == j && d != 0)) abort();
+                double d = onet_tsp_distance(&t, i, j);
+                if (!isfinite(d) || d < 0 || d != onet_tsp_distance(&t, j, i) || (i == j && d != 0)) abort();
             }
-        tsp_free(&t);
+        onet_tsp_free(&t);
     }
     input_close(in);
     close(fd);

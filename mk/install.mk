@@ -24,7 +24,7 @@ install: all $(B)/ordernet.1 $(COMPLETE)
 	    $(DESTDIR)$(SHARE)/zsh/site-functions $(DESTDIR)$(SHARE)/fish/vendor_completions.d \
 	    $(DESTDIR)$(SHARE)/ordernet/models
 	$(INSTALL) -m 755 ordernet $(DESTDIR)$(PREFIX)/bin/ordernet
-	$(INSTALL) -m 644 include/ordernet.h $(DESTDIR)$(PREFIX)/include/ordernet.h
+	$(INSTALL) -m 644 include/ordernet.h include/ordernet_tsp.h $(DESTDIR)$(PREFIX)/include/
 	$(INSTALL) -m 644 libordernet.a $(DESTDIR)$(LIBDIR)/libordernet.a
 	$(INSTALL) -m 755 libordernet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libordernet.so.$(VERSION)
 	ln -sf libordernet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libordernet.so.$(SOMAJOR)
@@ -39,7 +39,7 @@ install: all $(B)/ordernet.1 $(COMPLETE)
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig 2>/dev/null || true
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/ordernet $(DESTDIR)$(PREFIX)/include/ordernet.h \
+	rm -f $(DESTDIR)$(PREFIX)/bin/ordernet $(DESTDIR)$(PREFIX)/include/ordernet.h $(DESTDIR)$(PREFIX)/include/ordernet_tsp.h \
 	    $(DESTDIR)$(LIBDIR)/libordernet.a $(DESTDIR)$(LIBDIR)/libordernet.so \
 	    $(DESTDIR)$(LIBDIR)/libordernet.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/libordernet.so.$(VERSION) \
 	    $(DESTDIR)$(LIBDIR)/pkgconfig/ordernet.pc $(DESTDIR)$(SHARE)/man/man1/ordernet.1 \

@@ -1,24 +1,24 @@
 #!/bin/sh
-# The header is all that the program uses: it compiles alone in C and C++, the program's folders include no
+# The public headers are all that the program uses: they compile alone in C and C++, the program's folders include no
 # folder of the library but base, and the library's sentences name no option of the program.
 # usage: CC=COMPILER CXX=COMPILER tests/header.sh
 . tests/count.sh
 
-LIBRARY="base data words model kernels train decode evaluate"
-PROGRAM="sentences tsp show cli"
+LIBRARY="base data words model kernels train decode evaluate tsp"
+PROGRAM="sentences tours show cli"
 # The small helpers that both may use. The rest of base (libraries, SHA-256) is the library's own.
 SHARED="choice clock error file fold memory names number pool rng utf8 world"
 
 alone() { # LANGUAGE COMPILER FLAGS ...
-    printf '#include <ordernet.h>\nint main(void) { return 0; }\n' >"$folder/alone.$1"
+    printf '#include <ordernet_tsp.h>\nint main(void) { return 0; }\n' >"$folder/alone.$1"
     compiler=$2 language=$1
     shift 2
     "$compiler" "$@" -Wall -Wextra -Werror -pedantic -fsyntax-only -Iinclude "$folder/alone.$language"
 }
 own_folders() { # FOLDER: prints what it must not include
-    allowed="cli|sentences|show|tsp"
+    allowed="cli|sentences|show|tours"
     ! grep -Hn '#include "' "src/$1"/*.[ch] |
-        grep -vE "\"(ordernet\.h|($allowed)/[a-z_0-9]+\.h|base/($(echo "$SHARED" | tr ' ' '|'))\.h)\""
+        grep -vE "\"(ordernet(_tsp)?\.h|($allowed)/[a-z_0-9]+\.h|base/($(echo "$SHARED" | tr ' ' '|'))\.h)\""
 }
 no_options() { # FOLDER: prints sentences that name an option
     ! grep -HnE '"[^"]*--[a-z]' "src/$1"/*.[ch]
@@ -30,6 +30,6 @@ if command -v "${CXX:-c++}" >/dev/null; then
 else
     skip "the header in C++: no C++ compiler"
 fi
-for part in $PROGRAM; do check "src/$part includes ordernet.h and folders of the program" own_folders "$part"; done
+for part in $PROGRAM; do check "src/$part includes the public headers and folders of the program" own_folders "$part"; done
 for part in $LIBRARY; do check "src/$part names no option of the program" no_options "$part"; done
 finish

@@ -9,12 +9,12 @@
 
 #include "base/choice.h"
 #include "kernels/kernels.h"
-#include "tsp/generate.h"
-#include "tsp/methods.h"
+#include "ordernet_tsp.h"
+#include "tours/generate.h"
 
 static const onet_choice *(*const lists[])(void) = {
-    onet_formats,   onet_pools,           onet_presets,    onet_decodes, onet_kernel_sets, onet_devices,
-    onet_schedules, onet_norm_statistics, onet_precisions, tsp_methods,  tsp_labels,
+    onet_formats,   onet_pools,           onet_presets,    onet_decodes,     onet_kernel_sets, onet_devices,
+    onet_schedules, onet_norm_statistics, onet_precisions, onet_tsp_methods, tsp_labels,
 };
 
 static void names_and_values_are_found(void **state) {

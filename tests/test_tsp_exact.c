@@ -3,7 +3,8 @@
 
 #include "base/rng.h"
 #include "data/sets.h"
-#include "tsp/generate.h"
+#include "tours/generate.h"
+#include "tsp/solvers.h"
 #include "unit.h"
 
 static double near_same(double a, double b) {
@@ -19,16 +20,16 @@ static void equals_held_karp(void **state) {
         for (size_t i = 0; i < EACH; i++) {
             float xy[2 * 13];
             tsp_draw(&plan, i, xy);
-            tsp_instance t;
+            onet_tsp t;
             int32_t exact[13], oracle[13];
-            tsp_proof proof;
+            onet_tsp_proof proof;
             assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
-            assert_int_equal(tsp_exact(&t, 0, exact, &proof, NULL), ONET_OK);
+            assert_int_equal(tsp_exact(&t, NULL, exact, &proof, NULL), ONET_OK);
             assert_int_equal(tsp_held_karp(&t, oracle, NULL), ONET_OK);
-            assert_true(proof.proven && tsp_is_tour(n, exact) && tsp_is_tour(n, oracle));
-            assert_true(near_same(proof.length, tsp_length(&t, oracle)));
-            assert_true(proof.bound == proof.length && proof.length == tsp_length(&t, exact));
-            tsp_free(&t);
+            assert_true(proof.proven && onet_tsp_is_tour(n, exact) && onet_tsp_is_tour(n, oracle));
+            assert_true(near_same(proof.length, onet_tsp_length(&t, oracle)));
+            assert_true(proof.bound == proof.length && proof.length == onet_tsp_length(&t, exact));
+            onet_tsp_free(&t);
             checked++;
         }
     }
@@ -43,46 +44,46 @@ static void equals_held_karp_on_matrices(void **state) {
     rng_seed(&r, 5, 0);
     for (int round = 0; round < 200; round++) {
         int n = 4 + round % 7;
-        tsp_instance t;
-        assert_int_equal(tsp_blank(&t, n, false, NULL), ONET_OK);
+        onet_tsp t;
+        assert_int_equal(onet_tsp_blank(&t, n, false, NULL), ONET_OK);
         t.whole = true;
         for (int i = 0; i < n; i++)
             for (int j = 0; j < i; j++)
                 t.dist[i * n + j] = t.dist[j * n + i] = (double)rng_below(&r, round % 2 ? 4 : 100);
         int32_t exact[16], oracle[16];
-        assert_int_equal(tsp_exact(&t, 0, exact, NULL, NULL), ONET_OK);
+        assert_int_equal(tsp_exact(&t, NULL, exact, NULL, NULL), ONET_OK);
         assert_int_equal(tsp_held_karp(&t, oracle, NULL), ONET_OK);
-        assert_true(tsp_length(&t, exact) == tsp_length(&t, oracle));
+        assert_true(onet_tsp_length(&t, exact) == onet_tsp_length(&t, oracle));
         assert_int_equal(exact[0], 0);
         assert_true(exact[1] < exact[n - 1]);
-        tsp_free(&t);
+        onet_tsp_free(&t);
     }
 }
 
 /* Every solver on one instance; `optimum` < 0 when it is not known. */
 static void all_solvers(int n, const double *xy, double optimum) {
-    tsp_instance t;
+    onet_tsp t;
     int32_t tour[64];
-    tsp_proof proof;
+    onet_tsp_proof proof;
     assert_true(n <= 64);
-    assert_int_equal(tsp_points(&t, n, xy, NULL), ONET_OK);
-    assert_int_equal(tsp_exact(&t, 60, tour, &proof, NULL), ONET_OK);
-    assert_true(tsp_is_tour(n, tour) && proof.proven);
+    assert_int_equal(onet_tsp_points(&t, n, xy, NULL), ONET_OK);
+    assert_int_equal(tsp_exact(&t, &(tsp_limit){.seconds = 60}, tour, &proof, NULL), ONET_OK);
+    assert_true(onet_tsp_is_tour(n, tour) && proof.proven);
     if (optimum >= 0) assert_true(near_same(proof.length, optimum));
     if (n <= 13) {
         assert_int_equal(tsp_held_karp(&t, tour, NULL), ONET_OK);
-        assert_true(tsp_is_tour(n, tour) && near_same(tsp_length(&t, tour), proof.length));
+        assert_true(onet_tsp_is_tour(n, tour) && near_same(onet_tsp_length(&t, tour), proof.length));
     }
     assert_int_equal(tsp_farthest(&t, tour, NULL), ONET_OK);
-    assert_true(tsp_is_tour(n, tour) && tsp_length(&t, tour) >= proof.length * (1 - 1e-9));
+    assert_true(onet_tsp_is_tour(n, tour) && onet_tsp_length(&t, tour) >= proof.length * (1 - 1e-9));
     assert_int_equal(tsp_nearest(&t, n - 1, tour, NULL), ONET_OK);
-    assert_true(tsp_is_tour(n, tour) && tour[0] == n - 1);
-    double before = tsp_length(&t, tour);
-    assert_int_equal(tsp_local(&t, 50, 0, 1, tour, NULL), ONET_OK);
-    assert_true(tsp_is_tour(n, tour) && tsp_length(&t, tour) <= before * (1 + 1e-9));
+    assert_true(onet_tsp_is_tour(n, tour) && tour[0] == n - 1);
+    double before = onet_tsp_length(&t, tour);
+    assert_int_equal(tsp_local(&t, 50, NULL, 1, tour, NULL), ONET_OK);
+    assert_true(onet_tsp_is_tour(n, tour) && onet_tsp_length(&t, tour) <= before * (1 + 1e-9));
     assert_int_equal(tsp_christofides(&t, tour, NULL), ONET_OK);
-    assert_true(tsp_is_tour(n, tour) && tsp_length(&t, tour) <= 1.5 * proof.length * (1 + 1e-9));
-    tsp_free(&t);
+    assert_true(onet_tsp_is_tour(n, tour) && onet_tsp_length(&t, tour) <= 1.5 * proof.length * (1 + 1e-9));
+    onet_tsp_free(&t);
 }
 
 static void degenerate_inputs(void **state) {
@@ -109,15 +110,15 @@ static void degenerate_inputs(void **state) {
 static void canonical_form(void **state) {
     (void)state;
     double xy[] = {1, 1, 0, 1, 1, 0, 0, 0};
-    tsp_instance t;
-    assert_int_equal(tsp_points(&t, 4, xy, NULL), ONET_OK);
+    onet_tsp t;
+    assert_int_equal(onet_tsp_points(&t, 4, xy, NULL), ONET_OK);
     int32_t want[] = {3, 2, 0, 1};
     int32_t given[][4] = {{0, 1, 3, 2}, {2, 3, 1, 0}, {3, 1, 0, 2}, {3, 2, 0, 1}, {1, 0, 2, 3}};
     for (int i = 0; i < 5; i++) {
-        tsp_canonical(&t, given[i]);
+        onet_tsp_canonical(&t, given[i]);
         assert_memory_equal(given[i], want, sizeof want);
     }
-    tsp_free(&t);
+    onet_tsp_free(&t);
     int n = 12;
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 3};
     for (size_t k = 0; k < 50; k++) {
@@ -125,7 +126,7 @@ static void canonical_form(void **state) {
         int32_t tour[12];
         tsp_draw(&plan, k, points);
         assert_int_equal(tsp_floats(&t, n, points, NULL), ONET_OK);
-        assert_int_equal(tsp_exact(&t, 0, tour, NULL, NULL), ONET_OK);
+        assert_int_equal(tsp_exact(&t, NULL, tour, NULL, NULL), ONET_OK);
         double area = 0;
         for (int i = 0; i < n; i++) {
             const double *a = t.xy + 2 * tour[i], *b = t.xy + 2 * tour[(i + 1) % n];
@@ -133,7 +134,7 @@ static void canonical_form(void **state) {
             assert_true(a[0] + a[1] >= t.xy[2 * tour[0]] + t.xy[2 * tour[0] + 1]);
         }
         assert_true(area > 0);
-        tsp_free(&t);
+        onet_tsp_free(&t);
     }
 }
 
@@ -164,24 +165,24 @@ static void time_limit_gives_a_bound(void **state) {
     tsp_plan plan = {.size = &n, .sizes = 1, .seed = 1};
     float xy[400];
     int32_t tour[200];
-    tsp_instance t;
-    tsp_proof proof;
+    onet_tsp t;
+    onet_tsp_proof proof;
     tsp_draw(&plan, 0, xy);
     assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
-    assert_int_equal(tsp_exact(&t, 0.05, tour, &proof, NULL), ONET_OK);
-    assert_true(tsp_is_tour(n, tour));
+    assert_int_equal(tsp_exact(&t, &(tsp_limit){.seconds = 0.05}, tour, &proof, NULL), ONET_OK);
+    assert_true(onet_tsp_is_tour(n, tour));
     assert_true(proof.bound <= proof.length && proof.bound > 0.5 * proof.length);
-    tsp_free(&t);
+    onet_tsp_free(&t);
 }
 
 static void hostile_points(void **state) {
     (void)state;
-    tsp_instance t;
+    onet_tsp t;
     onet_error err;
     double bad[][4] = {{0, NAN, 1, 1}, {0, INFINITY, 1, 1}, {-1e308, -1e308, 1e308, 1e308}};
-    for (int i = 0; i < 3; i++) assert_int_equal(tsp_points(&t, 2, bad[i], &err), ONET_BAD);
-    assert_int_equal(tsp_blank(&t, 0, true, &err), ONET_BAD);
-    assert_int_equal(tsp_blank(&t, TSP_MAX_CITIES + 1, true, &err), ONET_BAD);
+    for (int i = 0; i < 3; i++) assert_int_equal(onet_tsp_points(&t, 2, bad[i], &err), ONET_BAD);
+    assert_int_equal(onet_tsp_blank(&t, 0, true, &err), ONET_BAD);
+    assert_int_equal(onet_tsp_blank(&t, ONET_TSP_MAX_CITIES + 1, true, &err), ONET_BAD);
 }
 
 int main(void) {

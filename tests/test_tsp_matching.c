@@ -3,8 +3,9 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "tsp/generate.h"
+#include "tours/generate.h"
 #include "tsp/matching.h"
+#include "tsp/solvers.h"
 #include "unit.h"
 
 /* The cheapest matching of the cities not in `done`, by trying all. */
@@ -114,20 +115,20 @@ static double mean_gap(int n, int instances) {
     assert_true(xy && tour);
     double sum = 0;
     for (int i = 0; i < instances; i++) {
-        tsp_instance t;
+        onet_tsp t;
         tsp_draw(&plan, (size_t)i, xy);
         assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
         assert_int_equal(tsp_christofides(&t, tour, NULL), ONET_OK);
-        assert_true(tsp_is_tour(n, tour));
-        double length = tsp_length(&t, tour);
+        assert_true(onet_tsp_is_tour(n, tour));
+        double length = onet_tsp_length(&t, tour);
         if (n <= 20) {
-            assert_int_equal(tsp_exact(&t, 0, tour, NULL, NULL), ONET_OK);
+            assert_int_equal(tsp_exact(&t, NULL, tour, NULL, NULL), ONET_OK);
         } else {
             assert_int_equal(tsp_farthest(&t, tour, NULL), ONET_OK);
-            assert_int_equal(tsp_local(&t, 4000, 0, 1, tour, NULL), ONET_OK);
+            assert_int_equal(tsp_local(&t, 4000, NULL, 1, tour, NULL), ONET_OK);
         }
-        sum += length / tsp_length(&t, tour) - 1;
-        tsp_free(&t);
+        sum += length / onet_tsp_length(&t, tour) - 1;
+        onet_tsp_free(&t);
     }
     free(xy);
     free(tour);

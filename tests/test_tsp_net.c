@@ -8,12 +8,12 @@
 #include "data/sets.h"
 #include "show/chart.h"
 #include "show/tours.h"
-#include "tsp/gaps.h"
-#include "tsp/generate.h"
+#include "tours/gaps.h"
+#include "tours/generate.h"
 #include "unit.h"
 
 static onet_model *model;
-static tsp_net *net;
+static onet_tsp_net *net;
 
 static onet_sets *instances(const int *sizes, int count, uint64_t seed, size_t total) {
     tsp_plan plan = {.size = sizes, .sizes = count, .seed = seed};
@@ -44,7 +44,7 @@ static int train_net(void **state) {
     onet_status status = onet_train(&model, sets, NULL, &options, &err);
     onet_sets_free(sets);
     if (!status)
-        status = tsp_net_new(
+        status = onet_tsp_net_new(
             &net, model, &(onet_order_options){.size = sizeof(onet_order_options), .beam = 5, .threads = 1},
             &err);
     if (status) print_message("%s\n", err.text);
@@ -53,16 +53,16 @@ static int train_net(void **state) {
 
 static int free_net(void **state) {
     (void)state;
-    tsp_net_free(net);
+    onet_tsp_net_free(net);
     onet_model_free(model);
     return 0;
 }
 
-static void tours_of(const tsp_instance *t, tsp_place place, int symmetries, int32_t *probable,
+static void tours_of(const onet_tsp *t, onet_tsp_place place, int symmetries, int32_t *probable,
                      int32_t *shortest) {
     onet_error err;
-    assert_int_equal(tsp_net_tours(net, t, 1, place, symmetries, &probable, &shortest, &err), ONET_OK);
-    assert_true(tsp_is_tour(t->n, probable) && tsp_is_tour(t->n, shortest));
+    assert_int_equal(onet_tsp_net_tours(net, t, 1, place, symmetries, &probable, &shortest, &err), ONET_OK);
+    assert_true(onet_tsp_is_tour(t->n, probable) && onet_tsp_is_tour(t->n, shortest));
 }
 
 static void shortest_is_no_longer(void **state) {
@@ -73,15 +73,15 @@ static void shortest_is_no_longer(void **state) {
     for (size_t i = 0; i < 20; i++) {
         float xy[28];
         int32_t probable[14], shortest[14], any[14], best[14];
-        tsp_instance t;
+        onet_tsp t;
         tsp_draw(&plan, i, xy);
         assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
-        tours_of(&t, TSP_AS_IS, 1, probable, shortest);
-        tours_of(&t, TSP_AS_IS, 8, any, best);
-        assert_true(tsp_length(&t, shortest) <= tsp_length(&t, probable));
-        assert_true(tsp_length(&t, best) <= tsp_length(&t, shortest));
-        shorter += tsp_length(&t, probable) - tsp_length(&t, best);
-        tsp_free(&t);
+        tours_of(&t, ONET_TSP_AS_IS, 1, probable, shortest);
+        tours_of(&t, ONET_TSP_AS_IS, 8, any, best);
+        assert_true(onet_tsp_length(&t, shortest) <= onet_tsp_length(&t, probable));
+        assert_true(onet_tsp_length(&t, best) <= onet_tsp_length(&t, shortest));
+        shorter += onet_tsp_length(&t, probable) - onet_tsp_length(&t, best);
+        onet_tsp_free(&t);
     }
     assert_true(shorter > 0);
 }
@@ -95,17 +95,17 @@ static void scale_and_place_do_not_matter(void **state) {
         float xy[24];
         double moved[24];
         int32_t tour[4][12];
-        tsp_instance t, far;
+        onet_tsp t, far;
         tsp_draw(&plan, i, xy);
         for (int k = 0; k < 24; k++) moved[k] = xy[k] * 4096.0 + (k % 2 ? 1048576.0 : -2097152.0);
         assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
-        assert_int_equal(tsp_points(&far, n, moved, NULL), ONET_OK);
-        tours_of(&t, TSP_FITTED, 1, tour[0], tour[1]);
-        tours_of(&far, TSP_FITTED, 1, tour[2], tour[3]);
+        assert_int_equal(onet_tsp_points(&far, n, moved, NULL), ONET_OK);
+        tours_of(&t, ONET_TSP_FITTED, 1, tour[0], tour[1]);
+        tours_of(&far, ONET_TSP_FITTED, 1, tour[2], tour[3]);
         assert_memory_equal(tour[0], tour[2], sizeof tour[0]);
         assert_memory_equal(tour[1], tour[3], sizeof tour[1]);
-        tsp_free(&t);
-        tsp_free(&far);
+        onet_tsp_free(&t);
+        onet_tsp_free(&far);
     }
 }
 
@@ -113,21 +113,21 @@ static void degenerate_inputs(void **state) {
     (void)state;
     double xy[60] = {0};
     int32_t probable[30], shortest[30];
-    tsp_instance t;
+    onet_tsp t;
     for (int n = 1; n <= 30; n++) {
         for (int line = 0; line < 2; line++) {
             for (int i = 0; i < n; i++) xy[2 * i] = line * 1e9 * i, xy[2 * i + 1] = 7;
-            assert_int_equal(tsp_points(&t, n, xy, NULL), ONET_OK);
-            tours_of(&t, TSP_FITTED, 8, probable, shortest);
-            tsp_free(&t);
+            assert_int_equal(onet_tsp_points(&t, n, xy, NULL), ONET_OK);
+            tours_of(&t, ONET_TSP_FITTED, 8, probable, shortest);
+            onet_tsp_free(&t);
         }
     }
     onet_error err;
     int32_t *tour = probable;
-    assert_int_equal(tsp_blank(&t, 3, false, NULL), ONET_OK);
-    assert_int_equal(tsp_net_tours(net, &t, 1, TSP_FITTED, 1, &tour, NULL, &err), ONET_USAGE);
+    assert_int_equal(onet_tsp_blank(&t, 3, false, NULL), ONET_OK);
+    assert_int_equal(onet_tsp_net_tours(net, &t, 1, ONET_TSP_FITTED, 1, &tour, NULL, &err), ONET_USAGE);
     assert_non_null(strstr(err.text, "coordinates"));
-    tsp_free(&t);
+    onet_tsp_free(&t);
 }
 
 static void gaps_add_up(void **state) {
@@ -148,10 +148,10 @@ static void gaps_add_up(void **state) {
     assert_true(row.gap[GAP_SYMMETRIC].mean <= row.gap[GAP_SHORTEST].mean);
     double sum = 0;
     for (size_t i = 1; i < sets->count; i += 2) {
-        tsp_instance t;
+        onet_tsp t;
         assert_int_equal(tsp_floats(&t, 8, sets_item(sets, sets->start[i]), NULL), ONET_OK);
-        sum += tsp_length(&t, sets->order + sets->start[i]);
-        tsp_free(&t);
+        sum += onet_tsp_length(&t, sets->order + sets->start[i]);
+        onet_tsp_free(&t);
     }
     assert_true(fabs(sum / 150 - row.length[GAP_REFERENCE].mean) < 1e-12);
     assert_int_equal(gap_measure(&row, 7, &setting, NULL), ONET_USAGE);

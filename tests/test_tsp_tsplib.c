@@ -4,13 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tsp/methods.h"
-#include "tsp/tsplib.h"
+#include "ordernet_tsp.h"
+#include "tours/tsplib.h"
+#include "tsp/solvers.h"
 #include "unit.h"
 
 static bool recognised; /* the file that was read last */
 
-static onet_status read_path(tsp_instance *t, const char *name, onet_error *err) {
+static onet_status read_path(onet_tsp *t, const char *name, onet_error *err) {
     input *in;
     onet_status status = input_open(&in, name, err);
     if (status) return status;
@@ -29,8 +30,8 @@ static void published_optima(void **state) {
                  {"eil51", 426},    {"berlin52", 7542},  {"st70", 675}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char name[64], path[SHARED_PATH];
-        tsp_instance t;
-        tsp_proof proof;
+        onet_tsp t;
+        onet_tsp_proof proof;
         int32_t tour[100];
         onet_error err;
         snprintf(name, sizeof name, "tsplib/%s.tsp", cases[i].file);
@@ -38,12 +39,12 @@ static void published_optima(void **state) {
         assert_int_equal(read_path(&t, path, &err), ONET_OK);
         assert_true(recognised && t.whole && t.n <= 100);
         assert_string_equal(t.name, cases[i].file);
-        assert_int_equal(tsp_exact(&t, 120, tour, &proof, &err), ONET_OK);
-        assert_true(proof.proven && tsp_is_tour(t.n, tour));
-        assert_true(proof.length == cases[i].optimum && tsp_length(&t, tour) == cases[i].optimum);
+        assert_int_equal(tsp_exact(&t, &(tsp_limit){.seconds = 120}, tour, &proof, &err), ONET_OK);
+        assert_true(proof.proven && onet_tsp_is_tour(t.n, tour));
+        assert_true(proof.length == cases[i].optimum && onet_tsp_length(&t, tour) == cases[i].optimum);
         assert_int_equal(tsp_christofides(&t, tour, &err), ONET_OK);
-        assert_true(tsp_is_tour(t.n, tour));
-        tsp_free(&t);
+        assert_true(onet_tsp_is_tour(t.n, tour));
+        onet_tsp_free(&t);
     }
 }
 
@@ -84,7 +85,7 @@ static void every_layout(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512];
-        tsp_instance t;
+        onet_tsp t;
         onet_error err;
         snprintf(
             text, sizeof text,
@@ -95,12 +96,12 @@ static void every_layout(void **state) {
         assert_int_equal(read_path(&t, path, &err), ONET_OK);
         assert_true(recognised && t.n == 3 && t.whole);
         assert_string_equal(t.name, "m");
-        assert_true(tsp_distance(&t, 0, 1) == 1 && tsp_distance(&t, 0, 2) == 2 &&
-                    tsp_distance(&t, 1, 2) == 3);
-        assert_true(tsp_distance(&t, 1, 0) == 1 && tsp_distance(&t, 2, 0) == 2 &&
-                    tsp_distance(&t, 2, 1) == 3);
+        assert_true(onet_tsp_distance(&t, 0, 1) == 1 && onet_tsp_distance(&t, 0, 2) == 2 &&
+                    onet_tsp_distance(&t, 1, 2) == 3);
+        assert_true(onet_tsp_distance(&t, 1, 0) == 1 && onet_tsp_distance(&t, 2, 0) == 2 &&
+                    onet_tsp_distance(&t, 2, 1) == 3);
         assert_true(t.xy[0] == 1 && t.xy[3] == 6);
-        tsp_free(&t);
+        onet_tsp_free(&t);
     }
 }
 
@@ -112,7 +113,7 @@ static void rounded_distances(void **state) {
     } cases[] = {{"EUC_2D", 5}, {"CEIL_2D", 6}, {"ATT", 2}, {"GEO", 630}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[256];
-        tsp_instance t;
+        onet_tsp t;
         onet_error err;
         snprintf(text, sizeof text,
                  "DIMENSION: 2\nTYPE: TSP\nEDGE_WEIGHT_TYPE: %s\nNODE_COORD_SECTION\n1 0 0\n2 3.1 4.1\n",
@@ -120,11 +121,12 @@ static void rounded_distances(void **state) {
         put(text);
         assert_int_equal(read_path(&t, path, &err), ONET_OK);
         if (strcmp(cases[i].type, "GEO")) {
-            assert_true(tsp_distance(&t, 0, 1) == cases[i].want);
+            assert_true(onet_tsp_distance(&t, 0, 1) == cases[i].want);
         } else {
-            assert_true(tsp_distance(&t, 0, 1) > 500 && tsp_distance(&t, 0, 1) < 600 && t.xy[2] == 4.1);
+            assert_true(onet_tsp_distance(&t, 0, 1) > 500 && onet_tsp_distance(&t, 0, 1) < 600 &&
+                        t.xy[2] == 4.1);
         }
-        tsp_free(&t);
+        onet_tsp_free(&t);
     }
 }
 
@@ -164,14 +166,14 @@ static void bad_files(void **state) {
          "the file ends"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tsp_instance t;
+        onet_tsp t;
         onet_error err = {{0}};
         put(cases[i].text);
         assert_int_equal(read_path(&t, path, &err), ONET_BAD);
         if (!strstr(err.text, cases[i].says) || !strstr(err.text, path)) fail_msg("%zu: %s", i, err.text);
         assert_null(t.dist);
     }
-    tsp_instance t;
+    onet_tsp t;
     onet_error err;
     assert_int_equal(read_path(&t, "/nowhere/x.tsp", &err), ONET_IO);
 }
@@ -180,10 +182,10 @@ static void tour_file(void **state) {
     (void)state;
     double xy[] = {0, 0, 1, 0, 1, 1, 0, 1};
     int32_t tour[] = {0, 1, 2, 3};
-    tsp_instance t;
+    onet_tsp t;
     onet_error err;
     char text[512] = {0};
-    assert_int_equal(tsp_points(&t, 4, xy, &err), ONET_OK);
+    assert_int_equal(onet_tsp_points(&t, 4, xy, &err), ONET_OK);
     strcpy(t.name, "square");
     assert_int_equal(tsplib_write_tour(&t, tour, path, &err), ONET_OK);
     FILE *file = fopen(path, "r");
@@ -192,7 +194,7 @@ static void tour_file(void **state) {
     fclose(file);
     assert_string_equal(text, "NAME : square\nCOMMENT : length 4.000000000\nTYPE : TOUR\nDIMENSION : 4\n"
                               "TOUR_SECTION\n1\n2\n3\n4\n-1\nEOF\n");
-    tsp_free(&t);
+    onet_tsp_free(&t);
 }
 
 int main(void) {

@@ -10,9 +10,9 @@
 #include "cli/touring.h"
 #include "show/canvas.h"
 #include "show/tours.h"
-#include "tsp/load.h"
+#include "tours/load.h"
 
-enum { MOST_METHODS = TSP_METHODS, MOST_ROWS = 24, NAME_WIDTH = 12 };
+enum { MOST_METHODS = ONET_TSP_METHODS, MOST_ROWS = 24, NAME_WIDTH = 12 };
 
 typedef struct compare_values {
     const char *methods;
@@ -31,11 +31,11 @@ static void defaults(void *values) {
 }
 
 typedef struct comparison {
-    tsp_method method[MOST_METHODS];
+    onet_tsp_method method[MOST_METHODS];
     int methods;
-    tsp_effort effort;
+    onet_tsp_options effort;
     int rows; /* instances kept for the picture */
-    tsp_instance t[MOST_ROWS];
+    onet_tsp t[MOST_ROWS];
     int32_t *tour[MOST_ROWS * MOST_METHODS];
     tour_panel panel[MOST_ROWS * MOST_METHODS];
 } comparison;
@@ -43,14 +43,14 @@ typedef struct comparison {
 static onet_status parse_methods(comparison *c, const char *list, onet_error *err) {
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ",");
-        const onet_choice *found = choice_named(tsp_methods(), at, length);
+        const onet_choice *found = choice_named(onet_tsp_methods(), at, length);
         if (!found) {
             char names[128];
             return fail(err, ONET_USAGE, "--methods: '%.*s' is none of %s", (int)length, at,
-                        choice_names(tsp_methods(), ", ", names, sizeof names));
+                        choice_names(onet_tsp_methods(), ", ", names, sizeof names));
         }
         if (c->methods == MOST_METHODS) return fail(err, ONET_USAGE, "--methods: more than %d", MOST_METHODS);
-        c->method[c->methods++] = (tsp_method)found->value;
+        c->method[c->methods++] = (onet_tsp_method)found->value;
         at += length;
         if (!*at) return ONET_OK;
     }
@@ -58,12 +58,12 @@ static onet_status parse_methods(comparison *c, const char *list, onet_error *er
 
 static void print_head(const comparison *c) {
     printf("%-*s %6s", NAME_WIDTH, "instance", "cities");
-    for (int m = 0; m < c->methods; m++) printf("  %20s", choice_name(tsp_methods(), c->method[m]));
+    for (int m = 0; m < c->methods; m++) printf("  %20s", choice_name(onet_tsp_methods(), c->method[m]));
     printf("\n");
 }
 
 /* One method's column: the length, and by how much it is over the first method's. */
-static void describe(const comparison *c, const tsp_instance *t, int m, const tsp_proof *proof, double first,
+static void describe(const comparison *c, const onet_tsp *t, int m, const onet_tsp_proof *proof, double first,
                      tour_panel *panel) {
     char over[32] = "";
     double more = first > 0 ? 100 * (proof->length / first - 1) : 0;
@@ -71,12 +71,12 @@ static void describe(const comparison *c, const tsp_instance *t, int m, const ts
     if (proof->proven) snprintf(over, sizeof over, "optimal");
     printf("  %*.*f %8s", 11, t->whole ? 0 : 4, proof->length, over);
     snprintf(panel->title, sizeof panel->title, "%.24s, %d cities", t->name[0] ? t->name : "instance", t->n);
-    snprintf(panel->note, sizeof panel->note, "%s %.*f%s%s", choice_name(tsp_methods(), c->method[m]),
+    snprintf(panel->note, sizeof panel->note, "%s %.*f%s%s", choice_name(onet_tsp_methods(), c->method[m]),
              t->whole ? 0 : 4, proof->length, over[0] ? ", " : "", over);
 }
 
 /* Keeps the instance when there is room and it can be drawn. */
-static onet_status compare_one(comparison *c, tsp_instance *t, onet_error *err) {
+static onet_status compare_one(comparison *c, onet_tsp *t, onet_error *err) {
     onet_status status = ONET_OK;
     double first = 0;
     int32_t **tour = c->tour + c->rows * c->methods;
@@ -84,14 +84,14 @@ static onet_status compare_one(comparison *c, tsp_instance *t, onet_error *err) 
     bool keep = t->xy && c->rows < MOST_ROWS - 1;
     printf("%-*.*s %6d", NAME_WIDTH, NAME_WIDTH, t->name[0] ? t->name : "instance", t->n);
     for (int m = 0; m < c->methods && !status; m++) {
-        tsp_proof proof;
-        if (c->method[m] == TSP_ORDERNET && !t->xy) {
+        onet_tsp_proof proof;
+        if (c->method[m] == ONET_TSP_ORDERNET && !t->xy) {
             printf("  %11s %8s", "-", ""); /* the net needs coordinates */
             continue;
         }
         tour[m] = array_new((size_t)t->n, sizeof **tour);
         if (!tour[m]) status = fail_memory(err, "a tour");
-        if (!status) status = tsp_solve(t, c->method[m], &c->effort, tour[m], &proof, err);
+        if (!status) status = onet_tsp_solve(t, c->method[m], &c->effort, tour[m], &proof, err);
         if (status) break;
         panel[m] = (tour_panel){.n = t->n, .xy = t->xy, .tour = tour[m], .against = m ? tour[0] : NULL};
         describe(c, t, m, &proof, first, &panel[m]);
@@ -100,7 +100,7 @@ static onet_status compare_one(comparison *c, tsp_instance *t, onet_error *err) 
     printf("\n");
     if (keep && !status) {
         c->t[c->rows++] = *t;
-        *t = (tsp_instance){0};
+        *t = (onet_tsp){0};
         return ONET_OK;
     }
     for (int m = 0; m < c->methods; m++) {
@@ -116,10 +116,10 @@ static onet_status compare_file(comparison *c, const char *path, const onet_read
     onet_status status = tsp_load(&file, path, read, err);
     if (status) return status;
     for (size_t i = 0; i < file.count && !status; i++) {
-        tsp_instance t = {0};
+        onet_tsp t = {0};
         status = tsp_get(&file, i, &t, err);
         if (!status) status = compare_one(c, &t, err);
-        tsp_free(&t);
+        onet_tsp_free(&t);
     }
     tsp_unload(&file);
     return status;
@@ -136,7 +136,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_status status = parse_methods(c, v->methods, err);
     if (!status && v->draw) status = canvas_possible(v->draw, err);
     for (int m = 0; m < c->methods && !status && !model; m++)
-        if (c->method[m] == TSP_ORDERNET) status = tour_net_open(&v->net, &model, &c->effort.net, err);
+        if (c->method[m] == ONET_TSP_ORDERNET) status = tour_net_open(&v->net, &model, &c->effort.net, err);
     if (!status) print_head(c);
     for (int i = 0; i < count && !status; i++) status = compare_file(c, operands[i], &v->read, err);
     if (!status && v->draw) {
@@ -144,9 +144,9 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
             .title = v->title, .columns = c->methods, .count = c->rows * c->methods, .panels = c->panel};
         status = tours_write(&page, v->draw, err);
     }
-    for (int i = 0; i < c->rows; i++) tsp_free(&c->t[i]);
+    for (int i = 0; i < c->rows; i++) onet_tsp_free(&c->t[i]);
     for (int i = 0; i < MOST_ROWS * MOST_METHODS; i++) free(c->tour[i]);
-    tsp_net_free(c->effort.net);
+    onet_tsp_net_free(c->effort.net);
     onet_model_free(model);
     free(c);
     return status;

@@ -11,7 +11,7 @@
 #include "cli/progress.h"
 #include "cli/touring.h"
 #include "show/chart.h"
-#include "tsp/gaps.h"
+#include "tours/gaps.h"
 
 typedef struct evaluate_values {
     tour_net_values net;
@@ -182,7 +182,7 @@ static int tick(void *context, int n, size_t done, size_t total) {
 static onet_status list_sizes(const onet_sets *sets, table *t, onet_error *err) {
     for (size_t i = 0; i < sets->count; i++) {
         int n = (int)onet_sets_size(sets, i), at = 0;
-        if (n > TSP_MAX_CITIES) return fail(err, ONET_BAD, "set %zu has %d cities, too many", i + 1, n);
+        if (n > ONET_TSP_MAX_CITIES) return fail(err, ONET_BAD, "set %zu has %d cities, too many", i + 1, n);
         while (at < t->rows && t->row[at].n < n) at++;
         if (at < t->rows && t->row[at].n == n) continue;
         if (t->rows == MOST_SIZES) return fail(err, ONET_BAD, "more than %d sizes of sets", MOST_SIZES);
@@ -233,8 +233,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status) print_table(v, t);
     if (!status && v->out) status = write_csv(v, t, err);
     for (int gaps = 0; gaps < 2 && !status && v->figure; gaps++) status = draw_figure(v, t, gaps, err);
-    tsp_net_free(setting.greedy);
-    tsp_net_free(setting.beam);
+    onet_tsp_net_free(setting.greedy);
+    onet_tsp_net_free(setting.beam);
     onet_model_free(model);
     onet_model_free(again);
     pool_free(setting.threads);
@@ -262,7 +262,7 @@ static const option options[] = {
      .argument = "N",
      .field = AT(proven_to),
      .low = 0,
-     .high = TSP_MAX_CITIES,
+     .high = ONET_TSP_MAX_CITIES,
      .help = "Up to this size the orders in the files are proven optimal tours, beyond it the best of a long "
              "local search; the results say so."},
     {.name = "out",

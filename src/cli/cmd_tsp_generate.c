@@ -6,8 +6,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "tsp/generate.h"
-#include "tsp/stop.h"
+#include "tours/generate.h"
 
 /* Instances solved between two writes: fewer where each takes long, so that progress shows. */
 static size_t chunk(const option_sizes *n) {
@@ -45,13 +44,13 @@ static onet_status write_sets(onet_writer *out, const onet_sets *sets, onet_erro
 
 /* Instances are written chunk by chunk: formats of lines need not hold all of them. */
 static onet_status generate(const generate_values *v, pool *threads, onet_writer *out, onet_error *err) {
-    tsp_plan plan = {.size = v->n.value, .sizes = v->n.count, .seed = v->seed, .label = v->label};
+    tsp_plan plan = {
+        .size = v->n.value, .sizes = v->n.count, .seed = v->seed, .label = v->label, .stop = interrupt_asked};
     size_t total = (size_t)v->per_size * (size_t)v->n.count;
     size_t piece = chunk(&v->n);
     progress p;
     progress_start(&p, v->quiet);
     interrupt_catch();
-    tsp_stop_when(interrupted);
     onet_status status = onet_writer_begin(out, NULL, err);
     for (size_t first = 0; first < total && !status; first += piece) {
         size_t count = total - first < piece ? total - first : piece;
@@ -97,7 +96,7 @@ static const option options[] = {
      .argument = "SIZES",
      .required = true,
      .low = 1,
-     .high = TSP_MAX_CITIES,
+     .high = ONET_TSP_MAX_CITIES,
      .field = offsetof(generate_values, n),
      .help = "Numbers of cities: 20, or 5-20, or 5-20,25,30."},
     {.name = "per-size",

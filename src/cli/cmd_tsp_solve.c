@@ -12,14 +12,13 @@
 #include "cli/touring.h"
 #include "show/canvas.h"
 #include "show/tours.h"
-#include "tsp/load.h"
-#include "tsp/stop.h"
-#include "tsp/tsplib.h"
+#include "tours/load.h"
+#include "tours/tsplib.h"
 
 enum { MOST_PANELS = 12, COLUMNS = 4 };
 
 typedef struct solve_values {
-    tsp_method method;
+    onet_tsp_method method;
     double seconds;
     uint64_t kicks, seed;
     const char *out, *draw;
@@ -40,7 +39,7 @@ static void defaults(void *values) {
 typedef struct kept {
     onet_sets *tours;
     tour_panel panel[MOST_PANELS];
-    tsp_instance drawn[MOST_PANELS];
+    onet_tsp drawn[MOST_PANELS];
     int32_t *drawn_tour[MOST_PANELS];
     int panels;
 } kept;
@@ -48,7 +47,7 @@ typedef struct kept {
 static void free_kept(kept *k) {
     onet_sets_free(k->tours);
     for (int i = 0; i < k->panels; i++) {
-        tsp_free(&k->drawn[i]);
+        onet_tsp_free(&k->drawn[i]);
         free(k->drawn_tour[i]);
     }
 }
@@ -62,13 +61,13 @@ static void print_length(bool whole, double length) {
 }
 
 /* TSPLIB numbers its nodes from 1, the engine's formats count from 0. */
-static void print_answer(const solve_values *v, const tsp_file *file, const tsp_instance *t,
-                         const int32_t *tour, const tsp_proof *proof) {
+static void print_answer(const solve_values *v, const tsp_file *file, const onet_tsp *t, const int32_t *tour,
+                         const onet_tsp_proof *proof) {
     printf("%s: %d cit%s, %s, length ", t->name[0] ? t->name : "instance", t->n, t->n == 1 ? "y" : "ies",
-           choice_name(tsp_methods(), v->method));
+           choice_name(onet_tsp_methods(), v->method));
     print_length(t->whole, proof->length);
     if (proof->proven) printf(", optimal");
-    if (v->method == TSP_EXACT && !proof->proven) {
+    if (v->method == ONET_TSP_EXACT && !proof->proven) {
         printf(", not proven: no tour is shorter than ");
         print_length(t->whole, proof->bound);
         printf(" (%.2f%% less)", 100 * (1 - proof->bound / proof->length));
@@ -80,8 +79,8 @@ static void print_answer(const solve_values *v, const tsp_file *file, const tsp_
 }
 
 /* Takes the instance over when it is one of those to draw. */
-static onet_status keep(const solve_values *v, const tsp_file *file, size_t i, tsp_instance *t,
-                        const int32_t *tour, const tsp_proof *proof, kept *k, onet_error *err) {
+static onet_status keep(const solve_values *v, const tsp_file *file, size_t i, onet_tsp *t,
+                        const int32_t *tour, const onet_tsp_proof *proof, kept *k, onet_error *err) {
     onet_status status = ONET_OK;
     if (v->out && file->sets)
         status = onet_sets_append(k->tours, t->n, 2, file->sets->items + 2 * file->sets->start[i], tour, err);
@@ -94,22 +93,22 @@ static onet_status keep(const solve_values *v, const tsp_file *file, size_t i, t
     tour_panel *p = &k->panel[k->panels];
     *p = (tour_panel){.n = t->n, .xy = t->xy, .tour = copy};
     snprintf(p->title, sizeof p->title, "%s, %d cities", t->name[0] ? t->name : "instance", t->n);
-    snprintf(p->note, sizeof p->note, "%s, length %.*f%s", choice_name(tsp_methods(), v->method),
+    snprintf(p->note, sizeof p->note, "%s, length %.*f%s", choice_name(onet_tsp_methods(), v->method),
              t->whole ? 0 : 4, proof->length, proof->proven ? ", optimal" : "");
     k->drawn[k->panels] = *t;
     k->drawn_tour[k->panels++] = copy;
-    *t = (tsp_instance){0};
+    *t = (onet_tsp){0};
     return ONET_OK;
 }
 
-static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t i, const tsp_effort *effort,
-                             kept *k, double *length, onet_error *err) {
-    tsp_instance t = {0};
-    tsp_proof proof = {0};
+static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t i,
+                             const onet_tsp_options *effort, kept *k, double *length, onet_error *err) {
+    onet_tsp t = {0};
+    onet_tsp_proof proof = {0};
     onet_status status = tsp_get(file, i, &t, err);
     int32_t *tour = status ? NULL : array_new((size_t)t.n, sizeof *tour);
     if (!status && !tour) status = fail_memory(err, "a tour");
-    if (!status) status = tsp_solve(&t, v->method, effort, tour, &proof, err);
+    if (!status) status = onet_tsp_solve(&t, v->method, effort, tour, &proof, err);
     /* A search that was broken off found something, but not what was asked for. */
     if (!status && interrupted()) status = ONET_INTERRUPTED;
     if (status == ONET_USAGE && file->sets) error_prefix(err, "set %zu", i + 1);
@@ -118,19 +117,18 @@ static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t
         *length += proof.length;
         status = keep(v, file, i, &t, tour, &proof, k, err);
     }
-    tsp_free(&t);
+    onet_tsp_free(&t);
     free(tour);
     return status;
 }
 
-static onet_status solve_all(const solve_values *v, const tsp_file *file, const tsp_effort *effort,
+static onet_status solve_all(const solve_values *v, const tsp_file *file, const onet_tsp_options *effort,
                              onet_error *err) {
     kept k = {0};
     double length = 0;
     progress p;
     progress_start(&p, v->quiet || file->count == 1);
     interrupt_catch();
-    tsp_stop_when(interrupted);
     onet_status status = v->out && file->sets ? onet_sets_new(&k.tours, 2, err) : ONET_OK;
     for (size_t i = 0; i < file->count && !status; i++) {
         status = solve_one(v, file, i, effort, &k, &length, err);
@@ -170,16 +168,17 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     const solve_values *v = values;
     tsp_file file;
     onet_model *model = NULL;
-    tsp_effort effort = tour_net_effort(&v->net);
+    onet_tsp_options effort = tour_net_effort(&v->net);
     effort.seconds = v->seconds;
-    effort.kicks = (long)v->kicks;
+    effort.kicks = (int64_t)v->kicks;
     effort.seed = v->seed;
+    effort.stop = interrupt_asked;
     onet_status status = tsp_load(&file, operands[0], &v->read, err);
     if (status) return status;
     status = check_places(v, &file, err);
-    if (!status && v->method == TSP_ORDERNET) status = tour_net_open(&v->net, &model, &effort.net, err);
+    if (!status && v->method == ONET_TSP_ORDERNET) status = tour_net_open(&v->net, &model, &effort.net, err);
     if (!status) status = solve_all(v, &file, &effort, err);
-    tsp_net_free(effort.net);
+    onet_tsp_net_free(effort.net);
     onet_model_free(model);
     tsp_unload(&file);
     return status;
@@ -191,7 +190,7 @@ static const option options[] = {
     {.name = "method",
      .kind = OPTION_CHOICE,
      .argument = "METHOD",
-     .choices = tsp_methods,
+     .choices = onet_tsp_methods,
      .field = AT(method),
      .help = "How tours are found."},
     {.name = "time-limit",

@@ -31,3 +31,8 @@ void interrupt_catch(void) {
 bool interrupted(void) {
     return atomic_load(&first) != 0;
 }
+
+int interrupt_asked(void *unused) {
+    (void)unused;
+    return interrupted();
+}

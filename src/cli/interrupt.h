@@ -7,5 +7,7 @@
 
 void interrupt_catch(void);
 bool interrupted(void);
+/* The same, as a callback of the library. */
+int interrupt_asked(void *unused);
 
 #endif

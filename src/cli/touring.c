@@ -25,19 +25,21 @@ void tour_net_defaults(tour_net_values *values) {
     values->symmetries = 1;
 }
 
-tsp_effort tour_net_effort(const tour_net_values *values) {
-    return (tsp_effort){.symmetries = values->symmetries,
-                        .shortest = values->shortest || values->symmetries > 1};
+onet_tsp_options tour_net_effort(const tour_net_values *values) {
+    return (onet_tsp_options){.size = sizeof(onet_tsp_options),
+                              .symmetries = values->symmetries,
+                              .shortest = values->shortest || values->symmetries > 1};
 }
 
-onet_status tour_net_open(const tour_net_values *values, onet_model **model, tsp_net **net, onet_error *err) {
+onet_status tour_net_open(const tour_net_values *values, onet_model **model, onet_tsp_net **net,
+                          onet_error *err) {
     char shipped[PATH_MAX];
     *model = NULL;
     *net = NULL;
     onet_status status =
         values->model ? ONET_OK : model_path(shipped, sizeof shipped, "tsp.safetensors", err);
     if (!status) status = onet_model_load(model, values->model ? values->model : shipped, err);
-    if (!status) status = tsp_net_new(net, *model, &values->search, err);
+    if (!status) status = onet_tsp_net_new(net, *model, &values->search, err);
     if (!status) return ONET_OK;
     onet_model_free(*model);
     *model = NULL;

@@ -3,7 +3,8 @@
 #define CLI_TOURING_H
 
 #include "cli/ordering.h"
-#include "tsp/methods.h"
+#include "ordernet_tsp.h"
+#include <stdbool.h>
 
 typedef struct tour_net_values {
     const char *model; /* NULL: the shipped one */
@@ -59,9 +60,10 @@ const onet_choice *tour_symmetries(void);
 void tour_net_defaults(tour_net_values *values);
 
 /* Loads the model and makes a net of it; free both. */
-onet_status tour_net_open(const tour_net_values *values, onet_model **model, tsp_net **net, onet_error *err);
+onet_status tour_net_open(const tour_net_values *values, onet_model **model, onet_tsp_net **net,
+                          onet_error *err);
 
 /* What the net's options say of the effort; the rest of it is left out. */
-tsp_effort tour_net_effort(const tour_net_values *values);
+onet_tsp_options tour_net_effort(const tour_net_values *values);
 
 #endif

@@ -27,9 +27,9 @@ static void add_edge(walk *w, int a, int b) {
 
 /* Prim's algorithm from city 0: city joined[k] came in k-th, over the edge from from[joined[k]]; degree [n]
  * counts the tree's edges. */
-static void spanning_tree(const tsp_instance *t, double *reach, int *from, int *joined, int *degree) {
+static void spanning_tree(const onet_tsp *t, double *reach, int *from, int *joined, int *degree) {
     int n = t->n;
-    for (int i = 1; i < n; i++) reach[i] = tsp_distance(t, 0, i), from[i] = 0;
+    for (int i = 1; i < n; i++) reach[i] = onet_tsp_distance(t, 0, i), from[i] = 0;
     reach[0] = -1; /* in the tree */
     for (int k = 1; k < n; k++) {
         int near = -1;
@@ -39,20 +39,21 @@ static void spanning_tree(const tsp_instance *t, double *reach, int *from, int *
         degree[from[near]]++, degree[near]++;
         reach[near] = -1;
         for (int i = 0; i < n; i++)
-            if (reach[i] > tsp_distance(t, near, i)) reach[i] = tsp_distance(t, near, i), from[i] = near;
+            if (reach[i] > onet_tsp_distance(t, near, i))
+                reach[i] = onet_tsp_distance(t, near, i), from[i] = near;
     }
 }
 
 /* Adds the cheapest matching of the cities of odd degree. Distances are scaled by a power of 2 to whole
  * numbers of up to 42 bits; whole numbers stay as they are. */
-static onet_status match_odd(const tsp_instance *t, walk *w, const int *degree, int *odd, int32_t *mate,
+static onet_status match_odd(const onet_tsp *t, walk *w, const int *degree, int *odd, int32_t *mate,
                              onet_error *err) {
     int count = 0;
     double longest = 0;
     for (int i = 0; i < t->n; i++)
         if (degree[i] % 2) odd[count++] = i;
     for (int a = 0; a < count; a++)
-        for (int b = 0; b < a; b++) longest = fmax(longest, tsp_distance(t, odd[a], odd[b]));
+        for (int b = 0; b < a; b++) longest = fmax(longest, onet_tsp_distance(t, odd[a], odd[b]));
     int exponent;
     frexp(longest, &exponent);
     exponent = t->whole && exponent <= 42 ? 0 : 42 - exponent;
@@ -61,7 +62,7 @@ static onet_status match_odd(const tsp_instance *t, walk *w, const int *degree, 
     for (int a = 0; a < count; a++)
         for (int b = 0; b < count; b++)
             cost[(size_t)a * (size_t)count + (size_t)b] =
-                llround(ldexp(tsp_distance(t, odd[a], odd[b]), exponent));
+                llround(ldexp(onet_tsp_distance(t, odd[a], odd[b]), exponent));
     onet_status status = matching_perfect(count, cost, mate, err);
     for (int a = 0; a < count && !status; a++)
         if (a < mate[a]) add_edge(w, odd[a], odd[mate[a]]);
@@ -89,7 +90,7 @@ static void euler_tour(walk *w, int *stack, bool *visited, int32_t *tour) {
     }
 }
 
-onet_status tsp_christofides(const tsp_instance *t, int32_t *tour, onet_error *err) {
+onet_status tsp_christofides(const onet_tsp *t, int32_t *tour, onet_error *err) {
     size_t n = (size_t)t->n;
     int *ints = array_new(15 * n, sizeof *ints);
     double *reach = array_new(n, sizeof *reach);

@@ -6,25 +6,27 @@
 static const double ROUNDING = 1e-12; /* relative */
 
 /* Whether no path from `from` to any city gets shorter by a detour: d(from,c) + d(c,e) >= d(from,e). */
-static bool no_shortcut_from(const tsp_instance *t, int from) {
+static bool no_shortcut_from(const onet_tsp *t, int from) {
     for (int c = 0; c < t->n; c++)
         for (int e = 0; e < t->n; e++) {
-            double straight = tsp_distance(t, from, e);
-            if (tsp_distance(t, from, c) + tsp_distance(t, c, e) < straight * (1 - ROUNDING)) return false;
+            double straight = onet_tsp_distance(t, from, e);
+            if (onet_tsp_distance(t, from, c) + onet_tsp_distance(t, c, e) < straight * (1 - ROUNDING))
+                return false;
         }
     return true;
 }
 
-static bool no_shortcut_over(const tsp_instance *t, int city) {
+static bool no_shortcut_over(const onet_tsp *t, int city) {
     for (int c = 0; c < t->n; c++)
         for (int e = 0; e < c; e++) {
-            double straight = tsp_distance(t, c, e);
-            if (tsp_distance(t, c, city) + tsp_distance(t, city, e) < straight * (1 - ROUNDING)) return false;
+            double straight = onet_tsp_distance(t, c, e);
+            if (onet_tsp_distance(t, c, city) + onet_tsp_distance(t, city, e) < straight * (1 - ROUNDING))
+                return false;
         }
     return true;
 }
 
-int degenerate_merge(const tsp_instance *t, int32_t *first) {
+int degenerate_merge(const onet_tsp *t, int32_t *first) {
     size_t n = (size_t)t->n;
     int count = 0;
     for (int i = 0; i < t->n; i++) {
@@ -41,18 +43,18 @@ int degenerate_merge(const tsp_instance *t, int32_t *first) {
 
 /* From one end of the line to the other, and straight back. Any tour goes from end to end and back, so none
  * is shorter than twice their distance. */
-bool degenerate_line(const tsp_instance *t, int32_t *tour) {
+bool degenerate_line(const onet_tsp *t, int32_t *tour) {
     int n = t->n, end = 0, other = 0;
     for (int i = 0; i < n; i++)
-        if (tsp_distance(t, 0, i) > tsp_distance(t, 0, end)) end = i;
+        if (onet_tsp_distance(t, 0, i) > onet_tsp_distance(t, 0, end)) end = i;
     for (int i = 0; i < n; i++)
-        if (tsp_distance(t, end, i) > tsp_distance(t, end, other)) other = i;
+        if (onet_tsp_distance(t, end, i) > onet_tsp_distance(t, end, other)) other = i;
     for (int i = 0; i < n; i++) {
         int at = i;
-        for (; at > 0 && tsp_distance(t, end, tour[at - 1]) > tsp_distance(t, end, i); at--)
+        for (; at > 0 && onet_tsp_distance(t, end, tour[at - 1]) > onet_tsp_distance(t, end, i); at--)
             tour[at] = tour[at - 1];
         tour[at] = i;
     }
-    double least = 2 * tsp_distance(t, end, other);
-    return tsp_length(t, tour) <= least * (1 + 10 * ROUNDING) && no_shortcut_from(t, end);
+    double least = 2 * onet_tsp_distance(t, end, other);
+    return onet_tsp_length(t, tour) <= least * (1 + 10 * ROUNDING) && no_shortcut_from(t, end);
 }

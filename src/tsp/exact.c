@@ -20,7 +20,6 @@
 #include "base/memory.h"
 #include "tsp/degenerate.h"
 #include "tsp/solvers.h"
-#include "tsp/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +51,7 @@ typedef struct choice {
 } choice;
 
 typedef struct search {
-    const tsp_instance *t;
+    const onet_tsp *t;
     int n;
     int special;        /* the city outside the spanning tree */
     double *key;        /* [n, n]: distance, or SHUT, or FORCED */
@@ -82,7 +81,8 @@ typedef struct search {
     double best_length, cut; /* a bound from `cut` on ends a subtree */
     double open_bound;       /* least bound of the subtrees left unfinished */
     long nodes;
-    double end; /* time limit; 0: none */
+    const tsp_limit *limit;
+    double end; /* when the time limit comes; 0: none */
     bool stopped, no_memory;
 } search;
 
@@ -127,7 +127,7 @@ static void undo(search *s, size_t size) {
             s->open[c.i]++, s->open[c.j]++;
         else
             s->forced[c.i]--, s->forced[c.j]--;
-        *key_of(s, c.i, c.j) = *key_of(s, c.j, c.i) = tsp_distance(s->t, c.i, c.j);
+        *key_of(s, c.i, c.j) = *key_of(s, c.j, c.i) = onet_tsp_distance(s->t, c.i, c.j);
     }
 }
 
@@ -186,7 +186,7 @@ static double build_tree(search *s, const double *price) {
         s->parent[v] = p;
         s->rank[v] = joined;
         s->degree[v]++, s->degree[p]++;
-        bound += tsp_distance(s->t, v, p);
+        bound += onet_tsp_distance(s->t, v, p);
         left--;
         s->list[next] = s->list[left];
         s->reach[next] = s->reach[left];
@@ -208,7 +208,7 @@ static double build_tree(search *s, const double *price) {
     if (second > SHUT / 2) return INFINITY;
     s->ends[0] = a, s->ends[1] = b;
     s->degree[a]++, s->degree[b]++, s->degree[special] = 2;
-    bound += tsp_distance(s->t, special, a) + tsp_distance(s->t, special, b);
+    bound += onet_tsp_distance(s->t, special, a) + onet_tsp_distance(s->t, special, b);
     for (int v = 0; v < n; v++) bound += price[v] * (s->degree[v] - 2);
     return bound;
 }
@@ -259,7 +259,7 @@ static double raise_bound(search *s, double *best_price, const effort *e) {
             if (bound >= s->cut) return bound;
             if (tree_is_tour(s)) {
                 keep_tour(s);
-                set_best(s, tsp_length(s->t, s->best));
+                set_best(s, onet_tsp_length(s->t, s->best));
                 return INFINITY;
             }
         } else {
@@ -408,7 +408,7 @@ static void child(search *s, int depth, double bound, int city, int force1, int 
 static void explore(search *s, int depth, double parent_bound) {
     size_t n = (size_t)s->n;
     if (s->no_memory) return;
-    if ((s->end > 0 && clock_seconds() > s->end) || tsp_stop_asked()) s->stopped = true;
+    if ((s->end > 0 && clock_seconds() > s->end) || tsp_stopped(s->limit)) s->stopped = true;
     if (s->stopped) {
         if (parent_bound < s->open_bound) s->open_bound = parent_bound;
         return;
@@ -442,13 +442,13 @@ static void explore(search *s, int depth, double parent_bound) {
 }
 
 /* The city whose second-nearest neighbour is farthest: its two edges add most to the bound. */
-static int special_city(const tsp_instance *t) {
+static int special_city(const onet_tsp *t) {
     int special = 0;
     double most = -1;
     for (int i = 0; i < t->n; i++) {
         double first = INFINITY, second = INFINITY;
         for (int j = 0; j < t->n; j++) {
-            double d = tsp_distance(t, i, j);
+            double d = onet_tsp_distance(t, i, j);
             if (i == j) continue;
             if (d < first)
                 second = first, first = d;
@@ -470,7 +470,7 @@ static void free_search(search *s) {
     free(s->is_dirty);
 }
 
-static bool new_search(search *s, const tsp_instance *t) {
+static bool new_search(search *s, const onet_tsp *t) {
     size_t n = (size_t)t->n;
     *s = (search){.t = t, .n = t->n, .open_bound = INFINITY};
     s->key = array_new(n * n, sizeof *s->key);
@@ -492,13 +492,15 @@ static bool new_search(search *s, const tsp_instance *t) {
     return true;
 }
 
-static onet_status branch_and_bound(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,
-                                    onet_error *err) {
-    double began = clock_seconds();
+static onet_status branch_and_bound(const onet_tsp *t, const tsp_limit *limit, int32_t *tour,
+                                    onet_tsp_proof *proof, onet_error *err) {
+    double began = clock_seconds(), seconds = limit ? limit->seconds : 0;
+    tsp_limit start = limit ? *limit : (tsp_limit){0};
+    start.seconds /= 4;
     onet_status status = tsp_nearest(t, 0, tour, err);
     long n = t->n,
          kicks = n <= 50 ? n * n / 20 : n * n * n / 1000; /* cheap compared with the search that they save */
-    if (!status) status = tsp_local(t, kicks, seconds / 4, 1, tour, err);
+    if (!status) status = tsp_local(t, kicks, &start, 1, tour, err);
     if (status) return status;
     search s;
     if (!new_search(&s, t)) {
@@ -506,8 +508,9 @@ static onet_status branch_and_bound(const tsp_instance *t, double seconds, int32
         return fail_memory(err, "the exact solver");
     }
     s.best = tour;
+    s.limit = limit;
     s.end = seconds > 0 ? began + seconds : 0;
-    set_best(&s, tsp_length(t, tour));
+    set_best(&s, onet_tsp_length(t, tour));
     explore(&s, 0, 0);
     proof->proven = !s.stopped;
     proof->bound = t->whole ? ceil(s.open_bound - 1e-6) : s.open_bound;
@@ -518,47 +521,47 @@ static onet_status branch_and_bound(const tsp_instance *t, double seconds, int32
 }
 
 /* An instance without coincident cities. */
-static onet_status solve_distinct(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,
-                                  onet_error *err) {
-    *proof = (tsp_proof){.proven = true};
+static onet_status solve_distinct(const onet_tsp *t, const tsp_limit *limit, int32_t *tour,
+                                  onet_tsp_proof *proof, onet_error *err) {
+    *proof = (onet_tsp_proof){.proven = true};
     for (int i = 0; i < t->n; i++) tour[i] = i;
     if (t->n <= 3 || degenerate_line(t, tour)) return ONET_OK;
-    return branch_and_bound(t, seconds, tour, proof, err);
+    return branch_and_bound(t, limit, tour, proof, err);
 }
 
 /* Solves the instance of the `count` distinct cities of first [n]; each other city follows the one that it
  * coincides with. */
-static onet_status solve_merged(const tsp_instance *t, const int32_t *first, int count, double seconds,
-                                int32_t *tour, tsp_proof *proof, onet_error *err) {
-    tsp_instance small;
+static onet_status solve_merged(const onet_tsp *t, const int32_t *first, int count, const tsp_limit *limit,
+                                int32_t *tour, onet_tsp_proof *proof, onet_error *err) {
+    onet_tsp small;
     int32_t *kept = array_new((size_t)count * 2, sizeof *kept), *order = kept + count;
     if (!kept) return fail_memory(err, "the exact solver");
-    onet_status status = tsp_blank(&small, count, false, err);
+    onet_status status = onet_tsp_blank(&small, count, false, err);
     for (int i = 0, k = 0; i < t->n; i++)
         if (first[i] == i) kept[k++] = i;
     if (!status) {
         small.whole = t->whole;
         for (int a = 0; a < count; a++)
             for (int b = 0; b < count; b++)
-                small.dist[(size_t)a * (size_t)count + (size_t)b] = tsp_distance(t, kept[a], kept[b]);
-        status = solve_distinct(&small, seconds, order, proof, err);
+                small.dist[(size_t)a * (size_t)count + (size_t)b] = onet_tsp_distance(t, kept[a], kept[b]);
+        status = solve_distinct(&small, limit, order, proof, err);
     }
     for (int k = 0, place = 0; k < count && !status; k++)
         for (int i = 0; i < t->n; i++)
             if (first[i] == kept[order[k]]) tour[place++] = i;
-    tsp_free(&small);
+    onet_tsp_free(&small);
     free(kept);
     return status;
 }
 
-onet_status tsp_exact(const tsp_instance *t, double seconds, int32_t *tour, tsp_proof *proof,
+onet_status tsp_exact(const onet_tsp *t, const tsp_limit *limit, int32_t *tour, onet_tsp_proof *proof,
                       onet_error *err) {
-    tsp_proof found;
+    onet_tsp_proof found;
     int32_t *first = array_new((size_t)t->n, sizeof *first);
     if (!first) return fail_memory(err, "the exact solver");
     int count = degenerate_merge(t, first);
-    onet_status status = count == t->n ? solve_distinct(t, seconds, tour, &found, err)
-                                       : solve_merged(t, first, count, seconds, tour, &found, err);
+    onet_status status = count == t->n ? solve_distinct(t, limit, tour, &found, err)
+                                       : solve_merged(t, first, count, limit, tour, &found, err);
     free(first);
     if (status) return status;
     tsp_finish(t, tour, &found);

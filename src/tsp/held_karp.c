@@ -10,14 +10,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-onet_status tsp_held_karp(const tsp_instance *t, int32_t *tour, onet_error *err) {
+onet_status tsp_held_karp(const onet_tsp *t, int32_t *tour, onet_error *err) {
     int n = t->n, m = n - 1;
-    if (n > HELD_KARP_MAX)
+    if (n > ONET_TSP_HELD_KARP_MAX)
         return fail(err, ONET_USAGE, "%d cities are too many for held-karp (at most %d); use exact", n,
-                    HELD_KARP_MAX);
+                    ONET_TSP_HELD_KARP_MAX);
     if (n <= 3) {
         for (int i = 0; i < n; i++) tour[i] = i;
-        tsp_canonical(t, tour);
+        onet_tsp_canonical(t, tour);
         return ONET_OK;
     }
     size_t sets = (size_t)1 << m;
@@ -30,7 +30,7 @@ onet_status tsp_held_karp(const tsp_instance *t, int32_t *tour, onet_error *err)
             if (!(set >> j & 1)) continue;
             size_t rest = set & ~((size_t)1 << j);
             if (!rest) {
-                row[j] = tsp_distance(t, m, j);
+                row[j] = onet_tsp_distance(t, m, j);
                 continue;
             }
             const double *from = best + rest * (size_t)m, *d = t->dist + (size_t)j * (size_t)n;
@@ -51,13 +51,14 @@ onet_status tsp_held_karp(const tsp_instance *t, int32_t *tour, onet_error *err)
         int city = -1;
         for (int j = 0; j < m; j++)
             if (set >> j & 1)
-                if (city < 0 || row[j] + tsp_distance(t, j, after) < row[city] + tsp_distance(t, city, after))
+                if (city < 0 ||
+                    row[j] + onet_tsp_distance(t, j, after) < row[city] + onet_tsp_distance(t, city, after))
                     city = j;
         tour[place] = city;
         set &= ~((size_t)1 << city);
         after = city;
     }
     free(best);
-    tsp_canonical(t, tour);
+    onet_tsp_canonical(t, tour);
     return ONET_OK;
 }

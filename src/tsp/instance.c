@@ -1,5 +1,6 @@
 /* Distances, tour lengths and the canonical form of a tour. */
-#include "tsp/instance.h"
+#include "ordernet_tsp.h"
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -7,33 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-onet_status tsp_blank(tsp_instance *t, int n, bool coordinates, onet_error *err) {
-    *t = (tsp_instance){.n = n};
-    if (n < 1 || n > TSP_MAX_CITIES)
-        return fail(err, ONET_BAD, "%d cities; an instance has 1 to %d", n, TSP_MAX_CITIES);
+onet_status onet_tsp_blank(onet_tsp *t, int n, int coordinates, onet_error *err) {
+    *t = (onet_tsp){.n = n};
+    if (n < 1 || n > ONET_TSP_MAX_CITIES)
+        return fail(err, ONET_BAD, "%d cities; an instance has 1 to %d", n, ONET_TSP_MAX_CITIES);
     size_t cells = (size_t)n * (size_t)n;
     t->dist = array_new(cells, sizeof *t->dist);
     if (coordinates) t->xy = array_new((size_t)n * 2, sizeof *t->xy);
     if (!t->dist || (coordinates && !t->xy)) {
-        tsp_free(t);
+        onet_tsp_free(t);
         return fail_memory(err, "a distance matrix");
     }
     return ONET_OK;
 }
 
-onet_status tsp_points(tsp_instance *t, int n, const double *xy, onet_error *err) {
-    onet_status status = tsp_blank(t, n, true, err);
+onet_status onet_tsp_points(onet_tsp *t, int n, const double *xy, onet_error *err) {
+    onet_status status = onet_tsp_blank(t, n, true, err);
     if (status) return status;
     memcpy(t->xy, xy, (size_t)n * 2 * sizeof *xy);
     for (int i = 0; i < n; i++) {
         if (!isfinite(xy[2 * i]) || !isfinite(xy[2 * i + 1])) {
-            tsp_free(t);
+            onet_tsp_free(t);
             return fail(err, ONET_BAD, "city %d has a coordinate that is not a finite number", i);
         }
         for (int j = 0; j < i; j++) {
             double d = hypot(xy[2 * i] - xy[2 * j], xy[2 * i + 1] - xy[2 * j + 1]);
             if (!isfinite(d)) {
-                tsp_free(t);
+                onet_tsp_free(t);
                 return fail(err, ONET_BAD, "cities %d and %d are too far apart for a double", j, i);
             }
             t->dist[(size_t)i * (size_t)n + (size_t)j] = t->dist[(size_t)j * (size_t)n + (size_t)i] = d;
@@ -42,19 +43,19 @@ onet_status tsp_points(tsp_instance *t, int n, const double *xy, onet_error *err
     return ONET_OK;
 }
 
-void tsp_free(tsp_instance *t) {
+void onet_tsp_free(onet_tsp *t) {
     free(t->xy);
     free(t->dist);
-    *t = (tsp_instance){0};
+    *t = (onet_tsp){0};
 }
 
-double tsp_length(const tsp_instance *t, const int32_t *tour) {
+double onet_tsp_length(const onet_tsp *t, const int32_t *tour) {
     double length = 0;
-    for (int i = 0; i < t->n; i++) length += tsp_distance(t, tour[i], tour[i + 1 < t->n ? i + 1 : 0]);
+    for (int i = 0; i < t->n; i++) length += onet_tsp_distance(t, tour[i], tour[i + 1 < t->n ? i + 1 : 0]);
     return length;
 }
 
-bool tsp_is_tour(int n, const int32_t *tour) {
+int onet_tsp_is_tour(int n, const int32_t *tour) {
     bool *seen = calloc((size_t)n, sizeof *seen);
     bool good = seen != NULL;
     for (int i = 0; good && i < n; i++) {
@@ -66,7 +67,7 @@ bool tsp_is_tour(int n, const int32_t *tour) {
 }
 
 /* Whether city a ranks before city b. */
-static bool before(const tsp_instance *t, int a, int b) {
+static bool before(const onet_tsp *t, int a, int b) {
     if (t->xy) {
         const double *p = t->xy + 2 * a, *q = t->xy + 2 * b;
         double s = p[0] + p[1], r = q[0] + q[1];
@@ -84,7 +85,7 @@ static void reverse(int32_t *first, int32_t *last) {
     }
 }
 
-void tsp_canonical(const tsp_instance *t, int32_t *tour) {
+void onet_tsp_canonical(const onet_tsp *t, int32_t *tour) {
     int n = t->n, start = 0;
     for (int i = 1; i < n; i++)
         if (before(t, tour[i], tour[start])) start = i;

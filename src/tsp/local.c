@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "tsp/solvers.h"
-#include "tsp/stop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -183,13 +182,13 @@ static void list_neighbours(search *s) {
     }
 }
 
-static void long_search(search *s, int32_t *best, long kicks, double seconds, uint64_t seed) {
+static void long_search(search *s, int32_t *best, int64_t kicks, const tsp_limit *limit, uint64_t seed) {
     size_t bytes = (size_t)s->n * sizeof *best;
-    double end = seconds > 0 ? clock_seconds() + seconds : 0;
+    double seconds = limit ? limit->seconds : 0, end = clock_seconds() + seconds;
     rng r;
     rng_seed(&r, seed, 0);
-    for (long i = 0; i < kicks; i++) {
-        if (i % 64 == 0 && ((seconds > 0 && clock_seconds() > end) || tsp_stop_asked())) break;
+    for (int64_t i = 0; i < kicks; i++) {
+        if (i % 64 == 0 && ((seconds > 0 && clock_seconds() > end) || tsp_stopped(limit))) break;
         double longer = kick(s, &r);
         longer -= mend(s);
         if (longer <= 0) {
@@ -201,11 +200,11 @@ static void long_search(search *s, int32_t *best, long kicks, double seconds, ui
     }
 }
 
-onet_status tsp_local(const tsp_instance *t, long kicks, double seconds, uint64_t seed, int32_t *tour,
+onet_status tsp_local(const onet_tsp *t, int64_t kicks, const tsp_limit *limit, uint64_t seed, int32_t *tour,
                       onet_error *err) {
     int n = t->n, k = n - 1 < NEIGHBOURS ? n - 1 : NEIGHBOURS;
     if (n < 5) return ONET_OK; /* too few cities for the moves below */
-    search s = {.n = n, .k = k, .dist = t->dist, .least_gain = 1e-13 * tsp_length(t, tour)};
+    search s = {.n = n, .k = k, .dist = t->dist, .least_gain = 1e-13 * onet_tsp_length(t, tour)};
     size_t size = (size_t)n;
     int32_t *block = array_new(size * (size_t)(3 + k), sizeof *block);
     s.waiting = array_new(size, sizeof *s.waiting);
@@ -223,7 +222,7 @@ onet_status tsp_local(const tsp_instance *t, long kicks, double seconds, uint64_
     }
     mend(&s);
     memcpy(tour, s.tour, size * sizeof *tour);
-    if (n >= 8) long_search(&s, tour, kicks, seconds, seed);
+    if (n >= 8) long_search(&s, tour, kicks, limit, seed);
     free(block);
     free(s.waiting);
     return ONET_OK;

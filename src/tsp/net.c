@@ -1,29 +1,32 @@
 /* Presents instances to the net, under the square's symmetries, and keeps the best tours. */
-#include "tsp/net.h"
+#include "ordernet_tsp.h"
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct tsp_net {
+struct onet_tsp_net {
     onet_orderer *orderer;
     int top; /* tours per set */
 };
 
-onet_status tsp_net_new(tsp_net **net, const onet_model *model, const onet_order_options *options,
-                        onet_error *err) {
+onet_status onet_tsp_net_new(onet_tsp_net **net, const onet_model *model, const onet_order_options *options,
+                             onet_error *err) {
     *net = NULL;
     if (onet_model_settings(model)->width != 2 || onet_model_words(model))
         return fail(err, ONET_USAGE,
                     "the model does not order points of the plane; give one trained on tours");
-    tsp_net *new = calloc(1, sizeof *new);
+    onet_tsp_net *new = calloc(1, sizeof *new);
     if (!new) return fail_memory(err, "the net");
-    onet_order_options own = *options;
+    onet_order_options own;
+    onet_order_defaults(&own, sizeof own);
+    onet_status status = sized_take(&own, sizeof own, options, "onet_order_options", err);
     new->top = own.decode == ONET_BEAM ? (own.beam ? own.beam : 5) : 1;
     own.top = new->top;
-    onet_status status = onet_orderer_new(&new->orderer, model, &own, err);
+    if (!status) status = onet_orderer_new(&new->orderer, model, &own, err);
     if (status) {
         free(new);
         return status;
@@ -32,7 +35,7 @@ onet_status tsp_net_new(tsp_net **net, const onet_model *model, const onet_order
     return ONET_OK;
 }
 
-void tsp_net_free(tsp_net *net) {
+void onet_tsp_net_free(onet_tsp_net *net) {
     if (!net) return;
     onet_orderer_free(net->orderer);
     free(net);
@@ -43,8 +46,8 @@ typedef struct fit {
     double x, y, scale;
 } fit;
 
-static fit find_fit(const tsp_instance *t, tsp_place place) {
-    if (place == TSP_AS_IS) return (fit){0.5, 0.5, 1};
+static fit find_fit(const onet_tsp *t, onet_tsp_place place) {
+    if (place == ONET_TSP_AS_IS) return (fit){0.5, 0.5, 1};
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (int i = 0; i < 2 * t->n; i++) {
         low[i % 2] = fmin(low[i % 2], t->xy[i]);
@@ -56,7 +59,7 @@ static fit find_fit(const tsp_instance *t, tsp_place place) {
 }
 
 /* Writes the cities as the net sees them under symmetry 0 .. 7: bit 0 mirrors x, bit 1 y, bit 2 swaps. */
-static void show(const tsp_instance *t, const fit *f, int symmetry, float *items) {
+static void show(const onet_tsp *t, const fit *f, int symmetry, float *items) {
     for (int i = 0; i < t->n; i++) {
         double x = (t->xy[2 * i] - f->x) * f->scale, y = (t->xy[2 * i + 1] - f->y) * f->scale;
         if (symmetry & 1) x = -x;
@@ -71,12 +74,12 @@ typedef struct record_so_far {
     double logprob, length;
 } record_so_far;
 
-static void keep_best(const tsp_instance *t, const onet_answer *a, record_so_far *best, int32_t *probable,
+static void keep_best(const onet_tsp *t, const onet_answer *a, record_so_far *best, int32_t *probable,
                       int32_t *shortest) {
     size_t bytes = (size_t)t->n * sizeof *probable;
     for (int k = 0; k < a->found; k++) {
         const int32_t *tour = a->order + (size_t)k * (size_t)t->n;
-        double length = shortest ? tsp_length(t, tour) : 0;
+        double length = shortest ? onet_tsp_length(t, tour) : 0;
         if (probable && a->logprob[k] > best->logprob) {
             best->logprob = a->logprob[k];
             memcpy(probable, tour, bytes);
@@ -106,7 +109,7 @@ static void free_pass(pass *p) {
     free(p->best);
 }
 
-static onet_status new_pass(pass *p, const tsp_instance *t, size_t count, size_t top, onet_error *err) {
+static onet_status new_pass(pass *p, const onet_tsp *t, size_t count, size_t top, onet_error *err) {
     *p = (pass){.sets = {.count = count, .width = 2}};
     p->sets.start = array_new(count + 1, sizeof *p->sets.start);
     p->answer = array_new(count, sizeof *p->answer);
@@ -126,12 +129,16 @@ static onet_status new_pass(pass *p, const tsp_instance *t, size_t count, size_t
     return ONET_OK;
 }
 
-onet_status tsp_net_tours(tsp_net *net, const tsp_instance *t, size_t count, tsp_place place, int symmetries,
-                          int32_t *const *probable, int32_t *const *shortest, onet_error *err) {
+onet_status onet_tsp_net_tours(onet_tsp_net *net, const onet_tsp *t, size_t count, onet_tsp_place place,
+                               int symmetries, int32_t *const *probable, int32_t *const *shortest,
+                               onet_error *err) {
     for (size_t i = 0; i < count; i++)
         if (!t[i].xy)
             return fail(err, ONET_USAGE, "%s has distances but no coordinates, which the net needs",
                         t[i].name[0] ? t[i].name : "the instance");
+    if (!symmetries) symmetries = 1;
+    if (symmetries != 1 && symmetries != 8)
+        return fail(err, ONET_USAGE, "%d symmetries; a square has 1 or 8 to choose from", symmetries);
     pass p;
     onet_status status = new_pass(&p, t, count, (size_t)net->top, err);
     for (int symmetry = 0; symmetry < symmetries && !status; symmetry++) {

@@ -1,5 +1,5 @@
 /* Parses TSPLIB files by keyword and section; writes .tour files. */
-#include "tsp/tsplib.h"
+#include "tours/tsplib.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -178,8 +178,8 @@ static onet_status set_dimension(source *s, onet_error *err) {
     double value;
     onet_status status = next_number(s, "DIMENSION", &value, err);
     if (status) return status;
-    if (value < 1 || value > TSP_MAX_CITIES || value != floor(value))
-        return bad(s, err, "DIMENSION %g; an instance has 1 to %d cities", value, TSP_MAX_CITIES);
+    if (value < 1 || value > ONET_TSP_MAX_CITIES || value != floor(value))
+        return bad(s, err, "DIMENSION %g; an instance has 1 to %d cities", value, ONET_TSP_MAX_CITIES);
     if (s->xy || s->matrix) return bad(s, err, "DIMENSION comes after the data that it measures");
     s->n = (int)value;
     return ONET_OK;
@@ -257,7 +257,7 @@ static double over_the_earth(const double *a, const double *b) {
     return floor(6378.388 * acos(fmax(-1, fmin(1, cosine))) + 1.0);
 }
 
-static onet_status fill_from_matrix(source *s, tsp_instance *t, onet_error *err) {
+static onet_status fill_from_matrix(source *s, onet_tsp *t, onet_error *err) {
     size_t n = (size_t)s->n, k = 0;
     t->whole = true;
     for (size_t i = 0; i < n; i++) {
@@ -281,14 +281,14 @@ static onet_status fill_from_matrix(source *s, tsp_instance *t, onet_error *err)
     return ONET_OK;
 }
 
-static onet_status make_instance(source *s, tsp_instance *t, onet_error *err) {
+static onet_status make_instance(source *s, onet_tsp *t, onet_error *err) {
     const char *name = input_name(s->in);
     if (!s->n) return fail(err, ONET_BAD, "%s: DIMENSION is missing", name);
     if (!s->weight) return fail(err, ONET_BAD, "%s: EDGE_WEIGHT_TYPE is missing", name);
     if (s->weight == EXPLICIT ? !s->matrix && s->n > 1 : !s->xy)
         return fail(err, ONET_BAD, "%s: %s is missing", name,
                     s->weight == EXPLICIT ? "EDGE_WEIGHT_SECTION" : "NODE_COORD_SECTION");
-    onet_status status = tsp_blank(t, s->n, s->xy != NULL, err);
+    onet_status status = onet_tsp_blank(t, s->n, s->xy != NULL, err);
     if (status) return status;
     snprintf(t->name, sizeof t->name, "%s", s->name);
     size_t n = (size_t)s->n;
@@ -308,9 +308,9 @@ static onet_status make_instance(source *s, tsp_instance *t, onet_error *err) {
     return ONET_OK;
 }
 
-onet_status tsplib_read(tsp_instance *t, input *in, onet_error *err) {
+onet_status tsplib_read(onet_tsp *t, input *in, onet_error *err) {
     source s = {.in = in};
-    *t = (tsp_instance){0};
+    *t = (onet_tsp){0};
     onet_status status = ONET_OK;
     bool ended = false;
     while (!status && !ended) {
@@ -319,7 +319,7 @@ onet_status tsplib_read(tsp_instance *t, input *in, onet_error *err) {
         status = read_line(&s, &ended, err);
     }
     if (!status) status = make_instance(&s, t, err);
-    if (status) tsp_free(t);
+    if (status) onet_tsp_free(t);
     free(s.xy);
     free(s.matrix);
     return status;
@@ -348,13 +348,13 @@ onet_status tsplib_is(input *in, bool *is, onet_error *err) {
     return status;
 }
 
-onet_status tsplib_write_tour(const tsp_instance *t, const int32_t *tour, const char *path, onet_error *err) {
+onet_status tsplib_write_tour(const onet_tsp *t, const int32_t *tour, const char *path, onet_error *err) {
     output *out;
     onet_status status = output_open(&out, path, err);
     if (status) return status;
     status = output_printf(out, err,
                            "NAME : %s\nCOMMENT : length %.*f\nTYPE : TOUR\nDIMENSION : %d\nTOUR_SECTION\n",
-                           t->name[0] ? t->name : "tour", t->whole ? 0 : 9, tsp_length(t, tour), t->n);
+                           t->name[0] ? t->name : "tour", t->whole ? 0 : 9, onet_tsp_length(t, tour), t->n);
     for (int i = 0; i < t->n && !status; i++) status = output_printf(out, err, "%d\n", tour[i] + 1);
     if (!status) status = output_printf(out, err, "-1\nEOF\n");
     if (!status) return output_commit(out, err);

@@ -1,10 +1,10 @@
 /* Reads instances from TSPLIB files and from files of sets. */
-#include "tsp/load.h"
+#include "tours/load.h"
 
 #include "base/error.h"
 #include "base/file.h"
-#include "tsp/generate.h"
-#include "tsp/tsplib.h"
+#include "tours/generate.h"
+#include "tours/tsplib.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -47,13 +47,13 @@ onet_status tsp_load(tsp_file *file, const char *path, const onet_read_options *
 }
 
 void tsp_unload(tsp_file *file) {
-    tsp_free(&file->one);
+    onet_tsp_free(&file->one);
     onet_sets_free(file->sets);
     *file = (tsp_file){0};
 }
 
-static onet_status copy(const tsp_instance *from, tsp_instance *t, onet_error *err) {
-    onet_status status = tsp_blank(t, from->n, from->xy != NULL, err);
+static onet_status copy(const onet_tsp *from, onet_tsp *t, onet_error *err) {
+    onet_status status = onet_tsp_blank(t, from->n, from->xy != NULL, err);
     if (status) return status;
     size_t n = (size_t)from->n;
     memcpy(t->dist, from->dist, n * n * sizeof *t->dist);
@@ -63,13 +63,13 @@ static onet_status copy(const tsp_instance *from, tsp_instance *t, onet_error *e
     return ONET_OK;
 }
 
-onet_status tsp_get(const tsp_file *file, size_t i, tsp_instance *t, onet_error *err) {
+onet_status tsp_get(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err) {
     if (!file->sets) return copy(&file->one, t, err);
     size_t from = file->sets->start[i], n = onet_sets_size(file->sets, i);
-    *t = (tsp_instance){0};
-    if (n > TSP_MAX_CITIES)
+    *t = (onet_tsp){0};
+    if (n > ONET_TSP_MAX_CITIES)
         return fail(err, ONET_BAD, "set %zu has %zu cities; an instance has at most %d", i + 1, n,
-                    TSP_MAX_CITIES);
+                    ONET_TSP_MAX_CITIES);
     onet_status status = tsp_floats(t, (int)n, file->sets->items + 2 * from, err);
     if (!status) snprintf(t->name, sizeof t->name, "set %zu", i + 1);
     return status;

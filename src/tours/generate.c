@@ -1,10 +1,9 @@
 /* Draws random cities and solves them, one instance per task of a thread pool. */
-#include "tsp/generate.h"
+#include "tours/generate.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "tsp/stop.h"
 #include <stdlib.h>
 
 int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
@@ -15,11 +14,11 @@ int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
     return n;
 }
 
-onet_status tsp_floats(tsp_instance *t, int n, const float *xy, onet_error *err) {
+onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err) {
     double *points = array_new((size_t)n * 2, sizeof *points);
     if (!points) return fail_memory(err, "an instance");
     for (int i = 0; i < 2 * n; i++) points[i] = xy[i];
-    onet_status status = tsp_points(t, n, points, err);
+    onet_status status = onet_tsp_points(t, n, points, err);
     free(points);
     return status;
 }
@@ -46,13 +45,16 @@ const onet_choice *tsp_labels(void) {
     return list;
 }
 
-static onet_status label(const tsp_instance *t, tsp_label by, int32_t *tour) {
-    if (by == TSP_LABEL_EXACT) return tsp_exact(t, 0, tour, NULL, NULL);
-    if (by == TSP_LABEL_HELD_KARP) return tsp_held_karp(t, tour, NULL);
-    onet_status status = tsp_farthest(t, tour, NULL);
-    if (!status) status = tsp_local(t, (long)LOCAL_KICKS * t->n, 0, 1, tour, NULL);
-    if (!status) tsp_canonical(t, tour);
-    return status;
+static onet_status label(const onet_tsp *t, const tsp_plan *plan, int32_t *tour) {
+    static const onet_tsp_method methods[] = {[TSP_LABEL_EXACT] = ONET_TSP_EXACT,
+                                              [TSP_LABEL_HELD_KARP] = ONET_TSP_HELD_KARP,
+                                              [TSP_LABEL_LOCAL] = ONET_TSP_TWO_OPT};
+    onet_tsp_options options;
+    onet_tsp_defaults(&options, sizeof options);
+    options.stop = plan->stop;
+    options.farthest = 1;
+    options.kicks = (int64_t)LOCAL_KICKS * t->n;
+    return onet_tsp_solve(t, methods[plan->label], &options, tour, NULL, NULL);
 }
 
 static void one_instance(void *arg, int task, int thread) {
@@ -61,10 +63,10 @@ static void one_instance(void *arg, int task, int thread) {
     float *xy = j->xy + (size_t)task * (size_t)j->stride * 2;
     int32_t *tour = j->tour + (size_t)task * (size_t)j->stride;
     j->n[task] = tsp_draw(j->plan, j->first + (size_t)task, xy);
-    tsp_instance t;
+    onet_tsp t;
     onet_status status = tsp_floats(&t, j->n[task], xy, NULL);
-    if (!status) status = label(&t, j->plan->label, tour);
-    tsp_free(&t);
+    if (!status) status = label(&t, j->plan, tour);
+    onet_tsp_free(&t);
     j->status[task] = status;
 }
 
@@ -72,11 +74,12 @@ onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, si
                          onet_error *err) {
     job j = {.plan = plan, .first = first};
     for (int i = 0; i < plan->sizes; i++) {
-        if (plan->size[i] < 1 || plan->size[i] > TSP_MAX_CITIES)
-            return fail(err, ONET_USAGE, "%d cities; an instance has 1 to %d", plan->size[i], TSP_MAX_CITIES);
-        if (plan->label == TSP_LABEL_HELD_KARP && plan->size[i] > HELD_KARP_MAX)
+        if (plan->size[i] < 1 || plan->size[i] > ONET_TSP_MAX_CITIES)
+            return fail(err, ONET_USAGE, "%d cities; an instance has 1 to %d", plan->size[i],
+                        ONET_TSP_MAX_CITIES);
+        if (plan->label == TSP_LABEL_HELD_KARP && plan->size[i] > ONET_TSP_HELD_KARP_MAX)
             return fail(err, ONET_USAGE, "%d cities are too many for held-karp (at most %d); use exact",
-                        plan->size[i], HELD_KARP_MAX);
+                        plan->size[i], ONET_TSP_HELD_KARP_MAX);
         if (plan->size[i] > j.stride) j.stride = plan->size[i];
     }
     if (count > INT32_MAX) return fail(err, ONET_USAGE, "too many instances at once");
@@ -94,7 +97,7 @@ onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, si
         pool_run(threads, (int)count, one_instance, &j);
     for (size_t i = 0; i < count && !status; i++) {
         size_t at = i * (size_t)j.stride;
-        if (tsp_stop_asked())
+        if (plan->stop && plan->stop(NULL))
             status = fail(err, ONET_INTERRUPTED, "stopped at instance %zu", first + i + 1);
         else if (j.status[i])
             status = fail_memory(err, "solving an instance");

@@ -1,13 +1,14 @@
 /* Instances from a file: one from a TSPLIB file, or one per set from a file of sets. */
-#ifndef TSP_LOAD_H
-#define TSP_LOAD_H
+#ifndef TOURS_LOAD_H
+#define TOURS_LOAD_H
 
-#include "tsp/instance.h"
+#include "ordernet_tsp.h"
+#include <stdbool.h>
 
 typedef struct tsp_file {
     size_t count;
-    tsp_instance one; /* of a TSPLIB file */
-    onet_sets *sets;  /* of other formats; NULL for TSPLIB */
+    onet_tsp one;    /* of a TSPLIB file */
+    onet_sets *sets; /* of other formats; NULL for TSPLIB */
 } tsp_file;
 
 /* options may be NULL. ONET_BAD for items that are not pairs of numbers. */
@@ -15,6 +16,6 @@ onet_status tsp_load(tsp_file *file, const char *path, const onet_read_options *
 void tsp_unload(tsp_file *file);
 
 /* Makes instance i, which the caller frees. Distances take n^2 memory, so make one at a time. */
-onet_status tsp_get(const tsp_file *file, size_t i, tsp_instance *t, onet_error *err);
+onet_status tsp_get(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err);
 
 #endif

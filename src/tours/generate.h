@@ -3,11 +3,11 @@
  * Instance i of a plan has size[i % sizes] cities: the sizes are interleaved, so that any prefix of the data
  * holds all of them equally. Its cities are drawn, from a random sequence of its own, uniformly from the unit
  * square on a grid of 2^-24, which float32 holds exactly: the tour is optimal for the stored coordinates. */
-#ifndef TSP_GENERATE_H
-#define TSP_GENERATE_H
+#ifndef TOURS_GENERATE_H
+#define TOURS_GENERATE_H
 
 #include "base/pool.h"
-#include "tsp/solvers.h"
+#include "ordernet_tsp.h"
 
 typedef enum tsp_label {
     TSP_LABEL_EXACT = 0,
@@ -22,6 +22,7 @@ typedef struct tsp_plan {
     int sizes;
     uint64_t seed;
     tsp_label label;
+    int (*stop)(void *); /* called with NULL; non-zero: end with ONET_INTERRUPTED. NULL: never */
 } tsp_plan;
 
 /* Draws the cities xy [n, 2] of instance number `index`; returns n. */
@@ -33,6 +34,6 @@ onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, si
                          onet_error *err);
 
 /* An instance from float32 points xy [n, 2]. */
-onet_status tsp_floats(tsp_instance *t, int n, const float *xy, onet_error *err);
+onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err);
 
 #endif

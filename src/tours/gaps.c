@@ -1,9 +1,9 @@
 /* Solves the sets of one size with every method and averages the lengths and gaps. */
-#include "tsp/gaps.h"
+#include "tours/gaps.h"
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "tsp/generate.h"
+#include "tours/generate.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +37,14 @@ static onet_measure mean(const sums *s, size_t count) {
 typedef struct piece {
     size_t room, count;
     int n;
-    tsp_instance *t;             /* [room] */
+    onet_tsp *t;                 /* [room] */
     int32_t *block;              /* [GAP_METHODS, room, n] */
     int32_t **tour[GAP_METHODS]; /* [room] each, into block */
     onet_status *status;         /* [room] */
 } piece;
 
 static void free_piece(piece *p) {
-    for (size_t i = 0; p->t && i < p->room; i++) tsp_free(&p->t[i]);
+    for (size_t i = 0; p->t && i < p->room; i++) onet_tsp_free(&p->t[i]);
     for (int m = 0; m < GAP_METHODS; m++) free(p->tour[m]);
     free(p->t);
     free(p->block);
@@ -71,13 +71,14 @@ static void solve_classic(void *arg, int task, int thread) {
     piece *p = arg;
     static const struct {
         gap_method column;
-        tsp_method method;
-    } classics[] = {
-        {GAP_CHRISTOFIDES, TSP_CHRISTOFIDES}, {GAP_FARTHEST, TSP_FARTHEST}, {GAP_TWO_OPT, TSP_TWO_OPT}};
-    tsp_effort effort = {.seed = 1};
+        onet_tsp_method method;
+    } classics[] = {{GAP_CHRISTOFIDES, ONET_TSP_CHRISTOFIDES},
+                    {GAP_FARTHEST, ONET_TSP_FARTHEST},
+                    {GAP_TWO_OPT, ONET_TSP_TWO_OPT}};
+    onet_tsp_options effort = {.size = sizeof effort, .seed = 1};
     for (size_t k = 0; k < sizeof classics / sizeof *classics && !p->status[task]; k++)
-        p->status[task] = tsp_solve(&p->t[task], classics[k].method, &effort,
-                                    p->tour[classics[k].column][task], NULL, NULL);
+        p->status[task] = onet_tsp_solve(&p->t[task], classics[k].method, &effort,
+                                         p->tour[classics[k].column][task], NULL, NULL);
 }
 
 static onet_status solve_piece(piece *p, const gap_setting *s, onet_error *err) {
@@ -87,12 +88,13 @@ static onet_status solve_piece(piece *p, const gap_setting *s, onet_error *err) 
             return fail(err, p->status[i], "an instance of %d cities could not be solved", p->n);
     if (!s->beam) return ONET_OK;
     onet_status status =
-        tsp_net_tours(s->greedy, p->t, p->count, TSP_AS_IS, 1, p->tour[GAP_GREEDY], NULL, err);
+        onet_tsp_net_tours(s->greedy, p->t, p->count, ONET_TSP_AS_IS, 1, p->tour[GAP_GREEDY], NULL, err);
     if (!status)
-        status = tsp_net_tours(s->beam, p->t, p->count, TSP_AS_IS, 1, p->tour[GAP_PROBABLE],
-                               p->tour[GAP_SHORTEST], err);
+        status = onet_tsp_net_tours(s->beam, p->t, p->count, ONET_TSP_AS_IS, 1, p->tour[GAP_PROBABLE],
+                                    p->tour[GAP_SHORTEST], err);
     if (!status)
-        status = tsp_net_tours(s->beam, p->t, p->count, TSP_AS_IS, 8, NULL, p->tour[GAP_SYMMETRIC], err);
+        status =
+            onet_tsp_net_tours(s->beam, p->t, p->count, ONET_TSP_AS_IS, 8, NULL, p->tour[GAP_SYMMETRIC], err);
     return status;
 }
 
@@ -102,7 +104,7 @@ static onet_status fill_piece(piece *p, const onet_sets *sets, size_t *at, onet_
     for (; *at < sets->count && p->count < p->room; ++*at) {
         if (onet_sets_size(sets, *at) != (size_t)p->n) continue;
         size_t from = sets->start[*at];
-        tsp_free(&p->t[p->count]);
+        onet_tsp_free(&p->t[p->count]);
         onet_status status = tsp_floats(&p->t[p->count], p->n, sets->items + 2 * from, err);
         if (status) return status;
         memcpy(p->tour[GAP_REFERENCE][p->count], sets->order + from, (size_t)p->n * sizeof *sets->order);
@@ -124,10 +126,10 @@ onet_status gap_measure(gap_row *row, int n, const gap_setting *s, onet_error *e
         status = fill_piece(&p, s->sets, &at, err);
         if (!status) status = solve_piece(&p, s, err);
         for (size_t i = 0; i < p.count && !status; i++) {
-            double best = tsp_length(&p.t[i], p.tour[GAP_REFERENCE][i]);
+            double best = onet_tsp_length(&p.t[i], p.tour[GAP_REFERENCE][i]);
             for (int m = 0; m < GAP_METHODS; m++) {
                 bool net = m >= GAP_GREEDY && !s->beam;
-                double l = net ? NAN : tsp_length(&p.t[i], p.tour[m][i]);
+                double l = net ? NAN : onet_tsp_length(&p.t[i], p.tour[m][i]);
                 add(&length[m], l);
                 double over = best > 0 ? l / best - 1 : 0;
                 add(&gap[m], fabs(over) < 1e-12 ? 0 : over); /* the same tour, summed from another city */

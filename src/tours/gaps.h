@@ -1,10 +1,11 @@
 /* The excess length of tours over the best known ones, by method and by size: the measure of the tour
  * experiment. */
-#ifndef TSP_GAPS_H
-#define TSP_GAPS_H
+#ifndef TOURS_GAPS_H
+#define TOURS_GAPS_H
 
 #include "base/pool.h"
-#include "tsp/methods.h"
+#include "ordernet_tsp.h"
+#include <stdbool.h>
 
 /* The methods, in the order of the table. */
 typedef enum gap_method {
@@ -34,7 +35,7 @@ typedef struct gap_row {
  * call ends with ONET_INTERRUPTED. */
 typedef struct gap_setting {
     const onet_sets *sets;
-    tsp_net *greedy, *beam;
+    onet_tsp_net *greedy, *beam;
     pool *threads;
     int (*tick)(void *context, int n, size_t done, size_t total);
     void *context;

@@ -1,0 +1,136 @@
+/* OrderNet, tours: the travelling salesman problem by exact, classic and learned methods.
+ *
+ * An onet_tsp is an instance: cities and their distances. onet_tsp_solve finds a tour through it with one of
+ * onet_tsp_methods(); an onet_tsp_net is what the method "ordernet" needs, a trained model with its threads
+ * and memory. A tour is an array [n] that names each city once; it is closed, from the last city back to the
+ * first.
+ *
+ * As in ordernet.h: what can fail returns an onet_status and writes a sentence to err unless that is NULL.
+ * Nothing keeps state between calls, so any number of threads may solve at the same time, each with an
+ * onet_tsp_net of its own. All methods accept any number of cities from 1 on, coincident cities and cities on
+ * a line. */
+#ifndef ORDERNET_TSP_H
+#define ORDERNET_TSP_H
+
+#include "ordernet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Instances --------------------------------------------------------------------------------------- */
+
+enum { ONET_TSP_MAX_CITIES = 16384 }; /* a matrix of 2 GiB */
+
+/* Distances are a full matrix of doubles: plain Euclidean ones from onet_tsp_points, or any that the caller
+ * writes into the arrays of onet_tsp_blank. */
+typedef struct onet_tsp {
+    int n;
+    int whole;         /* 1: every distance is a whole number, which lets the exact solver round bounds up */
+    double *xy;        /* [n, 2], or NULL where only distances are known */
+    double *dist;      /* [n, n], symmetric, never negative, finite, 0 on the diagonal */
+    char name[64];     /* for the user; may be "" */
+    void *reserved[4]; /* zero */
+} onet_tsp;
+
+/* Euclidean distances between xy [n, 2], copied. ONET_BAD for coordinates that are not finite. */
+ONET_API onet_status onet_tsp_points(onet_tsp *t, int n, const double *xy, onet_error *err);
+/* Allocates an instance of n cities with distances 0, with or without coordinates, for the caller to fill
+ * in. */
+ONET_API onet_status onet_tsp_blank(onet_tsp *t, int n, int coordinates, onet_error *err);
+/* Frees the arrays of the instance, which may be zeroed, and zeroes it. The struct is the caller's. */
+ONET_API void onet_tsp_free(onet_tsp *t);
+
+static inline double onet_tsp_distance(const onet_tsp *t, int i, int j) {
+    return t->dist[(size_t)i * (size_t)t->n + (size_t)j];
+}
+
+/* Length of the closed tour [n]. */
+ONET_API double onet_tsp_length(const onet_tsp *t, const int32_t *tour);
+/* Whether tour [n] visits every city once; also 0 if memory for the check runs out. */
+ONET_API int onet_tsp_is_tour(int n, const int32_t *tour);
+/* Rotates and reverses the tour into the form of training data: it starts at the city with the smallest x+y
+ * (then smallest x, then smallest index) and runs counter-clockwise, by its signed area. On a line, where
+ * there is no area, and without coordinates (then it starts at city 0), its second city comes before its last
+ * one in the same ranking. */
+ONET_API void onet_tsp_canonical(const onet_tsp *t, int32_t *tour);
+
+/* ---- The net ----------------------------------------------------------------------------------------- */
+
+/* The net was trained on the unit square. An instance of any scale and position is moved there without
+ * distortion: one scale for both axes, so that the longer side of the bounding box leaves a margin of 1/(n+1)
+ * at both ends, as n uniform cities do on average; the shorter side is centred. */
+typedef struct onet_tsp_net onet_tsp_net;
+
+/* options: decode, beam, threads, kernels, device are used; NULL: the defaults. The model must outlive the
+ * net. ONET_USAGE for a model that does not order items of 2 numbers. */
+ONET_API onet_status onet_tsp_net_new(onet_tsp_net **net, const onet_model *model,
+                                      const onet_order_options *options, onet_error *err);
+ONET_API void onet_tsp_net_free(onet_tsp_net *net);
+
+/* How an instance is presented to the net. */
+typedef enum onet_tsp_place {
+    ONET_TSP_FITTED = 0, /* moved to the unit square */
+    ONET_TSP_AS_IS       /* unchanged */
+} onet_tsp_place;
+
+/* Orders `count` instances, all with coordinates, under 1 or 8 symmetries of the square. probable[i] [n]: the
+ * most probable of all tours found; shortest[i] [n]: the shortest of them by the instance's own distances.
+ * Either may be NULL. */
+ONET_API onet_status onet_tsp_net_tours(onet_tsp_net *net, const onet_tsp *t, size_t count,
+                                        onet_tsp_place place, int symmetries, int32_t *const *probable,
+                                        int32_t *const *shortest, onet_error *err);
+
+/* ---- Solving ----------------------------------------------------------------------------------------- */
+
+typedef enum onet_tsp_method {
+    ONET_TSP_EXACT = 0, /* branch and bound on 1-trees with a Lagrangian bound */
+    ONET_TSP_HELD_KARP, /* Held and Karp's dynamic program */
+    ONET_TSP_CHRISTOFIDES,
+    ONET_TSP_FARTHEST, /* farthest insertion */
+    ONET_TSP_NEAREST,  /* nearest neighbour from city 0 */
+    ONET_TSP_TWO_OPT,  /* 2-opt and Or-opt moves until none helps */
+    ONET_TSP_ORDERNET, /* the net; moved to the unit square */
+    ONET_TSP_METHODS
+} onet_tsp_method;
+enum { ONET_TSP_HELD_KARP_MAX = 20 }; /* cities */
+
+ONET_API const onet_choice *onet_tsp_methods(void); /* onet_tsp_method */
+
+typedef struct onet_tsp_options {
+    size_t size;       /* sizeof(onet_tsp_options) */
+    double seconds;    /* exact, 2opt with kicks: time limit; 0: none */
+    int64_t kicks;     /* 2opt: random double bridges, each mended by the same search; 0: none */
+    uint64_t seed;     /* of the kicks */
+    int farthest;      /* 2opt: improve the tour of farthest insertion, not that of the nearest neighbour */
+    onet_tsp_net *net; /* ordernet: it alone needs one */
+    int symmetries;    /* ordernet: 1 or 8; 0: 1 */
+    int shortest;      /* ordernet: the shortest of all tours found, rather than the most probable one */
+    /* exact, 2opt: asked many times a second, by the thread that called; non-zero ends the search as its time
+     * limit does. NULL: never. */
+    int (*stop)(void *context);
+    void *context;
+} onet_tsp_options;
+
+/* All zero but `size`, seed 1 and symmetries 1. */
+ONET_API void onet_tsp_defaults(onet_tsp_options *options, size_t size);
+
+typedef struct onet_tsp_proof {
+    double length; /* of the tour */
+    double bound;  /* no tour is shorter than this */
+    int proven;    /* the tour is optimal: bound and length agree to 1 part in 10^10, or as whole numbers */
+    int64_t nodes; /* of the search tree */
+    double reserved[4]; /* zero */
+} onet_tsp_proof;
+
+/* The tour [n] is canonical (onet_tsp_canonical). proof may be NULL; exact and held-karp give a bound, the
+ * others 0. Where the exact search ends early, it gives the best tour and bound that it has. options may be
+ * NULL. */
+ONET_API onet_status onet_tsp_solve(const onet_tsp *t, onet_tsp_method method,
+                                    const onet_tsp_options *options, int32_t *tour, onet_tsp_proof *proof,
+                                    onet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
