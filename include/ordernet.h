@@ -12,7 +12,11 @@
  *
  * Every function that can fail gives an onet_status back and, when err is not NULL, a sentence that says
  * what is wrong, where, and what to do. The library does not print, exit or abort. One loaded model may be
- * used by many threads at once. Dimensions: n items in a set, width features per item.
+ * used by many threads at once. What a function is given is checked: NULL where an object is needed, a number
+ * out of range or sets that are not as onet_sets says give ONET_USAGE or ONET_BAD; functions without a status
+ * then give NULL, 0, -1 or NaN back. Pointers to fewer elements than they say, and freed objects, cannot be
+ * found out. Text and numbers are read and written alike in every locale. Dimensions: n items in a set, width
+ * features per item.
  *
  * Whoever makes an object frees it, with the function of its name in _free, _close, _commit or _abort; all of
  * them but _commit take NULL. What a function returns by pointer stays valid as long as the object that it
@@ -97,7 +101,10 @@ typedef struct onet_constraint {
  * item.
  *
  * Constraints hold for ordering; training does not look at them. Those of a set stand together, in the order
- * of the sets. */
+ * of the sets.
+ *
+ * A view of some sets in a row is a copy of the struct whose start, count and constraints are theirs: start
+ * points to the first one's, and items, word, order and context stay where they are. */
 typedef struct onet_words onet_words;
 typedef struct onet_sets {
     size_t count;
@@ -492,7 +499,7 @@ ONET_API int onet_words_width(const onet_words *words);
 ONET_API const char *onet_words_text(const onet_words *words, int32_t row, size_t *length);
 ONET_API const float *onet_words_vector(const onet_words *words, int32_t row);
 /* The row that stands for a word as a user wrote it: case and spelling are folded. *known, where it is not
- * NULL: whether the row is the word's own. Never fails. */
+ * NULL: whether the row is the word's own. Never fails for a vocabulary and a text. */
 ONET_API int32_t onet_words_find(const onet_words *words, const char *text, size_t length, int *known);
 /* The row of exactly this text; -1: there is none. */
 ONET_API int32_t onet_words_exact(const onet_words *words, const char *text, size_t length);
@@ -652,7 +659,7 @@ ONET_API onet_status onet_speed_order(onet_speed *speed, const onet_speed_option
 /* The most that this CPU can do, in GFLOP/s: multiply-adds in registers on `threads` threads for `seconds`.
  */
 ONET_API double onet_speed_peak(int threads, double seconds);
-/* Threads that a call with `threads` (0: one for each CPU) runs on. */
+/* Threads that a call with `threads` (0: one for each CPU) runs on; 0: no call may have so many. */
 ONET_API int onet_threads(int threads);
 
 #ifdef __cplusplus

@@ -26,7 +26,7 @@ onet_status sized_take(void *own, size_t own_size, const void *given, const char
 }
 
 void sized_give(void *given, size_t size, const void *own, size_t own_size) {
-    if (size < sizeof size) return;
+    if (!given || size < sizeof size || size > LARGEST) return;
     memset(given, 0, size);
     memcpy(given, own, size < own_size ? size : own_size);
     memcpy(given, &size, sizeof size);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "base/library.h"
 #include "base/sha256.h"
@@ -118,6 +119,7 @@ bool world_same(const world *w, const void *data, size_t bytes) {
 /* ---- For callers ------------------------------------------------------------------------------------- */
 
 onet_status onet_world_open(const onet_world **w, onet_error *err) {
+    NEED(w, "world");
     return world_open(w, err);
 }
 

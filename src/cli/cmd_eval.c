@@ -299,11 +299,17 @@ static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, 
     enum { CHUNK = 1024 };
     progress line;
     onet_status status = ONET_OK;
+    size_t constraints = 0; /* of the sets before */
     progress_start(&line, v->quiet);
     for (size_t s = 0; s < sets->count && !status; s += CHUNK) {
         onet_sets some = *sets;
         some.start = sets->start + s;
         some.count = sets->count - s < CHUNK ? sets->count - s : CHUNK;
+        if (sets->constraints) some.constraints = sets->constraints + constraints;
+        for (some.constraint_count = 0; constraints < sets->constraint_count &&
+                                        sets->constraints[constraints].item < some.start[some.count];
+             constraints++)
+            some.constraint_count++;
         status = onet_orderer_run(orderer, &some, answers + s, err);
         size_t sound = answers_sound(answers + s, some.count);
         if (status == ONET_BAD && sound < some.count)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/constraints.h"
@@ -53,5 +54,14 @@ onet_status pick_sets(onet_sets **out, const onet_sets *sets, const uint8_t *tak
 }
 
 onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint8_t *take, onet_error *err) {
+    NEED(picked, "picked");
+    *picked = NULL;
+    NEED(sets, "sets");
+    NEED(take, "take");
+    onet_status status = sets_check(sets, err);
+    if (status) return status;
+    size_t s = 0;
+    while (s < sets->count && !take[s]) s++;
+    if (s == sets->count) return fail(err, ONET_USAGE, "onet_sets_pick: none of the %zu sets is taken", s);
     return pick_sets(picked, sets, take, err);
 }

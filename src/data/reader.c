@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/choice.h"
+#include "base/door.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sized.h"
@@ -59,9 +60,11 @@ onet_status reader_input(input **in, const char *path, const onet_read_options *
 
 onet_status onet_reader_open(onet_reader **result, const char *path, const onet_read_options *options,
                              onet_error *err) {
+    NEED(result, "reader");
+    *result = NULL;
+    NEED(path, "path");
     input *in;
     onet_read_options own;
-    *result = NULL;
     onet_status status = reader_input(&in, path, options, &own, err);
     return status ? status : reader_start(result, in, &own, err);
 }
@@ -104,7 +107,7 @@ const data_format *reader_format(const reader *in) {
 }
 
 const char *onet_reader_name(const onet_reader *in) {
-    return input_name(in->in);
+    return in ? input_name(in->in) : NULL;
 }
 
 void reader_limit(reader *in, size_t bytes) {
@@ -116,12 +119,15 @@ const onet_words *reader_words(const reader *in) {
 }
 
 int onet_reader_waits(onet_reader *in) {
+    if (!in) return 0;
     if (in->format->read) return !in->table && !in->sets;
     return input_waits(in->in);
 }
 
 void onet_reader_hash(onet_reader *in, char hex[65]) {
-    input_sha256(in->in, hex);
+    if (!hex) return;
+    hex[0] = 0;
+    if (in) input_sha256(in->in, hex);
 }
 
 /* ---- Line by line ------------------------------------------------------------------------------------ */
@@ -209,7 +215,10 @@ static onet_status next_set(reader *in, record *r, int *end, onet_error *err) {
 }
 
 onet_status onet_reader_next(onet_reader *in, onet_record *r, int *end, onet_error *err) {
+    NEED(end, "end");
     *end = 0;
+    NEED(in, "reader");
+    NEED(r, "record");
     onet_status status = next_set(in, r, end, err);
     if (status) return status;
     if (*end && !in->given)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -123,6 +124,7 @@ onet_status record_check_text(const char *text, size_t length, const char *name,
 /* ---- For callers ------------------------------------------------------------------------------------- */
 
 onet_status onet_record_new(onet_record **r, onet_error *err) {
+    NEED(r, "record");
     *r = calloc(1, sizeof **r);
     return *r ? ONET_OK : fail_memory(err, "a set");
 }
@@ -134,29 +136,29 @@ void onet_record_free(onet_record *r) {
 }
 
 int onet_record_size(const onet_record *r) {
-    return r->n;
+    return r ? r->n : 0;
 }
 
 int onet_record_width(const onet_record *r) {
-    return r->width;
+    return r ? r->width : 0;
 }
 
 const float *onet_record_items(const onet_record *r) {
-    return r->items;
+    return r ? r->items : NULL;
 }
 
 const char *onet_record_word(const onet_record *r, int item) {
-    return r->word && item >= 0 && item < r->n ? r->word[item] : NULL;
+    return r && r->word && item >= 0 && item < r->n ? r->word[item] : NULL;
 }
 
 const int32_t *onet_record_order(const onet_record *r) {
-    return r->order;
+    return r ? r->order : NULL;
 }
 
 long onet_record_line(const onet_record *r) {
-    return r->line;
+    return r ? r->line : 0;
 }
 
 onet_format onet_record_format(const onet_record *r) {
-    return r->format;
+    return r ? r->format : ONET_FORMAT_AUTO;
 }

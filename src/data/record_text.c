@@ -1,6 +1,7 @@
 /* What a set has beside its items: the values of the user's own keys and columns, as text. */
 #include <string.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/csv.h"
@@ -55,9 +56,12 @@ static onet_status of_column(record *r, size_t column, bool *found, onet_error *
 }
 
 onet_status onet_record_text(onet_record *r, const char *key, const char **text, onet_error *err) {
+    NEED(text, "text");
+    *text = NULL;
+    NEED(r, "record");
+    NEED(key, "key");
     bool found = false;
     onet_status status = ONET_OK;
-    *text = NULL;
     if (r->table && r->table->kept) {
         for (size_t k = 0; k < r->table->columns && !found && !status; k++)
             if (!strcmp(r->table->column[k].name, key)) status = of_column(r, k, &found, err);
@@ -69,7 +73,7 @@ onet_status onet_record_text(onet_record *r, const char *key, const char **text,
 }
 
 const char *onet_record_feature(const onet_record *r, int feature) {
-    for (size_t k = 0; r->table && k < r->table->columns; k++)
+    for (size_t k = 0; r && r->table && k < r->table->columns; k++)
         if (r->table->column[k].kind == CSV_FEATURE && r->table->column[k].feature == feature)
             return r->table->column[k].name;
     return NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/constraints.h"
@@ -101,6 +102,9 @@ static onet_status check_features(const float *items, size_t n, size_t width, on
     return ONET_OK;
 }
 
+/* All that sets_check does, except for the constraints. */
+static onet_status check_all_but_constraints(const onet_sets *s, onet_error *err);
+
 /* ---- Context and constraints ------------------------------------------------------------------------- */
 
 onet_status sets_check_context(const uint8_t *context, const int32_t *order, size_t n, onet_error *err) {
@@ -188,12 +192,17 @@ onet_status sets_append_constraints(onet_sets *s, const onet_constraint *list, s
 }
 
 onet_status onet_sets_set_context(onet_sets *s, const uint8_t *context, onet_error *err) {
+    NEED(s, "sets");
+    onet_sets without = *s;
+    without.context = NULL;
+    onet_status status = check_all_but_constraints(&without, err);
+    if (status) return status;
     uint8_t *copy = NULL;
     size_t total = s->start[s->count];
     for (size_t k = 0; context && k < s->count; k++) {
         size_t from = s->start[k];
-        onet_status status = sets_check_context(context + from, s->order ? s->order + from : NULL,
-                                                s->start[k + 1] - from, err);
+        status = sets_check_context(context + from, s->order ? s->order + from : NULL, s->start[k + 1] - from,
+                                    err);
         if (!status) continue;
         error_prefix(err, "set %zu", k + 1);
         return status;
@@ -202,7 +211,7 @@ onet_status onet_sets_set_context(onet_sets *s, const uint8_t *context, onet_err
     for (size_t i = 0; copy && i < total; i++) copy[i] = context[i] != 0;
     uint8_t *before = s->context;
     s->context = copy;
-    onet_status status = check_constraints(s, err);
+    status = check_constraints(s, err);
     if (status) s->context = before;
     free(status ? copy : before);
     return status;
@@ -210,13 +219,20 @@ onet_status onet_sets_set_context(onet_sets *s, const uint8_t *context, onet_err
 
 onet_status onet_sets_set_constraints(onet_sets *s, const onet_constraint *list, size_t count,
                                       onet_error *err) {
+    NEED(s, "sets");
+    if (count) NEED(list, "constraints");
     onet_sets with = *s;
     with.constraints = NULL;
+    with.constraint_count = 0;
+    with.order = NULL; /* which constraints are not about */
+    onet_status status = check_all_but_constraints(&with, err);
+    if (status) return status;
+    size_t bytes;
+    if (!size_mul(count, sizeof *list, &bytes)) return fail_memory(err, "the constraints");
     with.constraint_count = count;
-    if (count && !(with.constraints = malloc(count * sizeof *list)))
-        return fail_memory(err, "the constraints");
-    if (count) memcpy(with.constraints, list, count * sizeof *list);
-    onet_status status = check_constraints(&with, err);
+    if (count && !(with.constraints = malloc(bytes))) return fail_memory(err, "the constraints");
+    if (count) memcpy(with.constraints, list, bytes);
+    status = check_constraints(&with, err);
     if (status) {
         free(with.constraints);
         return status;
@@ -290,7 +306,14 @@ onet_status sets_append_words(onet_sets *s, size_t n, const int32_t *word, const
     return ONET_OK;
 }
 
-onet_status sets_check(const onet_sets *s, onet_error *err) {
+static onet_status check_all_but_constraints(const onet_sets *s, onet_error *err) {
+    if (!s->start) return fail(err, ONET_USAGE, "onet_sets.start is NULL");
+    for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
+        if (s->reserved[i])
+            return fail(err, ONET_USAGE, "onet_sets.reserved[%zu] is set; it must be NULL", i);
+    if (s->constraint_count && !s->constraints)
+        return fail(err, ONET_USAGE, "onet_sets.constraints is NULL, and constraint_count %zu",
+                    s->constraint_count);
     if (!s->count) return fail(err, ONET_BAD, "there are no sets");
     if (s->width < 1 || s->width > MAX_WIDTH)
         return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", s->width, MAX_WIDTH);
@@ -317,15 +340,39 @@ onet_status sets_check(const onet_sets *s, onet_error *err) {
             return status;
         }
     }
-    return check_constraints(s, err);
+    size_t numbers;
+    if (!size_mul(s->start[s->count], (size_t)s->width, &numbers) || numbers > SIZE_MAX / sizeof(float))
+        return fail(err, ONET_BAD, "the sets have %zu items of %d features: more than any memory holds",
+                    s->start[s->count], s->width);
+    return ONET_OK;
+}
+
+onet_status sets_check(const onet_sets *s, onet_error *err) {
+    onet_status status = check_all_but_constraints(s, err);
+    return status ? status : check_constraints(s, err);
+}
+
+void sets_slice(onet_sets *view, const onet_sets *sets, size_t first, size_t end) {
+    size_t from = 0;
+    *view = *sets;
+    view->start = sets->start + first;
+    view->count = end - first;
+    if (!sets->constraints) return;
+    constraints_of(sets, sets->start[first], sets->start[end], &from, &view->constraint_count);
+    view->constraints = sets->constraints + from;
 }
 
 onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,
                            const int32_t *order, onet_error *err) {
+    NEED(sets, "sets");
     *sets = NULL;
+    NEED(items, "items");
+    size_t total;
     if (count < 1 || n < 1 || width < 1)
         return fail(err, ONET_USAGE, "%zu sets of %d items of %d features: each must be 1 or more", count, n,
                     width);
+    if (!size_mul(count, (size_t)n, &total) || !size_mul(total, (size_t)width * sizeof *items, &total))
+        return fail_memory(err, "the sets");
     onet_sets *new;
     onet_status status = sets_new(&new, width, err);
     for (size_t s = 0; s < count && !status; s++) {
@@ -343,19 +390,32 @@ onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, con
 }
 
 onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err) {
+    NEED(sets, "sets");
+    *sets = NULL;
+    if (width < 0 || width > MAX_WIDTH)
+        return fail(err, ONET_USAGE, "items of %d features; 0 (as the first set has) to %d are possible",
+                    width, MAX_WIDTH);
     return sets_new(sets, width, err);
 }
 
 onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *items, const int32_t *order,
                              onet_error *err) {
+    NEED(sets, "sets");
+    NEED(items, "items");
     if (n < 1) return fail(err, ONET_BAD, "a set of %d items; at least 1 is needed", n);
     return sets_append(sets, (size_t)n, width, items, order, err);
 }
 
 onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,
                                    onet_error *err) {
+    NEED(sets, "sets");
+    NEED(rows, "rows");
     if (n < 1) return fail(err, ONET_BAD, "a set of %d words; at least 1 is needed", n);
     if (!sets->words) return fail(err, ONET_USAGE, "the sets have no words; set onet_sets.words first");
+    for (int i = 0; i < n; i++)
+        if (rows[i] < 0 || rows[i] >= sets->words->count)
+            return fail(err, ONET_BAD, "rows[%d] is %ld: the vocabulary has %d words", i, (long)rows[i],
+                        sets->words->count);
     onet_status status = sets_append_words(sets, (size_t)n, rows, order, err);
     if (!status) sets->width = sets->words->width;
     return status;

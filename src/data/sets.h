@@ -49,6 +49,9 @@ onet_status sets_check_context(const uint8_t *context, const int32_t *order, siz
  * context, constraints. */
 onet_status sets_check(const onet_sets *sets, onet_error *err);
 
+/* The sets first .. end - 1 with what goes with them: a view, which owns nothing. */
+void sets_slice(onet_sets *view, const onet_sets *sets, size_t first, size_t end);
+
 /* The features of item i (counted over all sets): [width]. */
 static inline const float *sets_item(const onet_sets *sets, size_t i) {
     if (sets->items) return sets->items + i * (size_t)sets->width;

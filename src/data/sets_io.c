@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -42,6 +43,8 @@ onet_status sets_append_record(onet_sets *sets, const record *r, const onet_word
 
 onet_status onet_sets_append_record(onet_sets *sets, const onet_record *r, const onet_words *words,
                                     int with_order, onet_error *err) {
+    NEED(sets, "sets");
+    NEED(r, "record");
     record given = *r;
     if (!with_order) given.order = NULL;
     return sets_append_record(sets, &given, words, err);
@@ -98,8 +101,13 @@ onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, rec
 }
 
 onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *r, onet_error *err) {
+    NEED(sets, "sets");
+    NEED(r, "record");
     if (s >= sets->count) return fail(err, ONET_USAGE, "there is no set %zu; there are %zu", s, sets->count);
-    return sets_record(sets, s, ONET_FORMAT_SAFETENSORS, r, err);
+    onet_sets one;
+    sets_slice(&one, sets, s, s + 1);
+    onet_status status = sets_check(&one, err);
+    return status ? status : sets_record(sets, s, ONET_FORMAT_SAFETENSORS, r, err);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
@@ -166,9 +174,11 @@ onet_status sets_read(onet_sets **result, input *from, const onet_read_options *
 
 onet_status onet_sets_read(onet_sets **result, const char *path, const onet_read_options *options,
                            onet_error *err) {
+    NEED(result, "sets");
+    *result = NULL;
+    NEED(path, "path");
     input *in;
     onet_read_options own;
-    *result = NULL;
     onet_status status = reader_input(&in, path, options, &own, err);
     return status ? status : sets_read(result, in, &own, err);
 }
@@ -201,6 +211,8 @@ static onet_status write_records(const onet_sets *sets, const char *path, onet_f
 }
 
 onet_status onet_sets_write(const onet_sets *sets, const char *path, onet_format format, onet_error *err) {
+    NEED(sets, "sets");
+    NEED(path, "path");
     const data_format *found;
     onet_status status = format_to_write(path, format, &found, err);
     if (!status) status = sets_check(sets, err);
@@ -209,6 +221,9 @@ onet_status onet_sets_write(const onet_sets *sets, const char *path, onet_format
 }
 
 onet_status onet_format_of_path(const char *path, onet_format *format, onet_error *err) {
+    NEED(format, "format");
+    *format = ONET_FORMAT_AUTO;
+    NEED(path, "path");
     const data_format *found;
     onet_status status = format_to_write(path, ONET_FORMAT_AUTO, &found, err);
     *format = status ? ONET_FORMAT_AUTO : found->format;
@@ -231,6 +246,8 @@ static onet_status convert_records(reader *in, writer *w, onet_error *err) {
 
 onet_status onet_sets_convert(const char *from, const char *to, const onet_read_options *reading,
                               const onet_write_options *writing, onet_error *err) {
+    NEED(from, "from");
+    NEED(to, "to");
     onet_write_options options = {.size = sizeof options};
     onet_status status = sized_take(&options, sizeof options, writing, "onet_write_options", err);
     if (status) return status;

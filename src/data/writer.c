@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "data/sets.h"
@@ -15,6 +16,7 @@ struct onet_writer {
     char *path;
     onet_write_options options;
     output *out; /* opened by the first onet_writer_begin of a format that is written set after set */
+    bool begun;  /* between onet_writer_begin and onet_writer_end */
     const reader *in;
     const data_format *format; /* for this input */
     void *state;               /* the format's own */
@@ -29,12 +31,15 @@ void onet_write_defaults(onet_write_options *options, size_t size) {
 
 onet_status onet_writer_open(onet_writer **result, const char *path, const onet_write_options *options,
                              onet_error *err) {
-    onet_write_options own = {.size = sizeof own};
+    NEED(result, "writer");
     *result = NULL;
+    NEED(path, "path");
+    onet_write_options own = {.size = sizeof own};
     onet_status status = sized_take(&own, sizeof own, options, "onet_write_options", err);
     if (status) return status;
     if (own.format && !format_find(own.format))
         return fail(err, ONET_USAGE, "there is no format %d", (int)own.format);
+    if (own.top < 0) return fail(err, ONET_USAGE, "onet_write_options.top is %d: 0 or more", own.top);
     writer *w = calloc(1, sizeof *w);
     if (!w || !(w->path = strdup(path))) {
         free(w);
@@ -64,13 +69,15 @@ static const data_format *format_for(const writer *w, const reader *in) {
 }
 
 onet_status onet_writer_begin(onet_writer *w, const onet_reader *in, onet_error *err) {
+    NEED(w, "writer");
+    if (w->begun) return fail(err, ONET_USAGE, "onet_writer_begin: the input before has no onet_writer_end");
     const data_format *format = format_for(w, in);
     unsigned needs = 0;
     if (w->format && w->format != format)
         return fail(err, ONET_USAGE,
                     "%s is in another format than the input before it; name one for all in "
                     "onet_write_options.format",
-                    onet_reader_name(in));
+                    in ? onet_reader_name(in) : "this input");
     if (w->options.steps) needs |= HOLDS_STEPS;
     if (w->options.top > 1) needs |= HOLDS_SEVERAL;
     if (w->options.score) needs |= HOLDS_SCORE;
@@ -78,6 +85,7 @@ onet_status onet_writer_begin(onet_writer *w, const onet_reader *in, onet_error 
     if (status) return status;
     w->in = in;
     w->format = format;
+    w->begun = true;
     return w->out || format->write ? ONET_OK : output_open(&w->out, w->path, err);
 }
 
@@ -103,9 +111,28 @@ static onet_status keep_set(writer *w, const record *r, const onet_answer *answe
     return status ? status : sets_append_record(w->sets, &answered, w->words, err);
 }
 
+/* The orders that the format may write, each a permutation of the set's items. */
+static onet_status check_answer(const record *r, const onet_answer *a, const onet_write_options *parts,
+                                onet_error *err) {
+    NEED(a->order, "answer->order");
+    if (!a->logprob && (parts->logprob || parts->top > 1)) NEED(a->logprob, "answer->logprob");
+    if (a->found < 0 || (parts->top > 1 && a->found < 1))
+        return fail(err, ONET_USAGE, "the answer has %d orders: at least 1 is meant", a->found);
+    int orders = parts->top > 1 ? (a->found < parts->top ? a->found : parts->top) : 1;
+    onet_status status = ONET_OK;
+    for (int k = 0; k < orders && !status; k++)
+        status = sets_check_order(a->order + (size_t)k * (size_t)r->n, (size_t)r->n, err);
+    return status;
+}
+
 onet_status onet_writer_put(onet_writer *w, const onet_record *r, const onet_answer *answer,
                             onet_error *err) {
+    NEED(w, "writer");
+    NEED(r, "record");
+    if (!w->begun) return fail(err, ONET_USAGE, "onet_writer_put: onet_writer_begin comes first");
+    if (r->n < 1) return fail(err, ONET_USAGE, "onet_writer_put: no set was read into the record");
     onet_status status = check_holds(w->format, r, answer, err);
+    if (!status && answer) status = check_answer(r, answer, &w->options, err);
     if (!status)
         status = w->format->write ? keep_set(w, r, answer, err)
                                   : w->format->put(w->out, &w->state, r, answer, &w->options, err);
@@ -116,15 +143,19 @@ onet_status onet_writer_put(onet_writer *w, const onet_record *r, const onet_ans
 /* ---- The end of an input, and of all ----------------------------------------------------------------- */
 
 onet_status onet_writer_end(onet_writer *w, onet_error *err) {
+    NEED(w, "writer");
     w->in = NULL;
+    w->begun = false;
     return w->format && w->format->end ? w->format->end(w->out, w->state, &w->options, err) : ONET_OK;
 }
 
 onet_status onet_writer_flush(onet_writer *w, onet_error *err) {
+    NEED(w, "writer");
     return w->out ? output_flush(w->out, err) : ONET_OK;
 }
 
 onet_status onet_writer_commit(onet_writer *w, onet_error *err) {
+    NEED(w, "writer");
     onet_status status = ONET_OK;
     if (w->out) {
         status = output_commit(w->out, err);

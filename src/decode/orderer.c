@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/choice.h"
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -29,6 +30,8 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
                         gpu_choice gpu, onet_error *err) {
     onet_order_options o = options ? *options : (onet_order_options){0};
     *orderer = NULL;
+    onet_status status = door_threads(o.threads, err);
+    if (status) return status;
     if (o.beam < 0 || o.top < 0) return fail(err, ONET_USAGE, "beam and top must not be negative");
     if (o.beam > 1000000 || o.top > 1000000) return fail(err, ONET_USAGE, "beam and top are at most 1000000");
     if (!choice_of(onet_decodes(), o.decode))
@@ -36,7 +39,7 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
     const kernels *k = kernels_pick(o.kernels);
     if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this CPU", o.kernels);
     device_choice device;
-    onet_status status = device_choose(o.device, gpu, o.kernels, CUDA_ORDER, &device, err);
+    status = device_choose(o.device, gpu, o.kernels, CUDA_ORDER, &device, err);
     if (status) return status;
     onet_orderer *r = calloc(1, sizeof *r);
     if (!r) return fail_memory(err, "ordering");
@@ -60,8 +63,10 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
 
 onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
                              const onet_order_options *options, onet_error *err) {
-    onet_order_options own = {.size = sizeof own};
+    NEED(orderer, "orderer");
     *orderer = NULL;
+    NEED(model, "model");
+    onet_order_options own = {.size = sizeof own};
     onet_status status = sized_take(&own, sizeof own, options, "onet_order_options", err);
     if (status) return status;
     const world *w = own.world;
@@ -76,10 +81,11 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
 }
 
 void onet_orderer_serve(onet_orderer *r) {
-    if (r->options.world && r->options.world->rank) orderer_serve(r, r->options.world);
+    if (r && r->options.world && r->options.world->rank) orderer_serve(r, r->options.world);
 }
 
 const char *onet_orderer_kernels(const onet_orderer *r) {
+    if (!r) return NULL;
     return r->gpu ? "cuda" : kernels_pick(r->options.kernels)->name;
 }
 
@@ -329,34 +335,34 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
                     "the sets have another vocabulary than the model: prepare them with that of its training "
                     "data, or give them as text");
     if (sets->count > INT32_MAX) return fail(err, ONET_USAGE, "more than 2147483647 sets in one call");
-    for (size_t s = 0; s < sets->count; s++) {
-        size_t size = sets_size(sets, s);
-        if (size < 1) return fail(err, ONET_BAD, "set %zu has no items", s + 1);
-        if (size > 1 << 24)
-            return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s + 1, size);
-        if (!sets_placed(sets, s))
-            return fail(err, ONET_BAD, "set %zu has only context items; leave it out or place one", s + 1);
-    }
+    for (size_t s = 0; s < sets->count; s++)
+        if (sets_size(sets, s) > 1 << 24)
+            return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s + 1,
+                        sets_size(sets, s));
     onet_status status = (r->w ? orderer_run_shared : orderer_run_here)(r, sets, answers, score, err);
     return status ? status : check_numbers(sets, answers, score.logprob, err);
 }
 
 onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, onet_error *err) {
-    return run(r, sets, answers, (score_out){0}, err);
+    NEED(r, "orderer");
+    NEED(sets, "sets");
+    NEED(answers, "answers");
+    onet_sets unordered = *sets; /* their own order, and what is wrong with it, is not looked at */
+    unordered.order = NULL;
+    onet_status status = sets_check(&unordered, err);
+    for (size_t s = 0; s < sets->count && !status; s++)
+        if (!answers[s].order) status = fail(err, ONET_USAGE, "answers[%zu].order is NULL", s);
+    return status ? status : run(r, sets, answers, (score_out){0}, err);
 }
 
 onet_status onet_orderer_score_steps(onet_orderer *r, const onet_sets *sets, double *logprob, double *step,
                                      onet_error *err) {
+    NEED(r, "orderer");
+    NEED(sets, "sets");
+    NEED(logprob, "logprob");
     if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to score");
-    for (size_t s = 0; s < sets->count && sets->context; s++) {
-        size_t first = sets->start[s];
-        onet_status status =
-            sets_check_context(sets->context + first, sets->order + first, sets_size(sets, s), err);
-        if (!status) continue;
-        error_prefix(err, "set %zu", s + 1);
-        return status;
-    }
-    return run(r, sets, NULL, (score_out){logprob, step}, err);
+    onet_status status = sets_check(sets, err);
+    return status ? status : run(r, sets, NULL, (score_out){logprob, step}, err);
 }
 
 onet_status onet_orderer_score(onet_orderer *r, const onet_sets *sets, double *logprob, onet_error *err) {
@@ -365,6 +371,9 @@ onet_status onet_orderer_score(onet_orderer *r, const onet_sets *sets, double *l
 
 onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order, double *logprob,
                        onet_error *err) {
+    NEED(model, "model");
+    NEED(items, "items");
+    NEED(order, "order");
     onet_orderer *r = NULL;
     onet_sets *sets = NULL;
     double p;

@@ -203,13 +203,7 @@ typedef struct part {
 static onet_status make_parts(onet_orderer *r, part *p, const size_t *cut, const onet_sets *sets,
                               const onet_answer *answers, bool score_steps, onet_error *err) {
     for (int k = 0; k < r->w->size; k++) {
-        p[k].sets = *sets;
-        p[k].sets.start = sets->start + cut[k];
-        p[k].sets.count = cut[k + 1] - cut[k];
-        size_t from;
-        constraints_of(sets, sets->start[cut[k]], sets->start[cut[k + 1]], &from,
-                       &p[k].sets.constraint_count);
-        p[k].sets.constraints = sets->constraints ? sets->constraints + from : NULL;
+        sets_slice(&p[k].sets, sets, cut[k], cut[k + 1]);
         p[k].q = (request){.kind = answers ? ORDER : SCORE,
                            .words = sets->word != NULL,
                            .steps = answers ? sets->count && answers[0].step : score_steps,

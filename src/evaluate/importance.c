@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -63,6 +64,13 @@ static void shuffle(shuffled *x, const onet_sets *from, int feature, int repeat,
 onet_status onet_measure_importance(onet_importance *result, onet_orderer *orderer, const onet_sets *sets,
                                     const onet_set_measure *base, int feature, int repeats, uint64_t seed,
                                     onet_error *err) {
+    NEED(result, "result");
+    NEED(orderer, "orderer");
+    NEED(sets, "sets");
+    NEED(base, "base");
+    memset(result, 0, sizeof *result);
+    onet_status status = sets_check(sets, err);
+    if (status) return status;
     if (!sets->items) return fail(err, ONET_BAD, "the items are words, which have no features to shuffle");
     if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
     if (feature < 0 || feature >= sets->width || repeats < 1)
@@ -71,7 +79,7 @@ onet_status onet_measure_importance(onet_importance *result, onet_orderer *order
                     sets->width, repeats);
     shuffled x;
     double *fall = array_new(2 * (sets->count ? sets->count : 1), sizeof *fall);
-    onet_status status = shuffled_new(&x, sets) && fall ? ONET_OK : fail_memory(err, "the shuffled features");
+    status = shuffled_new(&x, sets) && fall ? ONET_OK : fail_memory(err, "the shuffled features");
     for (int k = 0; k < repeats && !status; k++) {
         shuffle(&x, sets, feature, k, seed);
         status = onet_orderer_run(orderer, &x.sets, x.answers, err);
@@ -88,7 +96,6 @@ onet_status onet_measure_importance(onet_importance *result, onet_orderer *order
         mean_add(&exact, fall[2 * s]);
         mean_add(&likely, fall[2 * s + 1]);
     }
-    memset(result, 0, sizeof *result);
     result->exact = mean_interval(&exact, -1, 1);
     result->loglik = mean_interval(&likely, -INFINITY, INFINITY);
     free(fall);

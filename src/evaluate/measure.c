@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/sets.h"
@@ -105,9 +106,17 @@ static onet_set_measure measure_set(size_t n, size_t placed, int32_t *rank, int3
     return m;
 }
 
-onet_status onet_measure_each(onet_set_measure *each, const onet_sets *sets, const onet_answer *answers,
-                              const double *logprob, onet_error *err) {
-    if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
+static onet_status check_answer(const onet_sets *sets, size_t s, const onet_answer *answer, onet_error *err) {
+    if (!answer->order) return fail(err, ONET_USAGE, "answers[%zu].order is NULL", s);
+    const uint8_t *context = sets->context ? sets->context + sets->start[s] : NULL;
+    onet_status status = sets_check_order(answer->order, sets_size(sets, s), err);
+    if (!status) status = sets_check_context(context, answer->order, sets_size(sets, s), err);
+    if (status) error_prefix(err, "the answer for set %zu", s + 1);
+    return status;
+}
+
+static onet_status measure_each(onet_set_measure *each, const onet_sets *sets, const onet_answer *answers,
+                                const double *logprob, onet_error *err) {
     size_t largest = 1;
     for (size_t s = 0; s < sets->count; s++)
         if (sets_size(sets, s) > largest) largest = sets_size(sets, s);
@@ -123,10 +132,23 @@ onet_status onet_measure_each(onet_set_measure *each, const onet_sets *sets, con
     return status;
 }
 
+onet_status onet_measure_each(onet_set_measure *each, const onet_sets *sets, const onet_answer *answers,
+                              const double *logprob, onet_error *err) {
+    NEED(each, "each");
+    NEED(sets, "sets");
+    NEED(answers, "answers");
+    if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
+    onet_status status = sets_check(sets, err);
+    for (size_t s = 0; s < sets->count && !status; s++) status = check_answer(sets, s, &answers[s], err);
+    return status ? status : measure_each(each, sets, answers, logprob, err);
+}
+
 void onet_measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which, size_t count) {
+    if (!report) return;
+    memset(report, 0, sizeof *report);
+    if (!each) count = 0;
     double exact = 0;
     mean place = {0}, tau = {0}, likely = {0}, pairs = {0};
-    memset(report, 0, sizeof *report);
     for (size_t k = 0; k < count; k++) {
         const onet_set_measure *m = &each[which ? which[k] : k];
         exact += m->exact;
@@ -146,6 +168,10 @@ void onet_measure_mean(onet_report *report, const onet_set_measure *each, const 
 
 onet_status onet_measure_sets(onet_report *report, const onet_sets *sets, const onet_answer *answers,
                               const double *logprob, int only_n, onet_error *err) {
+    NEED(report, "report");
+    NEED(sets, "sets");
+    NEED(answers, "answers");
+    if (only_n < 0) return fail(err, ONET_USAGE, "only_n is %d: a size of sets, or 0 for all", only_n);
     size_t room = sets->count ? sets->count : 1, count = 0;
     onet_set_measure *each = array_new(room, sizeof *each);
     size_t *which = array_new(room, sizeof *which);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -26,10 +27,12 @@ void onet_speed_defaults(onet_speed_options *options, size_t size) {
 }
 
 double onet_speed_peak(int threads, double seconds) {
+    if (threads < 0 || threads > MAX_THREADS || !(seconds >= 0) || isinf(seconds)) return NAN;
     return peak_gflops(threads, seconds);
 }
 
 int onet_threads(int threads) {
+    if (threads < 0 || threads > MAX_THREADS) return 0;
     pool *p = pool_new(threads);
     int count = p ? pool_threads(p) : 1;
     pool_free(p);
@@ -42,9 +45,11 @@ static onet_status start(onet_model **m, onet_speed_options *o, const onet_speed
     *m = NULL;
     onet_speed_defaults(o, sizeof *o);
     onet_status status = sized_take(o, sizeof *o, given, "onet_speed_options", err);
-    if (!status && (o->n < 1 || o->batch < 1 || o->beam < 1 || o->sets < 0 || !(o->seconds > 0)))
+    if (!status &&
+        (o->n < 1 || o->batch < 1 || o->beam < 1 || o->sets < 0 || !(o->seconds > 0) || isinf(o->seconds)))
         status = fail(err, ONET_USAGE,
                       "n, batch, beam and seconds of onet_speed_options must be positive, sets not negative");
+    if (!status) status = door_threads(o->threads, err);
     if (!status) status = model_new(m, &o->settings, err);
     if (!status) generated_theta(&(*m)->sh, 1, (*m)->theta);
     return status;
@@ -52,8 +57,8 @@ static onet_status start(onet_model **m, onet_speed_options *o, const onet_speed
 
 /* The first `count` sets of n items of the generator's batch 0. */
 static onet_status generated_sets(onet_sets **sets, int width, int count, int n, onet_error *err) {
-    size_t items = (size_t)count * (size_t)n;
-    float *x = array_new(items * (size_t)width, sizeof *x);
+    size_t items = (size_t)count * (size_t)n, numbers;
+    float *x = size_mul(items, (size_t)width, &numbers) ? array_new(numbers, sizeof *x) : NULL;
     int32_t *y = array_new(items, sizeof *y);
     onet_status status = x && y ? ONET_OK : fail_memory(err, "the sets");
     if (!status) {
@@ -90,6 +95,7 @@ static double time_steps(net *t, const uint32_t *index, const onet_speed_options
 }
 
 onet_status onet_speed_train(onet_speed *speed, const onet_speed_options *options, onet_error *err) {
+    NEED(speed, "speed");
     onet_speed_options o;
     onet_model *m;
     onet_sets *sets = NULL;
@@ -136,6 +142,7 @@ static onet_status time_calls(double *best, onet_orderer *orderer, const onet_se
 }
 
 onet_status onet_speed_order(onet_speed *speed, const onet_speed_options *options, onet_error *err) {
+    NEED(speed, "speed");
     onet_speed_options o;
     onet_model *m;
     onet_sets *sets = NULL;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/choice.h"
+#include "base/door.h"
 #include "base/error.h"
 
 const onet_choice *onet_pools(void) {
@@ -49,6 +50,8 @@ static const onet_settings presets[] = {
 };
 
 onet_status onet_settings_preset(onet_settings *settings, const char *name, onet_error *err) {
+    NEED(settings, "settings");
+    NEED(name, "name");
     const onet_choice *found = choice_named(onet_presets(), name, strlen(name));
     if (!found) {
         char names[128];

@@ -5,17 +5,19 @@
 #include "model/model.h"
 
 const char *onet_model_record_at(const onet_model *m, size_t i, const char **key) {
-    if (i >= m->records) return NULL;
-    *key = m->record[i].key;
+    if (!m || i >= m->records) return NULL;
+    if (key) *key = m->record[i].key;
     return m->record[i].value;
 }
 
 void onet_model_checksum(const onet_model *m, char hex[65]) {
-    model_checksum(m, hex);
+    if (!hex) return;
+    hex[0] = 0;
+    if (m) model_checksum(m, hex);
 }
 
 int onet_model_sized(const onet_model *m) {
-    return m->sized;
+    return m && m->sized;
 }
 
 static int describe(onet_tensor *to, const tensor *t) {
@@ -26,6 +28,7 @@ static int describe(onet_tensor *to, const tensor *t) {
 }
 
 int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
+    if (!m || !to) return 0;
     const shape *sh = &m->sh;
     size_t tensors = (size_t)sh->tensors, slopes = 0;
     if (i < tensors) return describe(to, &sh->tensor[i]);

@@ -72,18 +72,19 @@ onet_status model_record_set(onet_model *m, const char *key, const char *value, 
 }
 
 const onet_settings *onet_model_settings(const onet_model *m) {
-    return &m->sh.s;
+    return m ? &m->sh.s : NULL;
 }
 
 size_t onet_model_parameters(const onet_model *m, int trained_only) {
+    if (!m) return 0;
     return trained_only ? m->sh.trained : m->sh.total;
 }
 
 const char *onet_model_record(const onet_model *m, const char *key) {
-    const record_entry *entry = find(m, key);
+    const record_entry *entry = m && key ? find(m, key) : NULL;
     return entry ? entry->value : NULL;
 }
 
 const onet_words *onet_model_words(const onet_model *m) {
-    return m->words;
+    return m ? m->words : NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/choice.h"
+#include "base/door.h"
 #include "base/error.h"
 #include "base/half.h"
 #include "base/memory.h"
@@ -168,6 +169,8 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
 }
 
 onet_status onet_model_save(const onet_model *m, const char *path, onet_error *err) {
+    NEED(m, "model");
+    NEED(path, "path");
     const shape *sh = &m->sh;
     size_t count = 0, width = (size_t)sh->s.width;
     pairs p = {0};
@@ -371,8 +374,10 @@ static onet_status load(const safetensors *file, onet_model **model, onet_error 
 }
 
 onet_status onet_model_load(onet_model **model, const char *path, onet_error *err) {
-    safetensors *file;
+    NEED(model, "model");
     *model = NULL;
+    NEED(path, "path");
+    safetensors *file;
     onet_status status = safetensors_open(&file, path, err);
     if (status) return status;
     status = load(file, model, err);

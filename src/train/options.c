@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/choice.h"
+#include "base/door.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "data/sets.h"
 #include "model/model.h"
 #include "words/words.h"
 
@@ -36,6 +38,8 @@ void onet_train_defaults(onet_train_options *options, size_t size) {
 }
 
 onet_status train_check_options(const onet_train_options *o, onet_error *err) {
+    onet_status status = door_threads(o->threads, err);
+    if (status) return status;
     if (o->batch < 1) return fail(err, ONET_USAGE, "the batch is %d sets: at least 1 is needed", o->batch);
     if (o->epochs < 1) return fail(err, ONET_USAGE, "%d epochs: at least 1 is needed", o->epochs);
     if (!(o->learning_rate > 0) || !isfinite(o->learning_rate))
@@ -44,14 +48,17 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return fail(err, ONET_USAGE, "warm-up is a share of the steps, 0 to 1");
     if (!(o->beta1 >= 0 && o->beta1 < 1 && o->beta2 >= 0 && o->beta2 < 1))
         return fail(err, ONET_USAGE, "Adam's betas are at least 0 and less than 1");
-    if (!(o->epsilon > 0)) return fail(err, ONET_USAGE, "Adam's epsilon must be positive");
-    if (!(o->weight_decay >= 0) || !(o->clip >= 0) || !(o->average >= 0 && o->average < 1))
+    if (!(o->epsilon > 0) || !isfinite(o->epsilon))
+        return fail(err, ONET_USAGE, "Adam's epsilon must be positive");
+    if (!(o->weight_decay >= 0) || !isfinite(o->weight_decay) || !(o->clip >= 0) ||
+        !(o->average >= 0 && o->average < 1))
         return fail(err, ONET_USAGE,
                     "weight decay and clipping must not be negative; average is from 0 to 1");
     if (!(o->checkpoint_seconds >= 0))
         return fail(err, ONET_USAGE, "the checkpoint interval must not be negative");
     if (!(o->forget >= 0 && o->forget < 1))
         return fail(err, ONET_USAGE, "the share of forgotten words is at least 0 and less than 1");
+    if (o->valid_limit < 0) return fail(err, ONET_USAGE, "valid_limit is a number of sets, 0 for all");
     if (o->patience < 0) return fail(err, ONET_USAGE, "patience is a number of epochs, 0 or more");
     if (!(o->drop >= 0 && o->drop < 1))
         return fail(err, ONET_USAGE, "the share of items that are left out is at least 0 and less than 1");
@@ -66,9 +73,14 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
 
 onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, const onet_train_options *o,
                              onet_error *err) {
+    if (!train) return fail(err, ONET_USAGE, "onet_train: train is NULL");
     if (!train->count || !train->order)
         return fail(err, ONET_BAD, "training needs sets with their right order: these have %s",
                     train->count ? "no order" : "no set");
+    onet_status status = sets_check(train, err);
+    if (!status && valid && (status = sets_check(valid, err)) && status != ONET_MEMORY)
+        error_prefix(err, "the validation sets");
+    if (status) return status;
     if (!valid && o->patience)
         return fail(err, ONET_USAGE, "patience goes by validation sets: there are none");
     if (valid && (!valid->order || valid->width != train->width))

@@ -10,6 +10,7 @@
 
 #include "base/choice.h"
 #include "base/clock.h"
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -84,6 +85,8 @@ size_t onet_train_path(char *path, size_t room, const char *model_path, onet_tra
     static const char *const ending[] = {[ONET_TRAIN_BEST] = TRAIN_BEST,
                                          [ONET_TRAIN_CHECKPOINT] = TRAIN_CHECKPOINT,
                                          [ONET_TRAIN_LOG] = TRAIN_LOG};
+    if (path && room) path[0] = 0;
+    if (!model_path || (!path && room) || (unsigned)file > ONET_TRAIN_LOG) return 0;
     size_t length = stem_length(model_path);
     return (size_t)snprintf(path, room, "%.*s%s", (int)length, model_path, ending[file]);
 }
@@ -748,8 +751,9 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
 
 onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
                        const onet_train_options *options, onet_error *err) {
-    onet_train_options own;
+    NEED(model, "model");
     *model = NULL;
+    onet_train_options own;
     onet_train_defaults(&own, sizeof own);
     onet_status status = sized_take(&own, sizeof own, options, "onet_train_options", err);
     return status ? status : train_together(own.world, model, train, valid, &own, err);

@@ -28,9 +28,8 @@ onet_status validate_sets(validation *found, const onet_model *model, const onet
                                                     : fail_memory(err, "the validation");
     for (size_t s = 0; s < count && !status; s += BLOCK) {
         size_t here = s + BLOCK < count ? BLOCK : count - s;
-        onet_sets block = *sets;
-        block.start += s;
-        block.count = here;
+        onet_sets block;
+        sets_slice(&block, sets, s, s + here);
         for (size_t i = 0; i < here; i++)
             answer[i] = (onet_answer){.order = order + (block.start[i] - block.start[0])};
         onet_report report;

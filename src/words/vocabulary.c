@@ -2,10 +2,12 @@
  * words. */
 #include "words/vocabulary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/choice.h"
+#include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -197,21 +199,29 @@ void onet_vocabulary_defaults(onet_vocabulary_options *options, size_t size) {
 onet_status onet_words_choose(onet_words **words, const onet_words *vectors, const onet_words *seen,
                               const uint64_t *times, const onet_vocabulary_options *options,
                               onet_error *err) {
-    onet_vocabulary_options own;
+    NEED(words, "words");
     *words = NULL;
+    NEED(vectors, "vectors");
+    NEED(seen, "seen");
+    NEED(times, "times");
+    onet_vocabulary_options own;
     onet_vocabulary_defaults(&own, sizeof own);
     onet_status status = sized_take(&own, sizeof own, options, "onet_vocabulary_options", err);
     if (!status && !choice_of(onet_unknowns(), own.unknown))
         status =
             fail(err, ONET_USAGE, "onet_vocabulary_options.unknown is %d, which is none", (int)own.unknown);
+    if (!status && (own.own_row < 0 || own.rare_until < 0))
+        status = fail(err, ONET_USAGE, "own_row and rare_until of onet_vocabulary_options are 0 or more");
     return status ? status : vocabulary_make(words, vectors, seen, times, &own, err);
 }
 
 /* Without a text to count in, each word counts once. */
 onet_status onet_words_read(onet_words **words, const char *path, onet_error *err) {
+    NEED(words, "words");
+    *words = NULL;
+    NEED(path, "path");
     onet_words *vectors;
     size_t repeated;
-    *words = NULL;
     onet_status status = vectors_read(&vectors, path, &repeated, err);
     if (status) return status;
     uint64_t *times = array_new((size_t)vectors->count, sizeof *times);
@@ -224,19 +234,30 @@ onet_status onet_words_read(onet_words **words, const char *path, onet_error *er
 }
 
 onet_status onet_vectors_read(onet_words **words, const char *path, size_t *repeated, onet_error *err) {
+    NEED(words, "words");
+    *words = NULL;
+    NEED(path, "path");
     size_t ignored;
     return vectors_read(words, path, repeated ? repeated : &ignored, err);
 }
 
 onet_status onet_words_from(onet_words **words, int count, int width, const char *const *text,
                             const size_t *length, const float *vectors, onet_error *err) {
-    words_maker maker;
+    NEED(words, "words");
     *words = NULL;
+    NEED(text, "text");
+    words_maker maker;
     if (count < 1 || width < 1 || width > MAX_WIDTH)
         return fail(err, ONET_USAGE,
                     "a vocabulary of %d words with %d features; at least 1 of both is needed, "
                     "and at most %d features",
                     count, width, MAX_WIDTH);
+    for (int w = 0; w < count; w++)
+        if (!text[w]) return fail(err, ONET_USAGE, "onet_words_from: text[%d] is NULL", w);
+    for (size_t i = 0; vectors && i < (size_t)count * (size_t)width; i++)
+        if (!isfinite(vectors[i]))
+            return fail(err, ONET_BAD, "number %zu of the vector of word %zu is not finite",
+                        i % (size_t)width, i / (size_t)width);
     bool made = maker_start(&maker, width);
     onet_status status = ONET_OK;
     for (int w = 0; w < count && made && !status; w++) {

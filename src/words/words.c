@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/error.h"
 #include "base/fold.h"
 #include "base/memory.h"
@@ -154,36 +155,39 @@ void words_free(onet_words *words) {
 /* ---- For callers ------------------------------------------------------------------------------------- */
 
 int onet_words_count(const onet_words *words) {
-    return words->count;
+    return words ? words->count : 0;
 }
 
 int onet_words_width(const onet_words *words) {
-    return words->width;
+    return words ? words->width : 0;
 }
 
 const char *onet_words_text(const onet_words *words, int32_t row, size_t *length) {
-    if (row < 0 || row >= words->count) return NULL;
+    if (!words || !length || row < 0 || row >= words->count) return NULL;
     *length = words->at[row + 1] - words->at[row];
     return words->text + words->at[row];
 }
 
 const float *onet_words_vector(const onet_words *words, int32_t row) {
-    if (row < 0 || row >= words->count) return NULL;
+    if (!words || row < 0 || row >= words->count) return NULL;
     return words->vectors + (size_t)row * (size_t)words->width;
 }
 
 int32_t onet_words_find(const onet_words *words, const char *text, size_t length, int *known) {
-    bool own;
-    int32_t row = words_find_known(words, text, length, &own);
+    bool own = false;
+    int32_t row = words && text ? words_find_known(words, text, length, &own) : -1;
     if (known) *known = own;
     return row;
 }
 
 int32_t onet_words_exact(const onet_words *words, const char *text, size_t length) {
-    return words_exact(words, text, length);
+    return words && text ? words_exact(words, text, length) : -1;
 }
 
 onet_status onet_words_copy(onet_words **copy, const onet_words *words, onet_error *err) {
+    NEED(copy, "copy");
+    *copy = NULL;
+    NEED(words, "words");
     *copy = words_copy(words);
     return *copy ? ONET_OK : fail_memory(err, "the vocabulary");
 }

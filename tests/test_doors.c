@@ -1,0 +1,789 @@
+/* Every public function with each of its arguments broken: a sentence, never a crash. Run it under
+ * AddressSanitizer too (make check-asan). */
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "ordernet.h"
+#include "unit.h"
+
+static onet_error err;
+
+/* The call is refused with the status and a sentence of its own. */
+#define refused(status, call)                                                                                \
+    do {                                                                                                     \
+        err.text[0] = 0;                                                                                     \
+        assert_int_equal(call, status);                                                                      \
+        assert_true(err.text[0]);                                                                            \
+    } while (0)
+#define usage(call) refused(ONET_USAGE, call)
+#define bad(call)   refused(ONET_BAD, call)
+#define ok(call)    assert_int_equal(call, ONET_OK)
+
+enum { SETS = 4, N = 3, WIDTH = 2 };
+
+static const float items[SETS * N * WIDTH] = {3, 0, 1, 1, 2, 0, 5, 1, 6, 0, 4, 1,
+                                              9, 0, 7, 1, 8, 0, 1, 1, 3, 0, 2, 1};
+static const int32_t orders[SETS * N] = {1, 2, 0, 2, 0, 1, 1, 2, 0, 0, 2, 1};
+
+static onet_sets *some_sets(void) {
+    onet_sets *sets;
+    ok(onet_sets_from(&sets, SETS, N, WIDTH, items, orders, &err));
+    return sets;
+}
+
+static onet_train_options small_training(void) {
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    o.settings = (onet_settings){
+        .encoder_blocks = 1, .hidden = 4, .encoder_out = 3, .decoder_blocks = 1, .decoder_out = 2};
+    o.epochs = 1;
+    o.device = "cpu";
+    o.threads = 1;
+    return o;
+}
+
+static onet_model *some_model(void) {
+    onet_sets *sets = some_sets();
+    onet_model *model;
+    onet_train_options o = small_training();
+    ok(onet_train(&model, sets, NULL, &o, &err));
+    onet_sets_free(sets);
+    return model;
+}
+
+static onet_words *some_words(void) {
+    static const char *const text[] = {"<other>", "one", "two"};
+    onet_words *words;
+    ok(onet_words_from(&words, 3, WIDTH, text, NULL, NULL, &err));
+    return words;
+}
+
+/* Calls `call` on sets in which one thing at a time is broken. Each breaks what memory holds: nothing is read
+ * beyond it. */
+typedef onet_status sets_call(const onet_sets *sets, void *context);
+
+static void with_broken_sets(sets_call *call, void *context, bool looks_at_order) {
+    onet_sets *sets = some_sets(), broken;
+    ok(call(sets, context));
+#define broken_by(status, ...)                                                                               \
+    do {                                                                                                     \
+        broken = *sets;                                                                                      \
+        __VA_ARGS__;                                                                                         \
+        refused(status, call(&broken, context));                                                             \
+    } while (0)
+    broken_by(ONET_USAGE, broken.start = NULL);
+    broken_by(ONET_USAGE, broken.reserved[2] = sets);
+    broken_by(ONET_USAGE, broken.constraint_count = 1);
+    broken_by(ONET_BAD, broken.width = -1);
+    broken_by(ONET_BAD, broken.width = 1 << 20);
+    broken_by(ONET_BAD, broken.items = NULL);
+    broken_by(ONET_BAD, broken.word = sets->order);
+    broken_by(ONET_BAD, broken.items = NULL; broken.word = sets->order); /* without a vocabulary */
+    onet_words *words = some_words();
+    int32_t row[SETS * N] = {0, 1, 2, 0, 1, 3};
+    broken_by(ONET_BAD, broken.items = NULL; broken.word = row; broken.words = words);
+    row[5] = -1;
+    broken_by(ONET_BAD, broken.items = NULL; broken.word = row; broken.words = words);
+    onet_words_free(words);
+    size_t start[SETS + 1];
+    memcpy(start, sets->start, sizeof start);
+    start[2] = start[1];
+    broken_by(ONET_BAD, broken.start = start); /* a set without items */
+    start[2] = start[1] - 1;
+    broken_by(ONET_BAD, broken.start = start);
+    float wrong[SETS * N * WIDTH];
+    memcpy(wrong, items, sizeof wrong);
+    wrong[7] = NAN;
+    broken_by(ONET_BAD, broken.items = wrong);
+    assert_non_null(strstr(err.text, "not a finite number"));
+    wrong[7] = INFINITY;
+    broken_by(ONET_BAD, broken.items = wrong);
+    uint8_t context_items[SETS * N] = {1, 1, 1};
+    broken_by(ONET_BAD, broken.context = context_items);
+    onet_constraint constraint = {.kind = ONET_BEFORE, .item = SETS * N, .other = 0};
+    broken_by(ONET_BAD, broken.constraints = &constraint; broken.constraint_count = 1);
+    constraint = (onet_constraint){.kind = (onet_constraint_kind)7, .item = 1, .other = 0};
+    broken_by(ONET_BAD, broken.constraints = &constraint; broken.constraint_count = 1);
+    int32_t order[SETS * N];
+    memcpy(order, orders, sizeof order);
+    broken = *sets;
+    broken.order = order;
+    for (int wrong_index = -1; wrong_index <= N && looks_at_order; wrong_index += N + 1) {
+        order[4] = wrong_index;
+        bad(call(&broken, context));
+    }
+    order[4] = order[5]; /* twice */
+    if (looks_at_order)
+        bad(call(&broken, context));
+    else
+        ok(call(&broken, context));
+    onet_sets_free(sets);
+#undef broken_by
+}
+
+/* ---- Simple ------------------------------------------------------------------------------------------ */
+
+static void sets_from_memory(void **state) {
+    (void)state;
+    onet_sets *sets = some_sets(), *made = sets;
+    usage(onet_sets_from(NULL, SETS, N, WIDTH, items, orders, &err));
+    usage(onet_sets_from(&made, SETS, N, WIDTH, NULL, orders, &err));
+    assert_null(made);
+    usage(onet_sets_from(&made, 0, N, WIDTH, items, orders, &err));
+    usage(onet_sets_from(&made, SETS, -1, WIDTH, items, orders, &err));
+    usage(onet_sets_from(&made, SETS, N, 0, items, orders, &err));
+    refused(ONET_MEMORY, onet_sets_from(&made, SIZE_MAX / 2, N, WIDTH, items, orders, &err));
+    const int32_t out_of_range[SETS * N] = {0, 1, 3};
+    bad(onet_sets_from(&made, SETS, N, WIDTH, items, out_of_range, &err));
+    usage(onet_sets_new(NULL, 1, &err));
+    usage(onet_sets_new(&made, -1, &err));
+    ok(onet_sets_new(&made, 0, &err));
+    usage(onet_sets_append(NULL, N, WIDTH, items, orders, &err));
+    usage(onet_sets_append(made, N, WIDTH, NULL, orders, &err));
+    bad(onet_sets_append(made, -1, WIDTH, items, orders, &err));
+    bad(onet_sets_append(made, N, -1, items, orders, &err));
+    bad(onet_sets_append(made, N, WIDTH, items, out_of_range, &err));
+    int32_t row[] = {0, 2, 3};
+    usage(onet_sets_append_words(NULL, N, row, NULL, &err));
+    usage(onet_sets_append_words(made, 2, row, NULL, &err)); /* there is no vocabulary */
+    made->words = some_words();
+    usage(onet_sets_append_words(made, 2, NULL, NULL, &err));
+    bad(onet_sets_append_words(made, 0, row, NULL, &err));
+    bad(onet_sets_append_words(made, 3, row, NULL, &err)); /* a row that it does not have */
+    ok(onet_sets_append_words(made, 2, row, NULL, &err));
+    onet_sets_free(made);
+    onet_sets_free(sets);
+    onet_sets_free(NULL);
+}
+
+static onet_status set_context(const onet_sets *sets, void *context) {
+    (void)context;
+    onet_sets copy = *sets;
+    uint8_t none[SETS * N] = {0};
+    onet_status status = onet_sets_set_context(&copy, copy.context ? copy.context : none, &err);
+    if (!status) free(copy.context);
+    return status;
+}
+
+static onet_status set_constraints(const onet_sets *sets, void *context) {
+    (void)context;
+    onet_sets copy = *sets;
+    return onet_sets_set_constraints(&copy, copy.constraints, copy.constraint_count, &err);
+}
+
+static onet_status write_sets(const onet_sets *sets, void *context) {
+    return onet_sets_write(sets, context, ONET_FORMAT_JSONL, &err);
+}
+
+static onet_status pick_first(const onet_sets *sets, void *context) {
+    uint8_t take[SETS] = {1};
+    onet_sets *picked;
+    (void)context;
+    onet_status status = onet_sets_pick(&picked, sets, take, &err);
+    onet_sets_free(picked);
+    return status;
+}
+
+static void sets_of_callers(void **state) {
+    (void)state;
+    onet_sets *sets = some_sets(), *picked = sets;
+    uint8_t take[SETS] = {0};
+    char path[] = "/tmp/ordernet-doors-XXXXXX";
+    close(mkstemp(path));
+    with_broken_sets(set_context, NULL, true);
+    with_broken_sets(set_constraints, NULL, false);
+    with_broken_sets(write_sets, path, true);
+    with_broken_sets(pick_first, NULL, true);
+    usage(onet_sets_set_context(NULL, NULL, &err));
+    usage(onet_sets_set_constraints(NULL, NULL, 0, &err));
+    usage(onet_sets_set_constraints(sets, NULL, 3, &err));
+    usage(onet_sets_write(NULL, path, ONET_FORMAT_JSONL, &err));
+    usage(onet_sets_write(sets, NULL, ONET_FORMAT_JSONL, &err));
+    usage(onet_sets_write(sets, path, (onet_format)99, &err));
+    usage(onet_sets_pick(NULL, sets, take, &err));
+    usage(onet_sets_pick(&picked, NULL, take, &err));
+    assert_null(picked);
+    usage(onet_sets_pick(&picked, sets, NULL, &err));
+    usage(onet_sets_pick(&picked, sets, take, &err)); /* none is taken */
+    remove(path);
+    onet_sets_free(sets);
+}
+
+static void files(void **state) {
+    (void)state;
+    onet_sets *sets;
+    onet_format format = ONET_FORMAT_CSV;
+    onet_read_options reading;
+    onet_write_options writing;
+    onet_read_defaults(NULL, sizeof reading);
+    onet_read_defaults(&reading, 3);
+    onet_write_defaults(NULL, sizeof writing);
+    onet_read_defaults(&reading, sizeof reading);
+    onet_write_defaults(&writing, sizeof writing);
+    const char *path = "examples/data/sort-ask.jsonl", *to = "/tmp/ordernet-doors.jsonl";
+    usage(onet_sets_read(NULL, path, NULL, &err));
+    usage(onet_sets_read(&sets, NULL, NULL, &err));
+    refused(ONET_IO, onet_sets_read(&sets, "", NULL, &err));
+    reading.format = (onet_format)99;
+    usage(onet_sets_read(&sets, path, &reading, &err));
+    reading.format = ONET_FORMAT_AUTO;
+    reading.width = -1;
+    usage(onet_sets_read(&sets, path, &reading, &err));
+    usage(onet_sets_convert(path, to, &reading, &writing, &err));
+    reading.size = 0;
+    usage(onet_sets_read(&sets, path, &reading, &err));
+    usage(onet_sets_convert(NULL, to, NULL, NULL, &err));
+    usage(onet_sets_convert(path, NULL, NULL, NULL, &err));
+    writing.format = (onet_format)-1;
+    usage(onet_sets_convert(path, to, NULL, &writing, &err));
+    writing.size = 1;
+    usage(onet_sets_convert(path, to, NULL, &writing, &err));
+    usage(onet_format_of_path(NULL, &format, &err));
+    assert_int_equal(format, ONET_FORMAT_AUTO);
+    usage(onet_format_of_path("a.csv", NULL, &err));
+    usage(onet_format_of_path("a.unknown", &format, &err));
+    assert_string_equal(onet_status_name((onet_status)77), "unknown status");
+    assert_non_null(onet_version());
+    const onet_choice *lists[] = {onet_formats(),    onet_pools(),       onet_presets(),
+                                  onet_decodes(),    onet_kernel_sets(), onet_devices(),
+                                  onet_schedules(),  onet_batch_kinds(), onet_norm_statistics(),
+                                  onet_precisions(), onet_unknowns()};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) assert_non_null(lists[i][0].name);
+    assert_non_null(onet_kernels_here()[0]);
+}
+
+/* ---- Models ------------------------------------------------------------------------------------------ */
+
+static void models(void **state) {
+    (void)state;
+    onet_model *model = some_model(), *loaded = model;
+    onet_settings settings = {0};
+    onet_tensor tensor;
+    const char *key;
+    char hex[65] = "before";
+    int32_t order[N];
+    usage(onet_model_load(NULL, "models/tsp.safetensors", &err));
+    usage(onet_model_load(&loaded, NULL, &err));
+    assert_null(loaded);
+    usage(onet_model_save(NULL, "/tmp/m.safetensors", &err));
+    usage(onet_model_save(model, NULL, &err));
+    onet_model_free(NULL);
+    usage(onet_order(NULL, items, N, order, NULL, &err));
+    usage(onet_order(model, NULL, N, order, NULL, &err));
+    usage(onet_order(model, items, N, NULL, NULL, &err));
+    usage(onet_order(model, items, 0, order, NULL, &err));
+    usage(onet_order(model, items, -3, order, NULL, &err));
+    const float no_number[N * WIDTH] = {1, NAN};
+    bad(onet_order(model, no_number, N, order, NULL, &err));
+    usage(onet_settings_preset(NULL, "tsp", &err));
+    usage(onet_settings_preset(&settings, NULL, &err));
+    usage(onet_settings_preset(&settings, "none", &err));
+    assert_null(onet_model_settings(NULL));
+    assert_int_equal(onet_model_parameters(NULL, 1), 0);
+    assert_null(onet_model_record(NULL, "seed"));
+    assert_null(onet_model_record(model, NULL));
+    assert_null(onet_model_record_at(NULL, 0, &key));
+    assert_null(onet_model_record_at(model, SIZE_MAX, &key));
+    assert_non_null(onet_model_record_at(model, 0, NULL));
+    onet_model_checksum(NULL, hex);
+    assert_string_equal(hex, "");
+    onet_model_checksum(model, NULL);
+    assert_int_equal(onet_model_sized(NULL), 0);
+    assert_int_equal(onet_model_tensor(NULL, 0, &tensor), 0);
+    assert_int_equal(onet_model_tensor(model, 0, NULL), 0);
+    assert_int_equal(onet_model_tensor(model, SIZE_MAX, &tensor), 0);
+    assert_null(onet_model_words(NULL));
+    onet_model_free(model);
+}
+
+/* ---- Ordering and measures --------------------------------------------------------------------------- */
+
+typedef struct ordering {
+    onet_orderer *orderer;
+    onet_answer answers[SETS];
+    int32_t order[SETS * N];
+    double logprob[SETS];
+    onet_set_measure each[SETS];
+} ordering;
+
+static onet_status order_sets(const onet_sets *sets, void *context) {
+    ordering *o = context;
+    return onet_orderer_run(o->orderer, sets, o->answers, &err);
+}
+
+static onet_status score_sets(const onet_sets *sets, void *context) {
+    ordering *o = context;
+    return onet_orderer_score(o->orderer, sets, o->logprob, &err);
+}
+
+static onet_status measure_each(const onet_sets *sets, void *context) {
+    ordering *o = context;
+    return onet_measure_each(o->each, sets, o->answers, NULL, &err);
+}
+
+static onet_status measure_importance(const onet_sets *sets, void *context) {
+    ordering *o = context;
+    onet_importance result;
+    return onet_measure_importance(&result, o->orderer, sets, o->each, 0, 1, 1, &err);
+}
+
+static void orderers(void **state) {
+    (void)state;
+    onet_model *model = some_model();
+    onet_orderer *none = (onet_orderer *)model;
+    onet_order_options o;
+    onet_order_defaults(NULL, sizeof o);
+    onet_order_defaults(&o, sizeof o);
+    usage(onet_orderer_new(NULL, model, NULL, &err));
+    usage(onet_orderer_new(&none, NULL, NULL, &err));
+    assert_null(none);
+#define option(field, value)                                                                                 \
+    do {                                                                                                     \
+        onet_order_options wrong = o;                                                                        \
+        wrong.field = value;                                                                                 \
+        usage(onet_orderer_new(&none, model, &wrong, &err));                                                 \
+    } while (0)
+    option(size, 0);
+    option(decode, (onet_decode)9);
+    option(beam, -1);
+    option(beam, 1 << 30);
+    option(top, -1);
+    option(threads, -1);
+    option(threads, 1 << 30);
+    option(kernels, "none");
+    option(device, "none");
+#undef option
+    ordering w = {0};
+    ok(onet_orderer_new(&w.orderer, model, &(onet_order_options){.size = sizeof o, .device = "cpu"}, &err));
+    onet_sets *sets = some_sets();
+    usage(onet_orderer_run(w.orderer, sets, w.answers, &err)); /* answers without memory for orders */
+    for (int s = 0; s < SETS; s++) w.answers[s].order = w.order + s * N;
+    usage(onet_orderer_run(NULL, sets, w.answers, &err));
+    usage(onet_orderer_run(w.orderer, NULL, w.answers, &err));
+    usage(onet_orderer_run(w.orderer, sets, NULL, &err));
+    with_broken_sets(order_sets, &w, false);
+    usage(onet_orderer_score(NULL, sets, w.logprob, &err));
+    usage(onet_orderer_score(w.orderer, NULL, w.logprob, &err));
+    usage(onet_orderer_score(w.orderer, sets, NULL, &err));
+    usage(onet_orderer_score_steps(w.orderer, sets, NULL, NULL, &err));
+    with_broken_sets(score_sets, &w, true);
+    onet_sets other = *sets;
+    other.width = 1;
+    bad(onet_orderer_run(w.orderer, &other, w.answers, &err)); /* of another width than the model's */
+    other = *sets;
+    other.order = NULL;
+    bad(onet_orderer_score(w.orderer, &other, w.logprob, &err));
+    onet_orderer_serve(NULL);
+    onet_orderer_serve(w.orderer); /* alone: nobody to serve */
+    assert_null(onet_orderer_kernels(NULL));
+    onet_orderer_free(NULL);
+    onet_orderer_free(w.orderer);
+    onet_sets_free(sets);
+    onet_model_free(model);
+}
+
+static void measures(void **state) {
+    (void)state;
+    onet_model *model = some_model();
+    onet_sets *sets = some_sets();
+    ordering w = {0};
+    onet_report report;
+    onet_importance fall;
+    ok(onet_orderer_new(&w.orderer, model,
+                        &(onet_order_options){.size = sizeof(onet_order_options), .device = "cpu"}, &err));
+    for (int s = 0; s < SETS; s++) w.answers[s].order = w.order + s * N;
+    bad(onet_measure_each(w.each, sets, w.answers, NULL, &err)); /* all zero: no permutation */
+    ok(onet_orderer_run(w.orderer, sets, w.answers, &err));
+    with_broken_sets(measure_each, &w, true);
+    usage(onet_measure_each(NULL, sets, w.answers, NULL, &err));
+    usage(onet_measure_each(w.each, NULL, w.answers, NULL, &err));
+    usage(onet_measure_each(w.each, sets, NULL, NULL, &err));
+    usage(onet_measure_sets(NULL, sets, w.answers, NULL, 0, &err));
+    usage(onet_measure_sets(&report, NULL, w.answers, NULL, 0, &err));
+    usage(onet_measure_sets(&report, sets, NULL, NULL, 0, &err));
+    usage(onet_measure_sets(&report, sets, w.answers, NULL, -1, &err));
+    int32_t kept = w.order[4];
+    w.order[4] = 1000000;
+    bad(onet_measure_sets(&report, sets, w.answers, NULL, 0, &err));
+    w.order[4] = w.order[3];
+    bad(onet_measure_sets(&report, sets, w.answers, NULL, 0, &err));
+    w.order[4] = kept;
+    w.answers[1].order = NULL;
+    usage(onet_measure_sets(&report, sets, w.answers, NULL, 0, &err));
+    w.answers[1].order = w.order + N;
+    onet_measure_mean(NULL, w.each, NULL, SETS);
+    onet_measure_mean(&report, NULL, NULL, SETS);
+    assert_int_equal(report.sets, 0);
+    with_broken_sets(measure_importance, &w, true);
+    usage(onet_measure_importance(NULL, w.orderer, sets, w.each, 0, 1, 1, &err));
+    usage(onet_measure_importance(&fall, NULL, sets, w.each, 0, 1, 1, &err));
+    usage(onet_measure_importance(&fall, w.orderer, NULL, w.each, 0, 1, 1, &err));
+    usage(onet_measure_importance(&fall, w.orderer, sets, NULL, 0, 1, 1, &err));
+    usage(onet_measure_importance(&fall, w.orderer, sets, w.each, -1, 1, 1, &err));
+    usage(onet_measure_importance(&fall, w.orderer, sets, w.each, WIDTH, 1, 1, &err));
+    usage(onet_measure_importance(&fall, w.orderer, sets, w.each, 0, 0, 1, &err));
+    onet_orderer_free(w.orderer);
+    onet_sets_free(sets);
+    onet_model_free(model);
+}
+
+/* ---- Training ---------------------------------------------------------------------------------------- */
+
+static onet_status train_on(const onet_sets *sets, void *context) {
+    onet_model *model;
+    onet_train_options o = small_training();
+    onet_sets *good = some_sets();
+    bool validates = *(int *)context;
+    onet_status status = onet_train(&model, validates ? good : sets, validates ? sets : NULL, &o, &err);
+    onet_sets_free(good);
+    onet_model_free(model);
+    return status;
+}
+
+static void training(void **state) {
+    (void)state;
+    with_broken_sets(train_on, &(int){0}, true);
+    with_broken_sets(train_on, &(int){1}, true);
+    onet_sets *sets = some_sets();
+    onet_model *model;
+    onet_train_options o = small_training();
+    usage(onet_train(NULL, sets, NULL, &o, &err));
+    usage(onet_train(&model, NULL, NULL, &o, &err));
+    assert_null(model);
+#define option(field, value)                                                                                 \
+    do {                                                                                                     \
+        onet_train_options wrong = o;                                                                        \
+        wrong.field = value;                                                                                 \
+        usage(onet_train(&model, sets, NULL, &wrong, &err));                                                 \
+    } while (0)
+    option(size, 4);
+    option(settings.width, WIDTH + 1);
+    option(settings.encoder_blocks, -1);
+    option(settings.hidden, 0);
+    option(settings.encoder_out, 1 << 30);
+    option(settings.pool, (onet_pool)5);
+    option(settings.decoder_blocks, 1000);
+    option(settings.decoder_out, -2);
+    option(settings.relative, 2);
+    option(settings.reserved[3], 1);
+    option(batch, 0);
+    option(epochs, -1);
+    option(learning_rate, NAN);
+    option(learning_rate, -1);
+    option(schedule, (onet_schedule)5);
+    option(warmup, 2);
+    option(beta1, 1);
+    option(beta2, -1);
+    option(epsilon, 0);
+    option(epsilon, INFINITY);
+    option(weight_decay, -1);
+    option(weight_decay, INFINITY);
+    option(clip, NAN);
+    option(average, 1);
+    option(batches, (onet_batches)5);
+    option(statistics, (onet_statistics)5);
+    option(forget, 1);
+    option(drop, -0.5);
+    option(jitter, INFINITY);
+    option(threads, -1);
+    option(threads, 1 << 20);
+    option(kernels, "none");
+    option(device, "none");
+    option(precision, (onet_precision)5);
+    option(checkpoint_seconds, -1);
+    option(valid_limit, -1);
+    option(patience, -1);
+#undef option
+    onet_train_defaults(NULL, sizeof o);
+    onet_train_defaults(&o, 1);
+    char path[16] = "before";
+    assert_int_equal(onet_train_path(NULL, sizeof path, "m", ONET_TRAIN_LOG), 0);
+    assert_int_equal(onet_train_path(path, sizeof path, NULL, ONET_TRAIN_LOG), 0);
+    assert_string_equal(path, "");
+    assert_int_equal(onet_train_path(path, sizeof path, "m", (onet_train_file)9), 0);
+    assert_int_equal(onet_train_path(NULL, 0, "m", ONET_TRAIN_LOG), 9);
+    onet_sets_free(sets);
+}
+
+/* ---- Words ------------------------------------------------------------------------------------------- */
+
+static void vocabularies(void **state) {
+    (void)state;
+    static const char *const text[] = {"one", "two"}, *const hole[] = {"one", NULL};
+    const float no_number[] = {0, 1, NAN, 2};
+    onet_words *words = some_words(), *made = words;
+    uint64_t times[3] = {1, 1, 1};
+    size_t length, repeated;
+    onet_vocabulary_options o;
+    onet_vocabulary_defaults(NULL, sizeof o);
+    onet_vocabulary_defaults(&o, sizeof o);
+    usage(onet_words_from(NULL, 2, WIDTH, text, NULL, NULL, &err));
+    usage(onet_words_from(&made, 2, WIDTH, NULL, NULL, NULL, &err));
+    assert_null(made);
+    usage(onet_words_from(&made, 2, WIDTH, hole, NULL, NULL, &err));
+    usage(onet_words_from(&made, 0, WIDTH, text, NULL, NULL, &err));
+    usage(onet_words_from(&made, 2, -1, text, NULL, NULL, &err));
+    bad(onet_words_from(&made, 2, WIDTH, text, NULL, no_number, &err));
+    usage(onet_words_copy(NULL, words, &err));
+    usage(onet_words_copy(&made, NULL, &err));
+    usage(onet_words_read(NULL, "vectors.txt", &err));
+    usage(onet_words_read(&made, NULL, &err));
+    usage(onet_vectors_read(NULL, "vectors.txt", &repeated, &err));
+    usage(onet_vectors_read(&made, NULL, &repeated, &err));
+    usage(onet_words_choose(NULL, words, words, times, &o, &err));
+    usage(onet_words_choose(&made, NULL, words, times, &o, &err));
+    usage(onet_words_choose(&made, words, NULL, times, &o, &err));
+    usage(onet_words_choose(&made, words, words, NULL, &o, &err));
+#define option(field, value)                                                                                 \
+    do {                                                                                                     \
+        onet_vocabulary_options wrong = o;                                                                   \
+        wrong.field = value;                                                                                 \
+        usage(onet_words_choose(&made, words, words, times, &wrong, &err));                                  \
+    } while (0)
+    option(size, 2);
+    option(unknown, (onet_unknown)9);
+    option(limit, 0);
+    option(own_row, -1);
+    option(rare_until, -1);
+#undef option
+    assert_int_equal(onet_words_count(NULL), 0);
+    assert_int_equal(onet_words_width(NULL), 0);
+    assert_null(onet_words_text(NULL, 0, &length));
+    assert_null(onet_words_text(words, 0, NULL));
+    assert_null(onet_words_text(words, 3, &length));
+    assert_null(onet_words_vector(NULL, 0));
+    assert_null(onet_words_vector(words, -1));
+    assert_int_equal(onet_words_find(NULL, "one", 3, NULL), -1);
+    assert_int_equal(onet_words_find(words, NULL, 3, NULL), -1);
+    assert_int_equal(onet_words_exact(NULL, "one", 3), -1);
+    assert_int_equal(onet_words_exact(words, NULL, 3), -1);
+    onet_words_free(NULL);
+    onet_words_free(words);
+}
+
+/* ---- Sets one by one --------------------------------------------------------------------------------- */
+
+typedef struct bytes {
+    const char *text;
+    size_t left;
+} bytes;
+
+static ptrdiff_t give(void *context, void *buffer, size_t size) {
+    bytes *b = context;
+    if (size > b->left) size = b->left;
+    memcpy(buffer, b->text, size);
+    b->text += size;
+    b->left -= size;
+    return (ptrdiff_t)size;
+}
+
+static const char line[] = "{\"items\": [[1], [2], [3]], \"name\": \"a\"}\n";
+
+static void records_and_readers(void **state) {
+    (void)state;
+    bytes from = {line, strlen(line)};
+    onet_read_options o = {.size = sizeof o, .format = ONET_FORMAT_JSONL, .bytes = give, .context = &from};
+    onet_record *record;
+    onet_reader *reader;
+    const char *text = line;
+    char hex[65] = "before";
+    int end;
+    usage(onet_record_new(NULL, &err));
+    ok(onet_record_new(&record, &err));
+    assert_int_equal(onet_record_size(NULL), 0);
+    assert_int_equal(onet_record_width(NULL), 0);
+    assert_null(onet_record_items(NULL));
+    assert_null(onet_record_word(NULL, 0));
+    assert_null(onet_record_word(record, -1));
+    assert_null(onet_record_order(NULL));
+    assert_int_equal(onet_record_line(NULL), 0);
+    assert_int_equal(onet_record_format(NULL), ONET_FORMAT_AUTO);
+    usage(onet_record_text(NULL, "name", &text, &err));
+    assert_null(text);
+    usage(onet_record_text(record, NULL, &text, &err));
+    usage(onet_record_text(record, "name", NULL, &err));
+    assert_null(onet_record_feature(NULL, 0));
+    assert_null(onet_record_feature(record, -1));
+    usage(onet_reader_open(NULL, "name", &o, &err));
+    usage(onet_reader_open(&reader, NULL, &o, &err));
+    assert_null(reader);
+    ok(onet_reader_open(&reader, "name", &o, &err));
+    usage(onet_reader_next(NULL, record, &end, &err));
+    usage(onet_reader_next(reader, NULL, &end, &err));
+    usage(onet_reader_next(reader, record, NULL, &err));
+    assert_null(onet_reader_name(NULL));
+    assert_int_equal(onet_reader_waits(NULL), 0);
+    onet_reader_hash(NULL, hex);
+    assert_string_equal(hex, "");
+    onet_reader_hash(reader, NULL);
+    ok(onet_reader_next(reader, record, &end, &err));
+    assert_int_equal(onet_record_size(record), 3);
+    onet_reader_close(NULL);
+    onet_sets *sets = some_sets(), *growing;
+    usage(onet_sets_record(NULL, 0, record, &err));
+    usage(onet_sets_record(sets, SETS, record, &err));
+    usage(onet_sets_record(sets, 0, NULL, &err));
+    onet_sets broken = *sets;
+    broken.width = 0;
+    bad(onet_sets_record(&broken, 0, record, &err));
+    ok(onet_sets_new(&growing, 0, &err));
+    usage(onet_sets_append_record(NULL, record, NULL, 0, &err));
+    usage(onet_sets_append_record(growing, NULL, NULL, 0, &err));
+    onet_record *fresh;
+    ok(onet_record_new(&fresh, &err));
+    bad(onet_sets_append_record(growing, fresh, NULL, 0, &err)); /* nothing was read into it */
+    onet_record_free(fresh);
+    onet_sets_free(growing);
+    onet_sets_free(sets);
+    onet_record_free(NULL);
+    onet_record_free(record);
+    onet_reader_close(reader);
+}
+
+static void writers(void **state) {
+    (void)state;
+    char path[] = "/tmp/ordernet-doors-XXXXXX";
+    close(mkstemp(path));
+    onet_write_options o = {.size = sizeof o, .format = ONET_FORMAT_JSONL, .top = 2};
+    onet_writer *writer;
+    onet_record *record;
+    onet_sets *sets = some_sets();
+    int32_t order[2 * N] = {0, 1, 2, 2, 1, 0};
+    double logprob[2] = {-1, -2};
+    onet_answer answer = {.found = 2, .order = order, .logprob = logprob};
+    usage(onet_writer_open(NULL, path, &o, &err));
+    usage(onet_writer_open(&writer, NULL, &o, &err));
+    assert_null(writer);
+    onet_write_options wrong = o;
+    wrong.size = 0;
+    usage(onet_writer_open(&writer, path, &wrong, &err));
+    wrong = o;
+    wrong.format = (onet_format)99;
+    usage(onet_writer_open(&writer, path, &wrong, &err));
+    wrong = o;
+    wrong.top = -1;
+    usage(onet_writer_open(&writer, path, &wrong, &err));
+    ok(onet_writer_open(&writer, path, &o, &err));
+    ok(onet_record_new(&record, &err));
+    usage(onet_writer_put(writer, record, &answer, &err)); /* before begin */
+    usage(onet_writer_begin(NULL, NULL, &err));
+    ok(onet_writer_begin(writer, NULL, &err));
+    usage(onet_writer_begin(writer, NULL, &err));          /* twice */
+    usage(onet_writer_put(writer, record, &answer, &err)); /* nothing was read into the record */
+    ok(onet_sets_record(sets, 0, record, &err));
+    usage(onet_writer_put(NULL, record, &answer, &err));
+    usage(onet_writer_put(writer, NULL, &answer, &err));
+    onet_answer no_order = answer, no_logprob = answer, none_found = answer;
+    no_order.order = NULL;
+    no_logprob.logprob = NULL;
+    none_found.found = -1;
+    usage(onet_writer_put(writer, record, &no_order, &err));
+    usage(onet_writer_put(writer, record, &no_logprob, &err));
+    usage(onet_writer_put(writer, record, &none_found, &err));
+    order[N] = N; /* of the second order */
+    bad(onet_writer_put(writer, record, &answer, &err));
+    order[N] = 2;
+    ok(onet_writer_put(writer, record, &answer, &err));
+    usage(onet_writer_end(NULL, &err));
+    usage(onet_writer_flush(NULL, &err));
+    usage(onet_writer_commit(NULL, &err));
+    ok(onet_writer_end(writer, &err));
+    usage(onet_writer_put(writer, record, &answer, &err)); /* after the end */
+    ok(onet_writer_commit(writer, &err));
+    onet_writer_abort(NULL);
+    onet_record_free(record);
+    onet_sets_free(sets);
+    remove(path);
+}
+
+/* ---- Ranks and speed --------------------------------------------------------------------------------- */
+
+static void ranks_and_speed(void **state) {
+    (void)state;
+    usage(onet_world_open(NULL, &err));
+    assert_int_equal(onet_world_rank(NULL), 0);
+    assert_int_equal(onet_world_size(NULL), 1);
+    assert_int_equal(onet_world_agree(NULL, ONET_BAD, NULL), ONET_BAD);
+    onet_world_close(NULL);
+    onet_speed speed;
+    onet_speed_options o;
+    onet_speed_defaults(NULL, sizeof o);
+    onet_speed_defaults(&o, sizeof o);
+    usage(onet_speed_train(NULL, &o, &err));
+    usage(onet_speed_order(NULL, &o, &err));
+#define option(field, value)                                                                                 \
+    do {                                                                                                     \
+        onet_speed_options wrong = o;                                                                        \
+        wrong.field = value;                                                                                 \
+        usage(onet_speed_train(&speed, &wrong, &err));                                                       \
+        usage(onet_speed_order(&speed, &wrong, &err));                                                       \
+    } while (0)
+    option(size, 0);
+    option(settings.hidden, -1);
+    option(n, 0);
+    option(batch, -1);
+    option(beam, 0);
+    option(sets, -1);
+    option(seconds, NAN);
+    option(seconds, INFINITY);
+    option(threads, -1);
+    option(kernels, "none");
+    option(device, "none");
+#undef option
+    assert_true(isnan(onet_speed_peak(-1, 0.01)));
+    assert_true(isnan(onet_speed_peak(1, NAN)));
+    assert_true(isnan(onet_speed_peak(1, INFINITY)));
+    assert_int_equal(onet_threads(-1), 0);
+    assert_int_equal(onet_threads(1 << 30), 0);
+    assert_int_equal(onet_threads(2), 2);
+}
+
+/* ---- None is left out -------------------------------------------------------------------------------- */
+
+static char *text_of(const char *path) {
+    FILE *file = fopen(path, "r");
+    if (!file) skip_because("%s is not here: run the test in the repository's root", path);
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 20) - 1, file) < (1 << 20) - 1);
+    fclose(file);
+    return text;
+}
+
+static void every_function_is_here(void **state) {
+    (void)state;
+    char *header = text_of("include/ordernet.h"), *own = text_of("tests/test_doors.c");
+    int functions = 0;
+    for (char *at = header; (at = strstr(at, "\nONET_API "));) {
+        at = strstr(at, "onet_");
+        char *open = strchr(at, '('), *name = open, call[80];
+        while (isalnum((unsigned char)name[-1]) || name[-1] == '_') name--;
+        snprintf(call, sizeof call, "%.*s(", (int)(open - name), name);
+        if (!strstr(own, call)) fail_msg("%s) is never called here", call);
+        functions++;
+        at = open;
+    }
+    assert_true(functions > 90);
+    free(header);
+    free(own);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_from_memory),
+        cmocka_unit_test(sets_of_callers),
+        cmocka_unit_test(files),
+        cmocka_unit_test(models),
+        cmocka_unit_test(orderers),
+        cmocka_unit_test(measures),
+        cmocka_unit_test(training),
+        cmocka_unit_test(vocabularies),
+        cmocka_unit_test(records_and_readers),
+        cmocka_unit_test(writers),
+        cmocka_unit_test(ranks_and_speed),
+        cmocka_unit_test(every_function_is_here),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
