@@ -9,7 +9,7 @@ static void compare_line(const char *line, size_t length) {
     json_t *set;
     int expected = json_oracle(line, length, &set);
     if (record_line(&r, ONET_FORMAT_JSONL, line, length, 1, &err)) abort();
-    onet_status status = jsonl_parse(&r, "line", &err);
+    onet_status status = jsonl_parse(&r, NULL, "line", &err);
     if (status && (strstr(err.text, "512 arrays") || strstr(err.text, "1000 fields"))) expected = -1;
     if (expected >= 0 && (status == ONET_OK) != expected) abort();
     if (expected == 1 && (size_t)r.n != json_array_size(json_object_get(set, "items"))) abort();

@@ -7,6 +7,7 @@
  *   onet_orderer   a model with threads, memory and perhaps a GPU, to order many sets; gives onet_answers.
  *   onet_report    how well answers agree with the right orders.
  *   onet_words     a vocabulary: what items are that are words.
+ *   onet_columns   the names of the features, and what stands for a missing value: how a table becomes items.
  *   onet_reader    the sets of a file or pipe, one onet_record at a time; onet_writer takes them back.
  *   onet_world     the ranks of mpirun, where several share the work.
  *
@@ -92,6 +93,13 @@ typedef struct onet_constraint {
     size_t item, other;
 } onet_constraint;
 
+/* What the features are called, where they come from a table or from objects of JSON; which columns name the
+ * set and the rank of a row; and what stands for a missing value. Sets that are read from CSV have columns, a
+ * model that is trained on them keeps them, and a reader that is given the model's
+ * (onet_read_options.columns) takes the features by their names, in whatever order a file has them. See
+ * "Columns" below. */
+typedef struct onet_columns onet_columns;
+
 /* `count` sets; set s owns items start[s] .. start[s+1]-1. Items are features (float32, row by row) or
  * words (indices into `words`, a vocabulary with one vector per word); one of items and word is NULL.
  *
@@ -117,8 +125,9 @@ typedef struct onet_sets {
     uint8_t *context;  /* [start[count]]: 1: the item is seen but never placed; NULL: every item is placed */
     onet_constraint *constraints; /* [constraint_count] */
     size_t constraint_count;
-    char hash[65];     /* SHA-256 of the file that they came from, in hex; "" when there was none */
-    void *reserved[4]; /* zero */
+    char hash[65];         /* SHA-256 of the file that they came from, in hex; "" when there was none */
+    onet_columns *columns; /* the names of the features; NULL: not known. Owned by the sets */
+    void *reserved[3];     /* zero */
 } onet_sets;
 
 /* n: items of set s. */
@@ -136,6 +145,14 @@ typedef enum onet_format {
     ONET_FORMAT_TEXT         /* one bag of words per line */
 } onet_format;
 
+/* What becomes of a feature that an item lacks. */
+typedef enum onet_missing {
+    ONET_MISSING_ERROR = 0, /* the data are refused */
+    ONET_MISSING_MEAN,      /* it gets the mean of the training data */
+    ONET_MISSING_INDICATOR  /* likewise; and each feature that lacks a value in the training data is followed,
+                             * behind all features, by one that is 1 where its value is missing and else 0 */
+} onet_missing;
+
 typedef struct onet_read_options {
     size_t size; /* sizeof(onet_read_options) */
     onet_format format;
@@ -148,6 +165,15 @@ typedef struct onet_read_options {
      * of them, 0 at the end, -1 when it fails. */
     ptrdiff_t (*bytes)(void *context, void *buffer, size_t size);
     void *context;
+    /* Those of a model (onet_model_columns) or of other sets: features are taken by these names, in this
+     * order, from CSV and from JSON with keys; one that a file lacks is refused, others are passed through.
+     * Names in set_column, rank_column and features stand before them. Formats without names go by position.
+     * NULL: as the file has them. */
+    const onet_columns *columns;
+    /* What becomes of missing values (an empty field, NA, null, NaN), where `columns` does not say. */
+    onet_missing missing;
+    int one_set;   /* CSV: a file that lacks the set column is one set; so it is where set_column is "" */
+    int delimiter; /* CSV: between two fields; 0: a tab where the name or the header tells, else a comma */
 } onet_read_options;
 
 /* All zero but `size`; nothing is needed for most files. */
@@ -162,10 +188,11 @@ typedef struct onet_write_options {
     const char *rank_column; /* CSV; NULL: "rank" */
     const onet_words *words; /* safetensors: the vocabulary of items that are words; NULL: the input's own */
     /* What an answer adds to a set. */
-    int logprob; /* CSV: a column for it; JSON Lines always has it */
-    int steps;   /* the probability of each step */
-    int top;     /* more than 1: that many orders */
-    int score;   /* the answers are the sets' own orders: only logprob and step_logprob are added */
+    int logprob;   /* CSV: a column for it; JSON Lines always has it */
+    int steps;     /* the probability of each step */
+    int top;       /* more than 1: that many orders */
+    int score;     /* the answers are the sets' own orders: only logprob and step_logprob are added */
+    int delimiter; /* CSV: between two fields; 0: a tab where the name ends in .tsv, else as the sets came */
 } onet_write_options;
 
 ONET_API void onet_write_defaults(onet_write_options *options, size_t size);
@@ -202,7 +229,8 @@ ONET_API onet_status onet_model_save(const onet_model *model, const char *path, 
 ONET_API void onet_model_free(onet_model *model);
 
 /* Puts one set in order by beam search: items [n, width] in, order [n] and, where it is not NULL, the
- * natural logarithm of the order's probability out. */
+ * natural logarithm of the order's probability out. A model that was trained on data with missing values
+ * takes NaN for them, and the width of its columns. */
 ONET_API onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order,
                                 double *logprob, onet_error *err);
 
@@ -274,6 +302,8 @@ typedef struct onet_tensor {
 ONET_API int onet_model_tensor(const onet_model *model, size_t i, onet_tensor *tensor);
 /* The vocabulary of a model that orders words; NULL when its items are numbers. */
 ONET_API const onet_words *onet_model_words(const onet_model *model);
+/* The columns of the data that it was trained on; NULL: it knows no names and no missing values. */
+ONET_API const onet_columns *onet_model_columns(const onet_model *model);
 
 /* ---- Ordering: many sets, all options ---------------------------------------------------------------- */
 
@@ -476,6 +506,34 @@ ONET_API onet_status onet_measure_importance(onet_importance *result, onet_order
  * Advanced: vocabularies, sets one by one, several ranks, speed.
  * What the commands of the program are made of. */
 
+/* ---- Columns ----------------------------------------------------------------------------------------- */
+
+/* The columns of a table that are features: names [width], each once, in UTF-8, copied; NULL: without names.
+ * set, rank: the names of those two columns, or NULL. */
+ONET_API onet_status onet_columns_new(onet_columns **columns, int width, const char *const *names,
+                                      const char *set, const char *rank, onet_error *err);
+ONET_API onet_status onet_columns_copy(onet_columns **copy, const onet_columns *columns, onet_error *err);
+ONET_API void onet_columns_free(onet_columns *columns);
+/* Features of an item in the user's data. */
+ONET_API int onet_columns_width(const onet_columns *columns);
+/* Features of an item in sets and for the net: width, and one more for each indicator of missing values. */
+ONET_API int onet_columns_inputs(const onet_columns *columns);
+/* The name of feature j < inputs; "missing NAME" for an indicator. NULL: not known. */
+ONET_API const char *onet_columns_name(const onet_columns *columns, int feature);
+/* The column that names the set of a row, and that of its rank; NULL: not known. */
+ONET_API const char *onet_columns_set(const onet_columns *columns);
+ONET_API const char *onet_columns_rank(const onet_columns *columns);
+ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
+ONET_API const onet_choice *onet_missings(void); /* onet_missing */
+
+/* Gives the sets a copy of the columns, whose inputs must be their width, or takes theirs away (NULL). */
+ONET_API onet_status onet_sets_set_columns(onet_sets *sets, const onet_columns *columns, onet_error *err);
+/* A copy of sets whose items have NaN where a value is missing, with all of them filled in. columns: those of
+ * the model that is to order them. NULL, for sets to train on: as `missing` says, with the means of these
+ * sets; the copy's columns then keep them. ONET_BAD where a value is missing and none may. */
+ONET_API onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, const onet_columns *columns,
+                                    onet_missing missing, onet_error *err);
+
 /* ---- Words ------------------------------------------------------------------------------------------- */
 
 /* A vocabulary: words, and for each a row of its table with one vector of features. Items that are words are
@@ -536,9 +594,10 @@ ONET_API onet_status onet_vectors_read(onet_words **words, const char *path, siz
 typedef struct onet_record onet_record;
 ONET_API onet_status onet_record_new(onet_record **record, onet_error *err);
 ONET_API void onet_record_free(onet_record *record);
-ONET_API int onet_record_size(const onet_record *record);           /* n: items */
-ONET_API int onet_record_width(const onet_record *record);          /* features per item; 0: words */
-ONET_API const float *onet_record_items(const onet_record *record); /* [n, width]; NULL: words */
+ONET_API int onet_record_size(const onet_record *record);  /* n: items */
+ONET_API int onet_record_width(const onet_record *record); /* features per item; 0: words */
+/* [n, width], NaN where a value is missing; NULL: words. */
+ONET_API const float *onet_record_items(const onet_record *record);
 ONET_API const char *onet_record_word(const onet_record *record,
                                       int item);                      /* as the user wrote it; or NULL */
 ONET_API const int32_t *onet_record_order(const onet_record *record); /* [n]; NULL: not known */
@@ -550,7 +609,7 @@ ONET_API onet_format onet_record_format(const onet_record *record);
  * valid until the next call. */
 ONET_API onet_status onet_record_text(onet_record *record, const char *key, const char **text,
                                       onet_error *err);
-/* The name of feature j: its column in CSV; NULL in other formats. */
+/* The name of feature j: its column in CSV, its key in JSON; NULL where it has none. */
 ONET_API const char *onet_record_feature(const onet_record *record, int feature);
 
 /* A reader gives the sets of a file one by one. JSON Lines, Pointer Network text and lines of words are read

@@ -92,11 +92,14 @@ static void refuses(void **state) {
     REFUSED("{\"items\": [[1, 2], [3, 4, 5]]}",
             "field `items`[1]: more features than the 2 of the items before it; give each the same number");
     REFUSED("{\"items\": [[1, NaN]]}",
-            "field `items`[0][1]: not a finite number; give a number or leave the set out");
+            "`items`[0]: feature [1] has no value; fill it in, or choose what stands "
+            "for it (onet_read_options.missing): mean or indicator");
     REFUSED("{\"items\": [[1, 2], [-Infinity, 2]]}",
             "field `items`[1][0]: not a finite number; give a number or leave the set out");
     REFUSED("{\"items\": [[1, \"2\"]]}", "field `items`[0][1]: not a number; every feature is one");
-    REFUSED("{\"items\": [[1, null]]}", "field `items`[0][1]: not a number; every feature is one");
+    REFUSED("{\"items\": [[1, null], [null, 2]]}",
+            "`items`[0]: feature [1] has no value, the first of 2 missing values; fill it in, or choose what "
+            "stands for it (onet_read_options.missing): mean or indicator");
     REFUSED("{\"items\": [[1, 1e39]]}",
             "field `items`[0][1]: out of range; features are 32-bit, at most 3.4e38 in size");
     REFUSED("{\"items\": [[1, -1e999]]}",
@@ -179,7 +182,7 @@ static void agrees(const char *line, size_t length) {
     json_t *set;
     int expected = json_oracle(line, length, &set);
     assert_int_equal(record_line(&r, ONET_FORMAT_JSONL, line, length, 1, &err), ONET_OK);
-    onet_status status = jsonl_parse(&r, "line", &err);
+    onet_status status = jsonl_parse(&r, NULL, "line", &err);
     if (expected >= 0 && (status == ONET_OK) != expected)
         print_error("%.*s: %s\n", (int)length, line, err.text);
     if (expected >= 0) assert_int_equal(status == ONET_OK, expected);
@@ -259,7 +262,7 @@ static void answers(const char *line, const onet_write_options *parts, const cha
     output *out;
     const char *path = help_path("answer.jsonl");
     assert_int_equal(record_line(&r, ONET_FORMAT_JSONL, line, strlen(line), 1, &err), ONET_OK);
-    assert_int_equal(jsonl_parse(&r, "line", &err), ONET_OK);
+    assert_int_equal(jsonl_parse(&r, NULL, "line", &err), ONET_OK);
     assert_int_equal(output_open(&out, path, &err), ONET_OK);
     assert_int_equal(jsonl_write(out, &r, &answer, parts, &err), ONET_OK);
     assert_int_equal(output_commit(out, &err), ONET_OK);

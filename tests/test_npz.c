@@ -194,10 +194,10 @@ static void expect_binary(const int32_t *sizes, size_t count, const float *items
 
 static void test_bad_sets(void **state) {
     (void)state;
-    const float good[3] = {1, 2, 3}, nan[3] = {1, 2, NAN};
+    const float good[3] = {1, 2, 3}, infinite[3] = {1, 2, INFINITY};
     const int32_t right[3] = {1, 0, 0}, twice[3] = {1, 1, 0}, far[3] = {1, 0, 1}, negative[3] = {1, -1, 0};
     expect_binary((int32_t[]){2, 1}, 2, good, right, NULL);
-    expect_binary((int32_t[]){2, 1}, 2, nan, right, "set 2: items[0][0] is not a finite number");
+    expect_binary((int32_t[]){2, 1}, 2, infinite, right, "set 2: items[0][0] is not a finite number");
     expect_binary((int32_t[]){2, 1}, 2, good, twice,
                   "set 1: order[1] is 1, which stands in the order already");
     expect_binary((int32_t[]){2, 1}, 2, good, far, "set 2: order[0] is 1: it must be an index");

@@ -373,6 +373,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status) {
         onet_read_options read = v->read;
         read.words = onet_model_words(model);
+        read.columns = onet_model_columns(model);
         status =
             eval_sets_read(&e, operands[0], &read, v->per_set || v->group || v->importance, v->group, err);
     }

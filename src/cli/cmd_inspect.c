@@ -18,6 +18,22 @@ static const char *shape_text(const onet_tensor *t, char text[64]) {
     return text;
 }
 
+/* The names that the model takes its features by, and what it does where one is missing. */
+static void print_columns(const onet_columns *columns) {
+    for (int j = 0; columns && onet_columns_name(columns, j); j++)
+        printf("%s%s", j ? ", " : "features         ", onet_columns_name(columns, j));
+    if (columns && onet_columns_name(columns, 0)) putchar('\n');
+    if (columns && onet_columns_missing(columns))
+        printf("missing values   %s\n", choice_name(onet_missings(), (int)onet_columns_missing(columns)));
+}
+
+static json_t *json_columns(const onet_columns *columns) {
+    json_t *list = json_array();
+    for (int j = 0; columns && onet_columns_name(columns, j); j++)
+        json_array_append_new(list, json_string(onet_columns_name(columns, j)));
+    return list;
+}
+
 static void print_text(const onet_model *m, const char *path) {
     const onet_settings *s = onet_model_settings(m);
     char checksum[65], text[64];
@@ -30,6 +46,7 @@ static void print_text(const onet_model *m, const char *path) {
     else
         printf("%d feature%s%s\n", s->width, s->width == 1 ? "" : "s",
                s->relative ? ", as given and relative to the set" : "");
+    print_columns(onet_model_columns(m));
     printf("encoder          %d blocks, hidden %d, out %d, %s pool\n", s->encoder_blocks, s->hidden,
            s->encoder_out, choice_name(onet_pools(), s->pool));
     printf("decoder          %d blocks, out %d\n", s->decoder_blocks, s->decoder_out);
@@ -59,6 +76,7 @@ static onet_status print_json(const onet_model *m, const char *path, onet_error 
     char checksum[65];
     onet_model_checksum(m, checksum);
     const onet_words *words = onet_model_words(m);
+    const onet_columns *columns = onet_model_columns(m);
     json_t *tensors = json_array(), *record = json_object(), *names = json_array();
     onet_tensor t;
     for (size_t i = 0; onet_model_tensor(m, i, &t); i++)
@@ -70,13 +88,17 @@ static onet_status print_json(const onet_model *m, const char *path, onet_error 
     for (const char *const *name = onet_kernels_here(); *name; name++)
         json_array_append_new(names, json_string(*name));
     json_t *all = json_pack(
-        "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:b}, s:i, s:{s:I, s:I}, s:b, s:s, s:o, s:o, s:o}",
+        "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:b}, s:o, s:s, s:i, s:{s:I, s:I}, s:b, s:s, s:o, s:o, "
+        "s:o}",
         "model", path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden",
         s->hidden, "encoder_out", s->encoder_out, "pool", choice_name(onet_pools(), s->pool),
-        "decoder_blocks", s->decoder_blocks, "decoder_out", s->decoder_out, "relative", s->relative, "words",
-        words ? onet_words_count(words) : 0, "parameters", "trained", (json_int_t)onet_model_parameters(m, 1),
-        "total", (json_int_t)onet_model_parameters(m, 0), "statistics_by_size", onet_model_sized(m),
-        "checksum", checksum, "kernels", names, "record", record, "tensors", tensors);
+        "decoder_blocks", s->decoder_blocks, "decoder_out", s->decoder_out, "relative", s->relative,
+        "features", json_columns(columns), "missing",
+        choice_name(onet_missings(), columns ? (int)onet_columns_missing(columns) : ONET_MISSING_ERROR),
+        "words", words ? onet_words_count(words) : 0, "parameters", "trained",
+        (json_int_t)onet_model_parameters(m, 1), "total", (json_int_t)onet_model_parameters(m, 0),
+        "statistics_by_size", onet_model_sized(m), "checksum", checksum, "kernels", names, "record", record,
+        "tensors", tensors);
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     if (!text) return fail_memory(err, "the report");

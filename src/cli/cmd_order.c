@@ -56,6 +56,8 @@ static onet_status fits_model(const ordering *o, const onet_record *r, const cha
     if (words && own)
         return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words; name another model",
                     name, line, o->v->model);
+    const onet_columns *columns = onet_model_columns(o->model);
+    if (columns) width = onet_columns_width(columns);
     if (!words && own != width)
         return fail(err, ONET_BAD,
                     "%s:%ld: an item has %d feature%s, but %s orders items of %d; give it such items, or "
@@ -68,6 +70,9 @@ static onet_status fits_model(const ordering *o, const onet_record *r, const cha
 static onet_status gather(const ordering *o, onet_sets **sets, const char *name, onet_error *err) {
     const onet_words *words = onet_model_words(o->model);
     onet_status status = onet_sets_new(sets, onet_model_settings(o->model)->width, err);
+    /* The records were read by the names of the model's columns. */
+    if (!status && onet_model_columns(o->model))
+        status = onet_sets_set_columns(*sets, onet_model_columns(o->model), err);
     for (int i = 0; i < o->count && !status; i++) {
         status = onet_sets_append_record(*sets, o->records[i], words, o->v->score, err);
         if (status == ONET_BAD) error_prefix(err, "%s:%ld", name, onet_record_line(o->records[i]));
@@ -157,6 +162,7 @@ static onet_status order_file(ordering *o, const char *path, onet_error *err) {
     onet_read_options read = o->v->read;
     if (o->v->text) read.format = ONET_FORMAT_TEXT;
     read.words = onet_model_words(o->model);
+    read.columns = onet_model_columns(o->model);
     onet_reader *in = NULL;
     onet_status status = onet_reader_open(&in, path, &read, err);
     if (!status) status = onet_writer_begin(o->out, in, err);
@@ -168,10 +174,13 @@ static onet_status order_file(ordering *o, const char *path, onet_error *err) {
 
 static onet_status order_all(ordering *o, int count, char **paths, onet_error *err) {
     const order_values *v = o->v;
+    const onet_columns *columns = onet_model_columns(o->model);
+    const char *own_set = columns ? onet_columns_set(columns) : NULL;
+    const char *own_rank = columns ? onet_columns_rank(columns) : NULL;
     onet_write_options writing = {.size = sizeof writing,
                                   .format = v->to,
-                                  .set_column = v->read.set_column,
-                                  .rank_column = v->read.rank_column,
+                                  .set_column = v->read.set_column ? v->read.set_column : own_set,
+                                  .rank_column = v->read.rank_column ? v->read.rank_column : own_rank,
                                   .logprob = 1,
                                   .steps = v->steps,
                                   .top = v->order.top,

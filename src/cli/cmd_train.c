@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/draw.h"
+#include "cli/feature_report.h"
 #include "cli/folds.h"
 #include "cli/processes.h"
 #include "cli/report.h"
@@ -232,18 +233,21 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     if (!status && v->from && !(status = onet_model_load(from, v->from, err))) {
         v->options.from = *from;
         v->read.words = onet_model_words(*from); /* words that it does not have are unknown ones */
+        v->read.columns = onet_model_columns(*from);
         status = check_from(v, err);
     }
     if (!status) status = onet_sets_read(data, v->data, &v->read, err);
     if (!status && v->valid) {
         onet_read_options read = v->read;
         if ((*data)->words) read.words = (*data)->words;
+        read.columns = (*data)->columns; /* the same features, and what stands for missing values */
         status = onet_sets_read(valid, v->valid, &read, err);
     }
     if (!status && v->holdout) status = hold_out(v, data, valid, err);
     if (!status && v->folds && (size_t)v->folds > (*data)->count)
         status = fail(err, ONET_USAGE, "--folds %d: %s has only %zu sets", v->folds, v->data, (*data)->count);
-    return status ? status : check_sets(v, *data, *valid, err);
+    if (!status) status = check_sets(v, *data, *valid, err);
+    return status || v->quiet ? status : feature_report(*data, err);
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
@@ -347,6 +351,13 @@ static const option options[] = {
 
     {.group = "Data format"},
     OPTIONS_READ(AT(read)),
+    {.name = "missing",
+     .kind = OPTION_CHOICE,
+     .argument = "HOW",
+     .choices = onet_missings,
+     .field = AT(read.missing),
+     .help = "What becomes of missing values (an empty field, NA, null, NaN). The model keeps the means, and "
+             "treats the sets that it orders alike."},
     {.name = "no-standardise",
      .kind = OPTION_OFF,
      .field = AT(options.standardise),

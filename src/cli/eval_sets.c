@@ -40,14 +40,22 @@ static onet_status copy_text(onet_record *r, const char *key, char **copy, onet_
 }
 
 static onet_status read_features(eval_sets *e, const onet_record *r, onet_error *err) {
-    int width = onet_record_width(r);
-    if (!onet_record_feature(r, 0)) return ONET_OK;
+    const onet_columns *columns = e->sets->columns;
+    int width = columns ? onet_columns_inputs(columns) : onet_record_width(r);
+    if (columns ? !onet_columns_name(columns, 0) : !onet_record_feature(r, 0)) return ONET_OK;
     if (!(e->feature = array_new((size_t)width, sizeof *e->feature)))
         return fail_memory(err, "the names of the features");
     for (e->features = 0; e->features < width; e->features++)
-        if (!(e->feature[e->features] = strdup(onet_record_feature(r, e->features))))
+        if (!(e->feature[e->features] = strdup(columns ? onet_columns_name(columns, e->features)
+                                                       : onet_record_feature(r, e->features))))
             return fail_memory(err, "the names of the features");
     return ONET_OK;
+}
+
+/* The column that names a set. */
+static const char *set_column(const onet_read_options *o) {
+    const char *own = o->columns ? onet_columns_set(o->columns) : NULL;
+    return o->set_column ? o->set_column : own ? own : "set";
 }
 
 /* The record becomes the last set, with its labels: all or nothing. */
@@ -62,7 +70,7 @@ static onet_status append(eval_sets *e, onet_record *r, const onet_reader *in,
     onet_status status = s ? ONET_OK : read_features(e, r, err);
     if (!status) status = copy_text(r, "id", &id, err);
     if (!status && !id && onet_record_format(r) != ONET_FORMAT_JSONL) /* a table names its sets */
-        status = copy_text(r, options->set_column ? options->set_column : "set", &id, err);
+        status = copy_text(r, set_column(options), &id, err);
     if (!status && group) status = copy_text(r, group, &name, err);
     if (!status) {
         status = onet_sets_append_record(e->sets, r, options->words, 1, err);
@@ -85,6 +93,7 @@ static onet_status read_records(eval_sets *e, onet_reader *in, const onet_read_o
     int end = 0;
     onet_status status = onet_record_new(&r, err);
     if (!status) status = onet_sets_new(&e->sets, 0, err);
+    if (!status && options->columns) status = onet_sets_set_columns(e->sets, options->columns, err);
     while (!status && !(status = onet_reader_next(in, r, &end, err)) && !end)
         status = append(e, r, in, options, group, err);
     onet_record_free(r);

@@ -10,6 +10,7 @@ static const struct {
     const char *field, *option;
 } renamed[] = {
     {"onet_read_options.words", "train's --vectors"},
+    {"onet_read_options.missing", "train's --missing"},
     {"onet_write_options.format", "--to"},
     {"onet_train_options.model_path", "--model"},
 };

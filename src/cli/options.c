@@ -85,6 +85,14 @@ static onet_status set_int(const option *o, int *field, const char *text, onet_e
     return ONET_OK;
 }
 
+static onet_status set_character(const option *o, int *field, const char *text, onet_error *err) {
+    bool tab = !strcmp(text, "tab") || !strcmp(text, "\\t");
+    if (!tab && (!*text || text[1] || *text < 0 || strchr("\"\r\n", *text)))
+        return fail(err, ONET_USAGE, "option --%s takes one character, or tab, not '%s'", o->name, text);
+    *field = tab ? '\t' : *text;
+    return ONET_OK;
+}
+
 static onet_status set_u64(const option *o, uint64_t *field, const char *text, onet_error *err) {
     char *end;
     errno = 0;
@@ -166,6 +174,8 @@ static onet_status set_value(const option *o, void *values, const char *text, on
     case OPTION_STRING:
         memcpy(field, &text, sizeof text);
         return ONET_OK;
+    case OPTION_CHARACTER:
+        return set_character(o, field, text, err);
     case OPTION_CHOICE:
     case OPTION_NAME:
         return set_choice(o, field, text, err);
@@ -251,6 +261,8 @@ bool option_default(const option *o, const void *values, char *text, size_t size
     switch (o->kind) {
     case OPTION_FLAG:
     case OPTION_OFF:
+        break;
+    case OPTION_CHARACTER:
         break;
     case OPTION_INT:
         snprintf(text, size, "%d", *(const int *)field);

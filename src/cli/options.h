@@ -11,15 +11,16 @@
 #include "ordernet.h"
 
 typedef enum option_kind {
-    OPTION_FLAG,   /* no argument; stores 1 in an int */
-    OPTION_OFF,    /* no argument; stores 0 in an int: for options called no-... */
-    OPTION_INT,    /* int */
-    OPTION_U64,    /* uint64_t */
-    OPTION_DOUBLE, /* double */
-    OPTION_STRING, /* const char * */
-    OPTION_CHOICE, /* int or enum: the value of one of `choices` */
-    OPTION_NAME,   /* const char *: the name of one of `choices` */
-    OPTION_SIZES   /* option_sizes: "5-20,25,50" */
+    OPTION_FLAG,      /* no argument; stores 1 in an int */
+    OPTION_OFF,       /* no argument; stores 0 in an int: for options called no-... */
+    OPTION_INT,       /* int */
+    OPTION_U64,       /* uint64_t */
+    OPTION_DOUBLE,    /* double */
+    OPTION_STRING,    /* const char * */
+    OPTION_CHARACTER, /* int: a character of ASCII */
+    OPTION_CHOICE,    /* int or enum: the value of one of `choices` */
+    OPTION_NAME,      /* const char *: the name of one of `choices` */
+    OPTION_SIZES      /* option_sizes: "5-20,25,50" */
 } option_kind;
 
 typedef struct option_sizes {
@@ -72,20 +73,26 @@ typedef struct option {
          .kind = OPTION_STRING,                                                                              \
          .argument = "NAME",                                                                                 \
          .field = (at) + offsetof(onet_read_options, set_column),                                            \
-         .default_text = "set",                                                                              \
-         .help = "CSV: the column that names the set of a row."},                                            \
+         .default_text = "that of the model, else set",                                                      \
+         .help = "CSV: the column that names the set of a row; '' where the whole file is one set."},        \
         {.name = "rank-column",                                                                              \
          .kind = OPTION_STRING,                                                                              \
          .argument = "NAME",                                                                                 \
          .field = (at) + offsetof(onet_read_options, rank_column),                                           \
-         .default_text = "rank",                                                                             \
+         .default_text = "that of the model, else rank",                                                     \
          .help = "CSV: the column with a row's place in the order of its set."},                             \
         {.name = "features",                                                                                 \
          .kind = OPTION_STRING,                                                                              \
          .argument = "A,B,...",                                                                              \
          .field = (at) + offsetof(onet_read_options, features),                                              \
-         .default_text = "every numeric column",                                                             \
-         .help = "CSV: the columns that are features."},                                                     \
+         .default_text = "those of the model, else every numeric column",                                    \
+         .help = "CSV: the columns that are features. A model takes its own by their names, in any order."}, \
+        {.name = "delimiter",                                                                                \
+         .kind = OPTION_CHARACTER,                                                                           \
+         .argument = "C",                                                                                    \
+         .field = (at) + offsetof(onet_read_options, delimiter),                                             \
+         .default_text = "a tab for .tsv, else a comma",                                                     \
+         .help = "CSV: what stands between two fields, as in ';'; tab for a tab."},                          \
     {                                                                                                        \
         .name = "width", .kind = OPTION_INT, .argument = "N",                                                \
         .field = (at) + offsetof(onet_read_options, width), .low = 1, .high = 65536, .default_text = "2",    \

@@ -3,8 +3,10 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -13,70 +15,106 @@
 
 /* ---- The header -------------------------------------------------------------------------------------- */
 
+static csv_column *find_column(const csv_table *t, const char *name, size_t length) {
+    for (size_t k = 0; k < t->columns; k++)
+        if (strlen(t->column[k].name) == length && !memcmp(t->column[k].name, name, length))
+            return &t->column[k];
+    return NULL;
+}
+
+/* Marks a column as the next feature. whose: who names it. */
+static onet_status name_feature(csv_table *t, const char *name, size_t length, const char *whose,
+                                onet_error *err) {
+    csv_column *c = find_column(t, name, length);
+    if (!c)
+        return fail(err, ONET_BAD, "%s:1: there is no column `%.*s`, %s", t->file,
+                    length > 100 ? 100 : (int)length, name, whose);
+    if (c->kind != CSV_TEXT && c->kind != CSV_LOGPROB && c->kind != CSV_CONTEXT)
+        return fail(err, ONET_BAD,
+                    "%s:1: column `%s` is named as a feature twice, or is the set's or the rank's", t->file,
+                    c->name);
+    c->kind = CSV_FEATURE;
+    c->feature = t->width++;
+    return ONET_OK;
+}
+
 /* Marks the columns of a comma-separated list as features. */
 static onet_status name_features(csv_table *t, const char *list, onet_error *err) {
-    for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
-        size_t length = strcspn(p, ","), k = 0;
-        while (k < t->columns &&
-               (strlen(t->column[k].name) != length || memcmp(t->column[k].name, p, length)))
-            k++;
-        if (k == t->columns)
-            return fail(err, ONET_BAD,
-                        "%s:1: there is no column `%.*s`, which is named as a feature; check "
-                        "onet_read_options.features",
-                        t->file, length > 100 ? 100 : (int)length, p);
-        if (t->column[k].kind != CSV_TEXT && t->column[k].kind != CSV_LOGPROB &&
-            t->column[k].kind != CSV_CONTEXT)
-            return fail(err, ONET_BAD,
-                        "%s:1: column `%s` is named as a feature twice, or is the set's or the rank's",
-                        t->file, t->column[k].name);
-        t->column[k].kind = CSV_FEATURE;
-        t->column[k].feature = t->width++;
-    }
-    return ONET_OK;
+    onet_status status = ONET_OK;
+    for (const char *p = list; p && !status; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        status = name_feature(t, p, strcspn(p, ","),
+                              "which is named as a feature; check onet_read_options.features", err);
+    return status;
+}
+
+/* Marks the columns that a model knows as features. */
+static onet_status take_features(csv_table *t, const onet_columns *columns, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int j = 0; j < columns->width && !status; j++)
+        status = name_feature(t, columns->name[j], strlen(columns->name[j]),
+                              "a feature of the model; add it, or name the columns to take instead "
+                              "(onet_read_options.features)",
+                              err);
+    return status;
 }
 
 /* What a column's name tells of it. The others are features, or text where features are named. */
 static csv_kind kind_of_name(const char *name, const char *set, const char *rank, bool features_named) {
-    if (!strcmp(name, set)) return CSV_SET;
+    if (set && !strcmp(name, set)) return CSV_SET;
     if (!strcmp(name, rank)) return CSV_RANK;
     if (!strcmp(name, "logprob")) return CSV_LOGPROB;
     if (!strcmp(name, "context")) return CSV_CONTEXT;
-    return features_named ? CSV_TEXT : CSV_EMPTY;
+    return features_named ? CSV_TEXT : CSV_OPEN;
 }
 
-static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_options *options,
-                               onet_error *err) {
-    const char *set = options && options->set_column ? options->set_column : "set";
-    const char *rank = options && options->rank_column ? options->rank_column : "rank";
-    const char *features = options ? options->features : NULL;
-    bool found = false;
-    t->crlf = rows->crlf;
+/* The name of the set or rank column: what the option says, else the model, else the usual one. */
+static const char *column_name(const char *option, const char *model, const char *usual) {
+    return option ? option : model ? model : usual;
+}
+
+static onet_status read_names(csv_table *t, csv_rows *rows, onet_error *err) {
     if (!(t->column = calloc(rows->fields, sizeof *t->column))) return fail_memory(err, "a header");
     for (size_t k = 0; k < rows->fields; k++) {
         const char *text;
         size_t length;
         onet_status status = csv_plain(rows, k, &text, &length, err);
         if (status) return status;
-        csv_column *c = &t->column[k];
-        if (!(c->name = strndup(text, length))) return fail_memory(err, "a header");
+        if (find_column(t, text, length))
+            return fail(err, ONET_BAD, "%s:1: column `%.*s` stands in the header twice; rename one of them",
+                        t->file, length > 100 ? 100 : (int)length, text);
+        if (!(t->column[k].name = strndup(text, length))) return fail_memory(err, "a header");
         t->columns++;
-        for (size_t j = 0; j < k; j++)
-            if (!strcmp(t->column[j].name, c->name))
-                return fail(err, ONET_BAD, "%s:1: column `%s` stands in the header twice; rename one of them",
-                            t->file, c->name);
-        c->kind = kind_of_name(c->name, set, rank, features != NULL);
-        found |= c->kind == CSV_SET;
     }
-    if (!found && t->columns == 1)
-        return fail(err, ONET_BAD, "%s:1: the header has one column, `%s`; separate columns by commas",
+    return ONET_OK;
+}
+
+static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_options *o, onet_error *err) {
+    const onet_columns *model = o->columns;
+    const char *set = column_name(o->set_column, model ? model->set : NULL, "set");
+    const char *rank = column_name(o->rank_column, model ? model->rank : NULL, "rank");
+    bool named = o->features || (model && model->name);
+    bool one_set = o->one_set || !*set;
+    t->crlf = rows->crlf;
+    onet_status status = read_names(t, rows, err);
+    if (status) return status;
+    t->one_set = !find_column(t, set, strlen(set));
+    if (t->one_set && !one_set && t->columns == 1)
+        return fail(err, ONET_BAD,
+                    "%s:1: the header has one column, `%s`; separate columns by commas, or say by what "
+                    "(onet_read_options.delimiter)",
                     t->file, t->column[0].name);
-    if (!found)
+    if (t->one_set && !one_set)
         return fail(err, ONET_BAD,
                     "%s:1: there is no column `%s` to tell the sets apart; name the column that does "
-                    "(onet_read_options.set_column)",
+                    "(onet_read_options.set_column), or '' where the file is one set",
                     t->file, set);
-    return features ? name_features(t, features, err) : ONET_OK;
+    for (size_t k = 0; k < t->columns; k++) {
+        csv_column *c = &t->column[k];
+        c->kind = kind_of_name(c->name, set, rank, named);
+        if (c->kind == CSV_OPEN) c->feature = t->width++;
+    }
+    if (o->features) return name_features(t, o->features, err);
+    return named ? take_features(t, model, err) : ONET_OK;
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------- */
@@ -87,55 +125,71 @@ static onet_status bad_value(const csv_table *t, const csv_rows *rows, size_t k,
                 length > 40 ? 40 : (int)length, text, what);
 }
 
-/* A column's kind, where no option names it, is what its first value that is not empty looks like. */
-static onet_status find_kind(csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
-                             onet_error *err) {
-    csv_column *c = &t->column[k];
+/* A number with separators of thousands: 1,234 or 1,234,567.8. */
+static bool has_thousands(const char *text, size_t length) {
+    char plain[32];
+    size_t used = 0;
     double value;
-    bool number = number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length ||
-                  number_not_finite(text, text + length) == length;
-    if (!length) {
-        if (!c->line) c->line = rows->line;
-        return ONET_OK;
-    }
-    if (number && c->line)
-        return fail(
-            err, ONET_BAD,
-            "%s:%ld: column `%.100s`: a number here and nothing in line %ld; fill it in everywhere, or name "
-            "the features (onet_read_options.features)",
-            t->file, rows->line, c->name, c->line);
-    c->kind = number ? CSV_FEATURE : CSV_TEXT;
-    if (number) c->feature = t->width++;
-    return ONET_OK;
+    if (!memchr(text, ',', length) || length >= sizeof plain) return false;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] != ',') plain[used++] = text[i];
+    return used && number_scan(plain, plain + used, NUMBER_LOOSE, &value) == plain + used;
+}
+
+static const char *not_a_number(const char *text, size_t length, bool feature) {
+    if (has_thousands(text, length)) return "is not a number; write it without the commas";
+    if (number_not_finite(text, text + length) == length)
+        return "is not a finite number; give a number or leave the set out";
+    return feature ? "is not a number; correct it, or name the features (onet_read_options.features)"
+                   : "is not a number; correct it";
 }
 
 static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
                           double *value, onet_error *err) {
-    if (!length)
-        return bad_value(t, rows, k, text, length, "is empty where a number is meant; fill it in", err);
-    if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length) {
-        const char *what = "is not a number; correct it";
-        if (t->column[k].kind == CSV_FEATURE)
-            what = "is not a number; correct it, or name the features (onet_read_options.features)";
-        if (number_not_finite(text, text + length) == length)
-            what = "is not a finite number; give a number or leave the set out";
-        return bad_value(t, rows, k, text, length, what, err);
-    }
+    bool feature = t->column[k].kind != CSV_RANK;
+    if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length)
+        return bad_value(t, rows, k, text, length, not_a_number(text, length, feature), err);
     float nearest;
-    if (t->column[k].kind == CSV_FEATURE ? !number_to_float(*value, &nearest) : isinf(*value))
+    if (feature ? !number_to_float(*value, &nearest) : isinf(*value))
         return bad_value(t, rows, k, text, length,
                          "is out of range; features are 32-bit, at most 3.4e38 in size", err);
     return ONET_OK;
 }
 
-/* Once the first row was read, the features are known. */
-static onet_status check_width(const csv_table *t, onet_error *err) {
-    if (!t->width)
-        return fail(err, ONET_BAD, "%s: no column of numbers; give every item at least one feature", t->file);
-    if (t->width > MAX_WIDTH)
-        return fail(err, ONET_BAD, "%s: %d columns of numbers; an item has at most %d features", t->file,
-                    t->width, MAX_WIDTH);
-    return ONET_OK;
+/* Notes a text in a column that may have been one of numbers. */
+static void note_text(csv_column *c, long line, const char *text, size_t length) {
+    if (!c->texts++) {
+        c->text_first = !c->numbers;
+        c->text_line = line;
+        snprintf(c->text, sizeof c->text, "%.*s", length > 40 ? 40 : (int)length, text);
+    }
+}
+
+/* A value of a feature, or of a column that may become one: NaN where it is missing or a text. */
+static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
+                           onet_error *err) {
+    csv_column *c = &t->column[k];
+    size_t at = t->rows * (size_t)t->width + (size_t)c->feature;
+    double value = NAN;
+    onet_status status = ONET_OK;
+    if (missing_text(text, length)) {
+        if (!c->missing++) {
+            c->missing_line = rows->line;
+            snprintf(c->missing_text, sizeof c->missing_text, "%.*s", (int)length, text);
+        }
+    } else if (c->kind == CSV_FEATURE ||
+               (!c->texts && (number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length ||
+                              number_not_finite(text, text + length) == length))) {
+        status = number(t, rows, k, text, length, &value, err);
+        c->numbers++;
+    } else if (number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length) {
+        c->numbers++;
+    } else
+        note_text(c, rows->line, text, length);
+    if (!status && !array_reserve(&t->items, &t->item_room, at + 1, sizeof *t->items))
+        status = fail_memory(err, "the features of a CSV file");
+    if (!status) t->items[at] = (float)value;
+    return status;
 }
 
 static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
@@ -148,7 +202,8 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
     if (!array_reserve(&t->set_of, &t->set_room, row + 1, sizeof *t->set_of) ||
         !array_reserve(&t->rank, &t->rank_room, row + 1, sizeof *t->rank) ||
         !array_reserve(&t->flag, &t->flag_room, row + 1, 1) ||
-        !array_reserve(&t->line, &t->line_room, row + 1, sizeof *t->line))
+        !array_reserve(&t->line, &t->line_room, row + 1, sizeof *t->line) ||
+        (t->one_set && !names_add(&t->names, "", 0, &t->set_of[row])))
         return fail_memory(err, "the rows of a CSV file");
     t->line[row] = rows->line;
     t->rank[row] = NAN;
@@ -157,11 +212,6 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
         csv_kind kind = t->column[k].kind;
         if (kind == CSV_TEXT || kind == CSV_LOGPROB) continue;
         if ((status = csv_plain(rows, k, &text, &length, err))) return status;
-        if (kind == CSV_EMPTY) {
-            if ((status = find_kind(t, rows, k, text, length, err))) return status;
-            kind = t->column[k].kind;
-        }
-        double value;
         if (kind == CSV_SET) {
             if (!length) return bad_value(t, rows, k, text, length, "is empty; every row names its set", err);
             if (!names_add(&t->names, text, length, &t->set_of[row]))
@@ -175,16 +225,103 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
                                  "(onet_read_options.features)",
                                  err);
             t->flag[row] = *text;
-        } else if (kind == CSV_FEATURE) {
-            if ((status = number(t, rows, k, text, length, &value, err))) return status;
-            size_t at = row * (size_t)t->width + (size_t)t->column[k].feature;
-            if (!array_reserve(&t->items, &t->item_room, at + 1, sizeof *t->items))
-                return fail_memory(err, "the features of a CSV file");
-            t->items[at] = (float)value;
+        } else if (kind == CSV_FEATURE || kind == CSV_OPEN) {
+            if ((status = feature(t, rows, k, text, length, err))) return status;
         }
     }
     t->rows++;
-    return row ? ONET_OK : check_width(t, err);
+    return ONET_OK;
+}
+
+/* ---- Which columns are features ---------------------------------------------------------------------- */
+
+/* What an open column is, now that all of its values are known. One that begins with numbers, or has more of
+ * them than of other values, was meant to be numbers. */
+static onet_status settle_kind(csv_table *t, csv_column *c, onet_error *err) {
+    bool meant = c->numbers && (!c->text_first || c->numbers > c->texts);
+    c->kind = meant ? CSV_FEATURE : CSV_TEXT;
+    if (!meant || !c->texts) return ONET_OK;
+    char others[64] = "";
+    if (c->texts > 1) snprintf(others, sizeof others, ", the first of %zu such values", c->texts);
+    return fail(err, ONET_BAD, "%s:%ld: column `%.100s`: \"%s\" is not a number%s, but %zu other%s; %s",
+                t->file, c->text_line, c->name, c->text, others, c->numbers,
+                c->numbers == 1 ? " is" : "s are",
+                has_thousands(c->text, strlen(c->text))
+                    ? "write it without the commas"
+                    : "correct it, or name the features (onet_read_options.features)");
+}
+
+/* Numbers of the columns that are features, and no others, stay in the rows. */
+static onet_status keep_features(csv_table *t, onet_error *err) {
+    int *from = array_new((size_t)t->width + 1, sizeof *from), width = 0, before = t->width;
+    if (!from) return fail_memory(err, "the features of a CSV file");
+    onet_status status = ONET_OK;
+    for (size_t k = 0; k < t->columns && !status; k++) {
+        csv_column *c = &t->column[k];
+        bool open = c->kind == CSV_OPEN;
+        if (open) status = settle_kind(t, c, err);
+        if (c->kind != CSV_FEATURE) continue;
+        if (open) {
+            from[width] = c->feature;
+            c->feature = width;
+        } else
+            from[c->feature] = c->feature;
+        width++;
+    }
+    if (!status && !width)
+        status =
+            fail(err, ONET_BAD, "%s: no column of numbers; give every item at least one feature", t->file);
+    if (!status && width > MAX_WIDTH)
+        status = fail(err, ONET_BAD, "%s: %d columns of numbers; an item has at most %d features", t->file,
+                      width, MAX_WIDTH);
+    for (size_t row = 0; row < t->rows && !status && width < before; row++)
+        for (int j = 0; j < width; j++)
+            t->items[row * (size_t)width + (size_t)j] = t->items[row * (size_t)before + (size_t)from[j]];
+    t->width = width;
+    free(from);
+    return status;
+}
+
+/* The columns of the items: those of the model where it has some, else as they are named here. */
+static onet_status make_columns(csv_table *t, const onet_read_options *o, onet_error *err) {
+    if (o->columns && o->columns->width == t->width)
+        return onet_columns_copy(&t->columns_of_items, o->columns, err);
+    const char **name = array_new((size_t)t->width, sizeof *name), *set = NULL, *rank = NULL;
+    if (!name) return fail_memory(err, "the names of the features");
+    for (size_t k = 0; k < t->columns; k++) {
+        const csv_column *c = &t->column[k];
+        if (c->kind == CSV_FEATURE) name[c->feature] = c->name;
+        if (c->kind == CSV_SET) set = c->name;
+        if (c->kind == CSV_RANK) rank = c->name;
+    }
+    onet_status status = onet_columns_new(&t->columns_of_items, t->width, name, set, rank, err);
+    free(name);
+    return status;
+}
+
+/* Values that are missing, where none may be. */
+static onet_status check_missing(const csv_table *t, const onet_read_options *o, onet_error *err) {
+    const csv_column *first = NULL;
+    size_t count = 0, columns = 0;
+    if ((o->columns ? o->columns->missing : o->missing) != ONET_MISSING_ERROR) return ONET_OK;
+    for (size_t k = 0; k < t->columns; k++) {
+        const csv_column *c = &t->column[k];
+        if (c->kind != CSV_FEATURE || !c->missing) continue;
+        if (!first || c->missing_line < first->missing_line) first = c;
+        count += c->missing;
+        columns++;
+    }
+    if (!first) return ONET_OK;
+    char others[96] = "";
+    if (count > 1)
+        snprintf(others, sizeof others, ", the first of %zu missing values in %zu column%s", count, columns,
+                 columns == 1 ? "" : "s");
+    return fail(err, ONET_BAD, "%s:%ld: column `%.100s`: \"%s\" is no value%s; %s", t->file,
+                first->missing_line, first->name, first->missing_text, others,
+                o->columns ? "fill it in, or use a model that was trained with missing values "
+                             "(onet_read_options.missing)"
+                           : "fill it in, choose what stands for it (onet_read_options.missing: mean or "
+                             "indicator), or name other features (onet_read_options.features)");
 }
 
 static onet_status keep_text(csv_table *t, const csv_rows *rows, size_t row, onet_error *err) {
@@ -354,6 +491,9 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
     }
     if (status) return status;
     if (!t->rows) return fail(err, ONET_BAD, "%s: a header and no rows; give at least one set", t->file);
+    if ((status = keep_features(t, err)) || (status = check_missing(t, options, err)) ||
+        (status = make_columns(t, options, err)))
+        return status;
     if ((status = group(t, err)) || (status = order_sets(t, err))) return status;
     free(t->rank);
     free(t->flag);
@@ -365,17 +505,51 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
     return ONET_OK;
 }
 
+bool csv_name_of_tabs(const char *name) {
+    size_t length = strlen(name);
+    if (length > 3 && (!strcasecmp(name + length - 3, ".gz") || !strcasecmp(name + length - 3, ".xz")))
+        length -= 3;
+    return length > 4 && !strncasecmp(name + length - 4, ".tsv", 4);
+}
+
+onet_status csv_separator(input *in, const onet_read_options *options, char *separator, onet_error *err) {
+    enum { LOOK = 4096 };
+    const char *data;
+    size_t size;
+    *separator = ',';
+    if (options && options->delimiter) {
+        if (options->delimiter < 0 || options->delimiter > 127 || strchr("\"\r\n", options->delimiter))
+            return fail(err, ONET_USAGE,
+                        "onet_read_options.delimiter is one character of ASCII, no quote and "
+                        "no end of a line");
+        *separator = (char)options->delimiter;
+        return ONET_OK;
+    }
+    if (csv_name_of_tabs(input_name(in))) {
+        *separator = '\t';
+        return ONET_OK;
+    }
+    onet_status status = input_peek(in, LOOK, &data, &size, err);
+    if (status) return status;
+    /* A header with tabs and no comma. */
+    const char *end = memchr(data, '\n', size);
+    size_t first = end ? (size_t)(end - data) : size;
+    if (memchr(data, '\t', first) && !memchr(data, ',', first)) *separator = '\t';
+    return ONET_OK;
+}
+
 onet_status csv_read(csv_table **table, input *in, char separator, const onet_read_options *options,
                      bool keep, size_t limit, onet_error *err) {
     csv_rows rows = {.in = in, .separator = separator, .limit = limit};
     csv_table *t = calloc(1, sizeof *t);
+    const onet_read_options none = {0};
     *table = NULL;
     onet_status status = ONET_OK;
     if (t) t->separator = separator;
     if (!t || !(t->file = strdup(input_name(in))))
         status = fail_memory(err, "a CSV file");
     else
-        status = read_all(t, &rows, options, keep, err);
+        status = read_all(t, &rows, options ? options : &none, keep, err);
     csv_rows_free(&rows);
     if (status)
         csv_free(t);
@@ -402,6 +576,7 @@ void csv_free(csv_table *t) {
     free(t->flag);
     free(t->set_of);
     names_free(&t->names);
+    onet_columns_free(t->columns_of_items);
     free(t);
 }
 
@@ -419,6 +594,7 @@ void csv_record(const csv_table *t, size_t s, onet_format format, record *r) {
     r->constraint_count = 0;
     r->line = t->line[t->row_of[from]];
     r->format = format;
+    r->columns = t->columns_of_items;
     r->table = t;
     r->set = s;
     r->members = 0;
@@ -452,6 +628,9 @@ onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
     }
     sets->context = t->context;
     t->context = NULL;
+    /* Items that lack values get their columns with what stands for these. */
+    sets->columns = t->columns_of_items;
+    t->columns_of_items = NULL;
     sets_taken(sets);
     *result = sets;
     return ONET_OK;

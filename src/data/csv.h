@@ -7,11 +7,12 @@
 
 #include "base/file.h"
 #include "base/names.h"
+#include "data/columns.h"
 #include "data/csv_rows.h"
 #include "data/record.h"
 
 typedef enum csv_kind {
-    CSV_EMPTY,
+    CSV_OPEN, /* a feature or text: what its values are is known at the end */
     CSV_FEATURE,
     CSV_TEXT,
     CSV_SET,
@@ -22,9 +23,17 @@ typedef enum csv_kind {
 
 typedef struct csv_column {
     char *name;
-    csv_kind kind; /* CSV_EMPTY: every value so far was empty */
-    int feature;   /* CSV_FEATURE: which */
-    long line;     /* CSV_EMPTY: where it was empty first */
+    csv_kind kind;
+    int feature; /* CSV_FEATURE, CSV_OPEN: its place among the numbers of a row */
+    /* CSV_OPEN: what was seen of it. */
+    size_t numbers, texts;
+    bool text_first; /* the first value was a text */
+    long text_line;  /* where the first text is */
+    char text[48];   /* the beginning of it */
+    /* CSV_OPEN, CSV_FEATURE: values that are missing, and where the first is. */
+    size_t missing;
+    long missing_line;
+    char missing_text[8]; /* what stands there */
 } csv_column;
 
 /* Rows are kept in the order of the sets' first rows, those of a set together. */
@@ -32,15 +41,17 @@ struct csv_table {
     char *file;
     char separator;
     size_t rows, sets;
-    int width;
-    size_t *start;    /* [sets + 1] */
-    float *items;     /* [rows, width] */
-    int32_t *order;   /* [rows]: within each set, where it is known; else NULL */
-    uint8_t *context; /* [rows]: 1: the item is seen but not placed; NULL: all are placed */
-    bool *ordered;    /* [sets]: the set has ranks */
-    long *line;       /* [rows], in the order of the file: where the row starts */
-    size_t *row_of;   /* [rows]: the row's number in the file, from 0 */
-    names names;      /* of the sets */
+    int width;                      /* while reading: features, and columns that may become such */
+    onet_columns *columns_of_items; /* their names, and those of the set and rank columns */
+    bool one_set;                   /* there is no column that tells sets apart */
+    size_t *start;                  /* [sets + 1] */
+    float *items;                   /* [rows, width]; NaN: the value is missing */
+    int32_t *order;                 /* [rows]: within each set, where it is known; else NULL */
+    uint8_t *context;               /* [rows]: 1: the item is seen but not placed; NULL: all are placed */
+    bool *ordered;                  /* [sets]: the set has ranks */
+    long *line;                     /* [rows], in the order of the file: where the row starts */
+    size_t *row_of;                 /* [rows]: the row's number in the file, from 0 */
+    names names;                    /* of the sets */
     csv_column *column;
     size_t columns;
     bool crlf;
@@ -54,6 +65,10 @@ struct csv_table {
     size_t *set_of; /* [rows]; while reading */
 };
 
+/* Whether a file's name ends in .tsv, .gz and .xz left aside. */
+bool csv_name_of_tabs(const char *name);
+/* The separator of a file: as the options say, or its name or header tells. */
+onet_status csv_separator(input *in, const onet_read_options *options, char *separator, onet_error *err);
 /* Reads the rest of the input. keep: the text too, for csv_kept_row and to be written back. */
 onet_status csv_read(csv_table **table, input *in, char separator, const onet_read_options *options,
                      bool keep, size_t limit, onet_error *err);

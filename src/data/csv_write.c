@@ -1,5 +1,6 @@
 /* Writes CSV: the rows as they were read, with the columns of the answer, or new rows from sets of another
  * format. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,50 +25,63 @@ typedef struct filling {
     const char *rank, *logprob;
 } filling;
 
+/* Field k of a row: as it stands, where the separator stays the same. */
+static onet_status write_kept_field(output *out, const csv_table *t, csv_rows *rows, size_t k, char separator,
+                                    onet_error *err) {
+    const char *text = rows->text + rows->field[k].at;
+    size_t length = rows->field[k].length;
+    if (separator == t->separator) return output_write(out, text, length, err);
+    onet_status status = csv_plain(rows, k, &text, &length, err);
+    return status || !length ? status : csv_write_field(out, separator, text, length, err);
+}
+
 static onet_status end_row(output *out, const csv_table *t, onet_error *err) {
     return output_write(out, t->crlf ? "\r\n" : "\n", t->crlf ? 2 : 1, err);
 }
 
 static onet_status write_row(output *out, const csv_table *t, csv_rows *rows, size_t row, const filling *fill,
-                             onet_error *err) {
+                             char separator, onet_error *err) {
     const char *text = t->text + t->text_at[row], *rank = fill->rank, *logprob = fill->logprob;
     onet_status status = csv_split(rows, text, t->text_at[row + 1] - t->text_at[row], 0, err);
     for (size_t k = 0; k < t->columns && !status; k++) {
         const char *value = NULL;
         if (t->column[k].kind == CSV_RANK) value = rank, rank = NULL;
         if (t->column[k].kind == CSV_LOGPROB) value = logprob, logprob = NULL;
-        if (k) status = output_write(out, &t->separator, 1, err);
+        if (k) status = output_write(out, &separator, 1, err);
         if (status) break;
         if (value)
             status = output_write(out, value, strlen(value), err);
         else
-            status = output_write(out, text + rows->field[k].at, rows->field[k].length, err);
+            status = write_kept_field(out, t, rows, k, separator, err);
     }
-    if (!status && rank) status = output_printf(out, err, "%c%s", t->separator, rank);
-    if (!status && logprob) status = output_printf(out, err, "%c%s", t->separator, logprob);
+    if (!status && rank) status = output_printf(out, err, "%c%s", separator, rank);
+    if (!status && logprob) status = output_printf(out, err, "%c%s", separator, logprob);
     return status ? status : end_row(out, t, err);
 }
 
-static onet_status write_header(output *out, const csv_table *t, const char *rank_column, bool ranked,
-                                bool logprob, onet_error *err) {
+static onet_status write_header(output *out, const csv_table *t, csv_rows *rows, const char *rank_column,
+                                bool ranked, bool logprob, char separator, onet_error *err) {
     bool has_rank = false, has_logprob = false;
-    for (size_t k = 0; k < t->columns; k++) {
+    onet_status status = csv_split(rows, t->text, t->text_at[1], 0, err);
+    for (size_t k = 0; k < t->columns && !status; k++) {
         has_rank |= t->column[k].kind == CSV_RANK;
         has_logprob |= t->column[k].kind == CSV_LOGPROB;
+        if (k) status = output_write(out, &separator, 1, err);
+        if (!status) status = write_kept_field(out, t, rows, k, separator, err);
     }
-    onet_status status = output_write(out, t->text, t->text_at[1], err);
     if (!status && ranked && !has_rank) {
-        status = output_write(out, &t->separator, 1, err);
-        if (!status) status = csv_write_field(out, t->separator, rank_column, strlen(rank_column), err);
+        status = output_write(out, &separator, 1, err);
+        if (!status) status = csv_write_field(out, separator, rank_column, strlen(rank_column), err);
     }
-    if (!status && logprob && !has_logprob) status = output_printf(out, err, "%clogprob", t->separator);
+    if (!status && logprob && !has_logprob) status = output_printf(out, err, "%clogprob", separator);
     return status ? status : end_row(out, t, err);
 }
 
 /* The kept text with ranks filled in. order: [rows], as in the table, the answers, -1 at the start of a set
  * that has none; logprob: [sets] or NULL. */
-static onet_status write_table(output *out, const csv_table *t, const char *rank_column, const int32_t *order,
-                               const double *logprob, bool header, onet_error *err) {
+static onet_status write_table(output *out, const csv_table *t, const onet_write_options *options,
+                               const int32_t *order, const double *logprob, bool header, onet_error *err) {
+    char separator = options->delimiter ? (char)options->delimiter : t->separator;
     csv_rows rows = {.separator = t->separator};
     int32_t *rank =
         malloc(t->rows * sizeof *rank); /* [rows] in the file's order, -1 where not placed or not known */
@@ -83,13 +97,14 @@ static onet_status write_table(output *out, const csv_table *t, const char *rank
             set[row] = s;
             ranked |= known;
         }
-    if (!status && header) status = write_header(out, t, rank_column, ranked, logprob != NULL, err);
+    if (!status && header)
+        status = write_header(out, t, &rows, options->rank_column, ranked, logprob != NULL, separator, err);
     for (size_t row = 0; row < t->rows && !status; row++) {
         char place[16] = "", number[NUMBER_TEXT] = "";
         if (rank[row] >= 0) snprintf(place, sizeof place, "%d", rank[row]);
         if (logprob) number_text_double(number, logprob[set[row]]);
         filling fill = {ranked ? place : NULL, logprob ? number : NULL};
-        status = write_row(out, t, &rows, row + 1, &fill, err);
+        status = write_row(out, t, &rows, row + 1, &fill, separator, err);
     }
     free(rank);
     free(set);
@@ -148,16 +163,21 @@ static bool reads_as_text(const char *from, const char *to) {
     return from < to && number_scan(from, to, NUMBER_LOOSE, &value) != to && !number_not_finite(from, to);
 }
 
+/* What the column of a feature is called: as it was, or x1, x2, ... */
+static const char *feature_name(const record *r, int feature, char made[16]) {
+    const char *name = onet_record_feature(r, feature);
+    if (!name) snprintf(made, 16, "x%d", feature + 1);
+    return name ? name : made;
+}
+
 static bool is_own(const csv_maker *m, const record *r, const member *key, int width) {
     static const char *const own[] = {"items", "order", "logprob", "steps",  "top",    "step_logprob",
                                       "first", "last",  "prefix",  "before", "context"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (jsonl_is(r, key, own[i])) return true;
     char name[16];
-    for (int j = 0; j < width; j++) {
-        snprintf(name, sizeof name, "x%d", j + 1);
-        if (jsonl_is(r, key, name)) return true;
-    }
+    for (int j = 0; j < width; j++)
+        if (jsonl_is(r, key, feature_name(r, j, name))) return true;
     return jsonl_is(r, key, m->set_column) || jsonl_is(r, key, m->rank_column);
 }
 
@@ -167,8 +187,12 @@ static onet_status start(output *out, csv_maker *m, const record *r, bool ranked
     m->context = r->context && !ranked; /* ranks say it, where there are some */
     m->width = r->width;
     onet_status status = csv_write_field(out, m->separator, m->set_column, strlen(m->set_column), err);
-    for (int j = 0; j < r->width && !status; j++)
-        status = output_printf(out, err, "%cx%d", m->separator, j + 1);
+    for (int j = 0; j < r->width && !status; j++) {
+        char made[16];
+        const char *name = feature_name(r, j, made);
+        status = output_write(out, &m->separator, 1, err);
+        if (!status) status = csv_write_field(out, m->separator, name, strlen(name), err);
+    }
     for (int k = 0; k < r->members && !status; k++) {
         const member *key = &r->member[k];
         const char *from, *to;
@@ -230,7 +254,9 @@ static onet_status make_row(output *out, const csv_maker *m, const record *r, si
     onet_status status =
         csv_write_field(out, m->separator, m->sets.text + at, m->sets.at[name + 1] - at, err);
     for (int j = 0; j < r->width && !status; j++) {
-        number_text_float(number, r->items[(size_t)i * (size_t)r->width + (size_t)j]);
+        float x = r->items[(size_t)i * (size_t)r->width + (size_t)j];
+        number[0] = '\0'; /* where the value is missing */
+        if (!isnan(x)) number_text_float(number, x);
         status = output_printf(out, err, "%c%s", m->separator, number);
     }
     for (size_t k = 0; k < m->extra.count && !status; k++) {
@@ -281,19 +307,30 @@ void csv_maker_free(csv_maker *m) {
 
 /* ---- The format -------------------------------------------------------------------------------------- */
 
+/* Names between tabs, without blanks as between words. */
+static bool tabbed(const char *line, const char *end) {
+    const char *tab = memchr(line, '\t', (size_t)(end - line));
+    double value;
+    return tab && *line != '{' && !memchr(line, ' ', (size_t)(end - line)) &&
+           number_scan(line, tab, NUMBER_LOOSE, &value) != tab;
+}
+
 /* A header: a comma, and no blank behind it, where a sentence would have one. */
 static bool recognise(const char *data, size_t size) {
     const char *line, *end;
     bool whole;
     if (!format_first_line(data, size, &line, &end, &whole)) return false;
     const char *comma = memchr(line, ',', (size_t)(end - line));
-    return *line != '{' && comma && (comma + 1 == end || comma[1] != ' ');
+    if (!comma) return tabbed(line, end);
+    return *line != '{' && (comma + 1 == end || comma[1] != ' ');
 }
 
 static onet_status read_sets(onet_sets **sets, input *in, const onet_read_options *options, size_t limit,
                              onet_error *err) {
-    csv_table *table;
-    onet_status status = csv_read(&table, in, ',', options, false, limit, err);
+    csv_table *table = NULL;
+    char separator;
+    onet_status status = csv_separator(in, options, &separator, err);
+    if (!status) status = csv_read(&table, in, separator, options, false, limit, err);
     if (!status) status = csv_take(sets, table, err);
     csv_free(table);
     return status;
@@ -301,7 +338,9 @@ static onet_status read_sets(onet_sets **sets, input *in, const onet_read_option
 
 static onet_status read_table(csv_table **table, input *in, const onet_read_options *options, size_t limit,
                               onet_error *err) {
-    return csv_read(table, in, ',', options, true, limit, err);
+    char separator;
+    onet_status status = csv_separator(in, options, &separator, err);
+    return status ? status : csv_read(table, in, separator, options, true, limit, err);
 }
 
 /* What is being written. */
@@ -338,7 +377,7 @@ static onet_status put(output *out, void **state, const record *r, const onet_an
     /* The ranks of an order that is only scored stay as they were written. */
     if (r->table && r->table->kept)
         return keep_answer(w, r, options->score ? NULL : order, logprob, options->logprob, err);
-    w->maker.separator = ',';
+    w->maker.separator = options->delimiter ? (char)options->delimiter : ',';
     w->maker.set_column = options->set_column;
     w->maker.rank_column = options->rank_column;
     w->maker.logprob = options->logprob;
@@ -346,7 +385,8 @@ static onet_status put(output *out, void **state, const record *r, const onet_an
 }
 
 /* A second file with the same header is rows of the same table. */
-static onet_status write_kept(csv_writing *w, output *out, const char *rank_column, onet_error *err) {
+static onet_status write_kept(csv_writing *w, output *out, const onet_write_options *options,
+                              onet_error *err) {
     const csv_table *t = w->table;
     size_t length = t->text_at[1];
     bool same = w->header && strlen(w->header) == length && !memcmp(w->header, t->text, length);
@@ -354,12 +394,12 @@ static onet_status write_kept(csv_writing *w, output *out, const char *rank_colu
         return fail(err, ONET_BAD,
                     "%s: its columns are not those of the file before it; order them one by one", t->file);
     if (!w->header && !(w->header = strndup(t->text, length))) return fail_memory(err, "a header");
-    return write_table(out, t, rank_column, w->order, w->logprob, !same, err);
+    return write_table(out, t, options, w->order, w->logprob, !same, err);
 }
 
 static onet_status end(output *out, void *state, const onet_write_options *options, onet_error *err) {
     csv_writing *w = state;
-    onet_status status = w && w->table ? write_kept(w, out, options->rank_column, err) : ONET_OK;
+    onet_status status = w && w->table ? write_kept(w, out, options, err) : ONET_OK;
     if (!w) return status;
     free(w->order);
     free(w->logprob);
@@ -383,7 +423,7 @@ const data_format csv_format = {
     .format = ONET_FORMAT_CSV,
     .name = "csv",
     .help = "a row per item",
-    .endings = {".csv"},
+    .endings = {".csv", ".tsv"},
     .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES | HOLDS_SCORE,
     .recognise = recognise,
     .read = read_sets,

@@ -2,6 +2,7 @@
 #include "data/jsonl.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ typedef struct scan {
     const char *name;
     char *key;    /* where the next key goes, without escapes */
     char *letter; /* where the next word goes */
+    const onet_read_options *options;
     onet_error *err;
 } scan;
 
@@ -243,9 +245,13 @@ static onet_status feature(scan *s, long i, long j) {
     record *r = s->r;
     double value;
     const char *after = number_scan(s->at, s->end, NUMBER_JSON, &value);
-    if (after == s->at) return not_a_number(s, i, j);
-    float nearest;
-    if (!number_to_float(value, &nearest))
+    float nearest = NAN;
+    bool missing = after == s->at && (take_literal(s, "null") || take_literal(s, "NaN"));
+    if (missing)
+        after = s->at;
+    else if (after == s->at)
+        return not_a_number(s, i, j);
+    if (!missing && !number_to_float(value, &nearest))
         return field(s, "items", i, j, "out of range; features are 32-bit, at most 3.4e38 in size");
     size_t at = j < 0 ? (size_t)i : (size_t)i * (size_t)r->width + (size_t)j;
     if (!array_reserve(&r->item_store, &r->item_room, at + 1, sizeof *r->item_store))
@@ -302,11 +308,16 @@ static onet_status word(scan *s) {
 
 static onet_status items(scan *s) {
     record *r = s->r;
+    const char *from = s->at;
     char kind = 0; /* of the items: [ features, " words, 0 one bare number each */
     if (!take(s, '['))
         return field(s, "items", -1, -1, "not an array; write [[0.1, 0.2], [0.3, 0.4]], or words in quotes");
     skip_space(s);
     if (take(s, ']')) return field(s, "items", -1, -1, "an empty set; give it an item or leave it out");
+    if (next(s) == '{') {
+        onet_status status = skip_inside(s, ']', 2);
+        return status ? status : jsonl_keyed(r, from, s->at, s->options, s->name, s->err);
+    }
     for (;;) {
         skip_space(s);
         char c = next(s) == '[' || next(s) == '"' ? next(s) : 0;
@@ -513,8 +524,9 @@ static onet_status take_constraints(record *r, const char *name, onet_error *err
     return status;
 }
 
-onet_status jsonl_parse(record *r, const char *name, onet_error *err) {
-    scan s = {.at = r->text, .end = r->text + r->length, .r = r, .name = name, .err = err};
+onet_status jsonl_parse(record *r, const onet_read_options *options, const char *name, onet_error *err) {
+    scan s = {
+        .at = r->text, .end = r->text + r->length, .r = r, .name = name, .options = options, .err = err};
     lengths length = {-1, -1};
     onet_status status = record_check_text(r->text, r->length, name, r->line, err);
     if (status) return status;

@@ -11,7 +11,12 @@
 /* ---- Reading (jsonl.c) ------------------------------------------------------------------------------- */
 
 /* Parses the record's text; name is the file's. */
-onet_status jsonl_parse(record *r, const char *name, onet_error *err);
+onet_status jsonl_parse(record *r, const onet_read_options *options, const char *name, onet_error *err);
+
+/* Takes items that are objects (jsonl_keys.c): from, the opening bracket, to end is valid JSON. The features
+ * are those of options->columns or options->features, else the keys with numbers of this set: own_columns. */
+onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet_read_options *options,
+                        const char *name, onet_error *err);
 
 /* Whether that is the member's key. */
 bool jsonl_is(const record *r, const member *m, const char *name);

@@ -164,9 +164,12 @@ static onet_status write_items(output *out, const record *r, onet_error *err) {
         status = put(out, "[", err);
         for (int j = 0; j < r->width && !status; j++) {
             char text[NUMBER_TEXT];
-            size_t length = number_text_float(text, r->items[(size_t)i * (size_t)r->width + (size_t)j]);
+            float x = r->items[(size_t)i * (size_t)r->width + (size_t)j];
             if (j) status = put(out, ", ", err);
-            if (!status) status = output_write(out, text, length, err);
+            if (!status && isnan(x))
+                status = put(out, "null", err);
+            else if (!status)
+                status = output_write(out, text, number_text_float(text, x), err);
         }
         if (!status) status = put(out, "]", err);
     }
@@ -229,7 +232,7 @@ static onet_status write_columns(output *out, const record *r, onet_error *err) 
     csv_rows rows = {0};
     onet_status status = ONET_OK;
     for (size_t k = 0; k < r->table->columns && !status; k++) {
-        bool pass = r->table->column[k].kind == CSV_TEXT || r->table->column[k].kind == CSV_EMPTY;
+        bool pass = r->table->column[k].kind == CSV_TEXT;
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
             pass &= strcmp(r->table->column[k].name, own[i]) != 0;
         if (pass) status = write_column(out, r, k, &rows, err);
@@ -241,7 +244,7 @@ static onet_status write_columns(output *out, const record *r, onet_error *err) 
 static onet_status write_made(output *out, const record *r, const onet_answer *a,
                               const onet_write_options *parts, const bool *want, onet_error *err) {
     onet_status status = put(out, "{", err);
-    if (r->table) {
+    if (r->table && !r->table->one_set) {
         const names *sets = &r->table->names;
         if (!status) status = put(out, "\"set\": ", err);
         if (!status)
@@ -275,8 +278,7 @@ static bool recognise(const char *data, size_t size) {
 }
 
 static onet_status parse(record *r, const onet_read_options *options, const char *name, onet_error *err) {
-    (void)options;
-    return jsonl_parse(r, name, err);
+    return jsonl_parse(r, options, name, err);
 }
 
 static onet_status put_set(output *out, void **state, const record *r, const onet_answer *answer,

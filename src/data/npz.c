@@ -239,7 +239,7 @@ static onet_status read_arrays(onet_sets **sets, input *in, zip_member *items, z
         (context && ((status = sets_room_context(*sets, total, err)) ||
                      (status = zip_member_read(context, (*sets)->context, total, err)))))
         return status;
-    status = sets_check(*sets, err);
+    status = sets_check_missing(*sets, err);
     if (status == ONET_BAD) error_prefix(err, "%s", input_name(in));
     return status;
 }

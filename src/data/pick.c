@@ -42,8 +42,9 @@ onet_status pick_sets(onet_sets **out, const onet_sets *sets, const uint8_t *tak
     onet_status status = sets_new(&picked, sets->width, err);
     if (!status && sets->words && !(picked->words = words_copy(sets->words)))
         status = fail_memory(err, "the vocabulary");
+    if (!status && sets->columns) status = onet_sets_set_columns(picked, sets->columns, err);
     for (size_t s = 0; s < sets->count && !status; s++)
-        if (take[s]) status = append(picked, sets, s, err);
+        if (!take || take[s]) status = append(picked, sets, s, err);
     if (status) {
         onet_sets_free(picked);
         return status;
@@ -51,6 +52,10 @@ onet_status pick_sets(onet_sets **out, const onet_sets *sets, const uint8_t *tak
     memcpy(picked->hash, sets->hash, sizeof picked->hash);
     *out = picked;
     return ONET_OK;
+}
+
+onet_status sets_copy(onet_sets **copy, const onet_sets *sets, onet_error *err) {
+    return pick_sets(copy, sets, NULL, err);
 }
 
 onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint8_t *take, onet_error *err) {

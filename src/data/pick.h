@@ -4,7 +4,8 @@
 
 #include "ordernet.h"
 
-/* Copies the sets s with take[s] != 0, in their order, with all that belongs to them; at least one. */
+/* Copies the sets s with take[s] != 0 (NULL: all), in their order, with all that belongs to them; at least
+ * one. */
 onet_status pick_sets(onet_sets **out, const onet_sets *sets, const uint8_t *take, onet_error *err);
 
 #endif

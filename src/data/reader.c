@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sized.h"
+#include "data/columns.h"
 #include "data/csv.h"
 #include "data/sets.h"
 #include "data/sets_io.h"
@@ -25,9 +26,11 @@ struct onet_reader {
     onet_read_options options;
     const data_format *format;
     size_t limit;
-    size_t given; /* sets so far */
-    int width;    /* of the first set, 0 for words */
-    long line;    /* where it stood */
+    size_t given;          /* sets so far */
+    int width;             /* of the first set, 0 for words */
+    long line;             /* where it stood */
+    bool missing;          /* sets may lack values */
+    onet_columns *columns; /* the names of the first set's features, for those that follow; or NULL */
     /* Formats that are read whole. */
     csv_table *table;
     onet_sets *sets;
@@ -80,6 +83,8 @@ onet_status reader_start(reader **result, input *from, const onet_read_options *
     if (options) in->options = *options;
     if (!in->options.width) in->options.width = 2;
     in->limit = LINE_LIMIT;
+    const onet_columns *columns = in->options.columns;
+    in->missing = (columns ? columns->missing : in->options.missing) != ONET_MISSING_ERROR;
     onet_status status = ONET_OK;
     if (in->options.width < 1 || in->options.width > MAX_WIDTH)
         status = fail(err, ONET_USAGE, "items of %d features; from 1 to %d are possible", in->options.width,
@@ -98,6 +103,7 @@ void onet_reader_close(onet_reader *in) {
     if (!in) return;
     input_close(in->in);
     csv_free(in->table);
+    onet_columns_free(in->columns);
     onet_sets_free(in->sets);
     free(in);
 }
@@ -112,6 +118,10 @@ const char *onet_reader_name(const onet_reader *in) {
 
 void reader_limit(reader *in, size_t bytes) {
     in->limit = bytes;
+}
+
+void reader_allow_missing(reader *in) {
+    in->missing = true;
 }
 
 const onet_words *reader_words(const reader *in) {
@@ -156,6 +166,7 @@ static onet_status next_line(reader *in, record *r, int *end, onet_error *err) {
         }
     } while (is_blank(line, length));
     if ((status = record_line(r, in->format->format, line, length, number, err))) return status;
+    r->found_here = in->columns != NULL;
     return in->format->parse(r, &in->options, input_name(in->in), err);
 }
 
@@ -208,6 +219,17 @@ static onet_status check_alike(reader *in, const record *r, onet_error *err) {
                 input_name(in->in), r->line, r->width, r->width == 1 ? "" : "s", in->width, in->line);
 }
 
+static onet_status check_missing(const reader *in, const record *r, onet_error *err) {
+    missing_count m = {0};
+    const onet_columns *model = in->options.columns;
+    /* Items of another width than the model's are refused for that, by who uses them. */
+    if (in->missing || !r->items || (model && model->width != r->width)) return ONET_OK;
+    bool lines = in->format->parse || in->format->read_table;
+    missing_add(&m, r->items, (size_t)r->n, r->width, lines ? r->line : 0, in->given);
+    return missing_refuse(&m, input_name(in->in), r->columns ? r->columns : model, model && !in->columns,
+                          err);
+}
+
 static onet_status next_set(reader *in, record *r, int *end, onet_error *err) {
     if (in->format->parse) return next_line(in, r, end, err);
     if (in->format->read_table) return next_of_table(in, r, end, err);
@@ -224,7 +246,11 @@ onet_status onet_reader_next(onet_reader *in, onet_record *r, int *end, onet_err
     if (*end && !in->given)
         return fail(err, ONET_BAD, "%s: the file has no sets; at least one is meant", input_name(in->in));
     if (*end) return ONET_OK;
-    if ((status = check_alike(in, r, err))) return status;
+    if ((status = check_alike(in, r, err)) || (status = check_missing(in, r, err))) return status;
+    if (!in->given && r->own_columns && r->columns == r->own_columns && !in->options.columns) {
+        if ((status = onet_columns_copy(&in->columns, r->own_columns, err))) return status;
+        in->options.columns = in->columns;
+    }
     in->given++;
     return ONET_OK;
 }

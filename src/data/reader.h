@@ -22,6 +22,9 @@ const data_format *reader_format(const reader *in);
 /* The vocabulary of a safetensors file of words, after the first onet_reader_next; else NULL. */
 const onet_words *reader_words(const reader *in);
 
+/* Sets that lack values are given too, with NaN for these, where the options would refuse them. */
+void reader_allow_missing(reader *in);
+
 /* The longest line (or row of CSV) that is taken, in bytes; 256 MiB unless told otherwise. */
 void reader_limit(reader *in, size_t bytes);
 

@@ -23,6 +23,7 @@ void record_free(record *r) {
     free(r->word_store);
     free(r->letters);
     free(r->value);
+    onet_columns_free(r->own_columns);
     *r = (record){0};
 }
 
@@ -36,6 +37,7 @@ onet_status record_line(record *r, onet_format format, const char *text, size_t 
     r->constraints = NULL;
     r->constraint_count = 0;
     r->table = NULL;
+    r->columns = NULL;
     r->format = format;
     r->line = line;
     if (!array_reserve(&r->text, &r->text_room, length + 1, 1)) return fail_memory(err, "a line of text");

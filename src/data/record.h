@@ -30,11 +30,14 @@ struct onet_record {
     size_t length;
     member *member; /* JSONL: every key */
     int members;
-    char *keys;             /* JSONL: the keys without escapes */
-    size_t items_end;       /* POINTER: length of the part before `output` */
-    bool closed;            /* POINTER: the order came back to its first item */
-    const csv_table *table; /* CSV: owned by the reader */
-    size_t set;             /* CSV: number of the set in the table */
+    char *keys;                /* JSONL: the keys without escapes */
+    size_t items_end;          /* POINTER: length of the part before `output` */
+    bool closed;               /* POINTER: the order came back to its first item */
+    onet_columns *own_columns; /* JSONL: of the first set, where no one else has them; owned by the record */
+    bool found_here;           /* JSONL: the columns are those of the first set, not of a model */
+    const onet_columns *columns; /* of its features; owned by the reader, table or sets; NULL: no names */
+    const csv_table *table;      /* CSV: owned by the reader */
+    size_t set;                  /* CSV: number of the set in the table */
     /* Memory, kept for the next set read into the same record. */
     float *item_store;
     int32_t *order_store;

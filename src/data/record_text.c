@@ -73,8 +73,5 @@ onet_status onet_record_text(onet_record *r, const char *key, const char **text,
 }
 
 const char *onet_record_feature(const onet_record *r, int feature) {
-    for (size_t k = 0; r && r->table && k < r->table->columns; k++)
-        if (r->table->column[k].kind == CSV_FEATURE && r->table->column[k].feature == feature)
-            return r->table->column[k].name;
-    return NULL;
+    return r && r->columns ? onet_columns_name(r->columns, feature) : NULL;
 }

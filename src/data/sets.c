@@ -8,12 +8,14 @@
 #include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/columns.h"
 #include "data/constraints.h"
 
 /* The public part comes first, so that a pointer to one is a pointer to the other. */
 typedef struct growing {
     onet_sets sets;
     size_t start_room, item_room, word_room, order_room;
+    bool missing; /* items may have NaN for a value that is missing */
 } growing;
 
 onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
@@ -66,6 +68,7 @@ void onet_sets_free(onet_sets *sets) {
     free(sets->order);
     free(sets->context);
     free(sets->constraints);
+    onet_columns_free(sets->columns);
     words_free(sets->words);
     free(sets);
 }
@@ -93,9 +96,9 @@ onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err) {
     return status;
 }
 
-static onet_status check_features(const float *items, size_t n, size_t width, onet_error *err) {
+static onet_status check_features(const float *items, size_t n, size_t width, bool missing, onet_error *err) {
     for (size_t i = 0; i < n * width; i++)
-        if (!isfinite(items[i]))
+        if (!isfinite(items[i]) && !(missing && isnan(items[i])))
             return fail(err, ONET_BAD,
                         "items[%zu][%zu] is not a finite number; leave the set out or put a number there",
                         i / width, i % width);
@@ -103,7 +106,7 @@ static onet_status check_features(const float *items, size_t n, size_t width, on
 }
 
 /* All that sets_check does, except for the constraints. */
-static onet_status check_all_but_constraints(const onet_sets *s, onet_error *err);
+static onet_status check_all_but_constraints(const onet_sets *s, bool missing, onet_error *err);
 
 /* ---- Context and constraints ------------------------------------------------------------------------- */
 
@@ -195,7 +198,7 @@ onet_status onet_sets_set_context(onet_sets *s, const uint8_t *context, onet_err
     NEED(s, "sets");
     onet_sets without = *s;
     without.context = NULL;
-    onet_status status = check_all_but_constraints(&without, err);
+    onet_status status = check_all_but_constraints(&without, false, err);
     if (status) return status;
     uint8_t *copy = NULL;
     size_t total = s->start[s->count];
@@ -225,7 +228,7 @@ onet_status onet_sets_set_constraints(onet_sets *s, const onet_constraint *list,
     with.constraints = NULL;
     with.constraint_count = 0;
     with.order = NULL; /* which constraints are not about */
-    onet_status status = check_all_but_constraints(&with, err);
+    onet_status status = check_all_but_constraints(&with, false, err);
     if (status) return status;
     size_t bytes;
     if (!size_mul(count, sizeof *list, &bytes)) return fail_memory(err, "the constraints");
@@ -284,7 +287,7 @@ onet_status sets_append(onet_sets *s, size_t n, int width, const float *items, c
                     "the set's items have %d feature%s where %d are meant; give every item as many", width,
                     width == 1 ? "" : "s", s->width);
     onet_status status = begin(g, n, order, err);
-    if (status || (status = check_features(items, n, w, err))) return status;
+    if (status || (status = check_features(items, n, w, g->missing, err))) return status;
     if (!size_mul(w, sizeof *items, &row) || !array_reserve(&s->items, &g->item_room, total + n, row))
         return fail_memory(err, "the sets");
     s->width = width;
@@ -306,7 +309,7 @@ onet_status sets_append_words(onet_sets *s, size_t n, const int32_t *word, const
     return ONET_OK;
 }
 
-static onet_status check_all_but_constraints(const onet_sets *s, onet_error *err) {
+static onet_status check_all_but_constraints(const onet_sets *s, bool missing, onet_error *err) {
     if (!s->start) return fail(err, ONET_USAGE, "onet_sets.start is NULL");
     for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
         if (s->reserved[i])
@@ -315,6 +318,9 @@ static onet_status check_all_but_constraints(const onet_sets *s, onet_error *err
         return fail(err, ONET_USAGE, "onet_sets.constraints is NULL, and constraint_count %zu",
                     s->constraint_count);
     if (!s->count) return fail(err, ONET_BAD, "there are no sets");
+    if (s->columns && (s->word || s->columns->inputs != s->width))
+        return fail(err, ONET_USAGE, "onet_sets.columns are of %d features, the items are not",
+                    s->columns->inputs);
     if (s->width < 1 || s->width > MAX_WIDTH)
         return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", s->width, MAX_WIDTH);
     if (!s->items == !s->word) return fail(err, ONET_BAD, "the sets have neither items nor words, or both");
@@ -326,7 +332,7 @@ static onet_status check_all_but_constraints(const onet_sets *s, onet_error *err
         if (s->start[k + 1] <= from || n > INT32_MAX)
             status = fail(err, ONET_BAD, "the set has no items; leave it out or give it one");
         else if (s->items)
-            status = check_features(s->items + from * (size_t)s->width, n, (size_t)s->width, err);
+            status = check_features(s->items + from * (size_t)s->width, n, (size_t)s->width, missing, err);
         else
             for (size_t i = 0; i < n && !status; i++)
                 if (s->word[from + i] < 0 || s->word[from + i] >= s->words->count)
@@ -348,7 +354,7 @@ static onet_status check_all_but_constraints(const onet_sets *s, onet_error *err
 }
 
 onet_status sets_check(const onet_sets *s, onet_error *err) {
-    onet_status status = check_all_but_constraints(s, err);
+    onet_status status = check_all_but_constraints(s, false, err);
     return status ? status : check_constraints(s, err);
 }
 
@@ -360,6 +366,15 @@ void sets_slice(onet_sets *view, const onet_sets *sets, size_t first, size_t end
     if (!sets->constraints) return;
     constraints_of(sets, sets->start[first], sets->start[end], &from, &view->constraint_count);
     view->constraints = sets->constraints + from;
+}
+
+onet_status sets_check_missing(const onet_sets *s, onet_error *err) {
+    onet_status status = check_all_but_constraints(s, true, err);
+    return status ? status : check_constraints(s, err);
+}
+
+void sets_allow_missing(onet_sets *s) {
+    ((growing *)s)->missing = true;
 }
 
 onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,

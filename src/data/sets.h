@@ -26,6 +26,9 @@ onet_status sets_append_context(onet_sets *sets, const uint8_t *context, onet_er
 onet_status sets_append_constraints(onet_sets *sets, const onet_constraint *constraints, size_t count,
                                     onet_error *err);
 
+/* A copy of all of them, without values that are missing. */
+onet_status sets_copy(onet_sets **copy, const onet_sets *sets, onet_error *err);
+
 /* Room for `count` sets, to be filled in by the caller, then checked by sets_check: start is all zero, items
  * or word (the other is NULL) and order (NULL unless known) are of `total` items; sets_room_context adds
  * context of as many, all zero. */
@@ -48,6 +51,10 @@ onet_status sets_check_context(const uint8_t *context, const int32_t *order, siz
 /* Checks sets that were filled in from outside: sizes, widths, finite features, words in range, orders,
  * context, constraints. */
 onet_status sets_check(const onet_sets *sets, onet_error *err);
+/* The same for sets that may lack values: features that are NaN. */
+onet_status sets_check_missing(const onet_sets *sets, onet_error *err);
+/* Sets to be appended to this one may lack values. */
+void sets_allow_missing(onet_sets *sets);
 
 /* The sets first .. end - 1 with what goes with them: a view, which owns nothing. */
 void sets_slice(onet_sets *view, const onet_sets *sets, size_t first, size_t end);

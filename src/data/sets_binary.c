@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/columns_file.h"
 #include "data/format.h"
 #include "data/safetensors.h"
 #include "data/sets.h"
@@ -133,9 +134,10 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
         (order && (status = safetensors_load(file, order, s->order, err))) ||
         (context && ((status = sets_room_context(s, total, err)) ||
                      (status = safetensors_load(file, context, s->context, err)))) ||
-        (constraints && (status = read_constraints(s, file, constraints, err))))
+        (constraints && (status = read_constraints(s, file, constraints, err))) ||
+        (!words && (status = columns_file_read(&s->columns, file, s->width, err))))
         return status;
-    status = sets_check(s, err);
+    status = sets_check_missing(s, err);
     if (status == ONET_BAD) error_prefix(err, "%s", safetensors_name(file));
     return status;
 }
@@ -158,16 +160,18 @@ onet_status sets_binary_read(onet_sets **sets, input *in, onet_error *err) {
 /* ---- Writing ----------------------------------------------------------------------------------------- */
 
 onet_status sets_binary_write(const onet_sets *s, const char *path, onet_error *err) {
-    const st_pair metadata[] = {{"format", format}, {"format_version", "1"}};
+    st_pair metadata[5] = {{"format", format}, {"format_version", "1"}};
     size_t total = s->start[s->count], count = 0;
-    st_tensor list[7];
+    st_tensor list[10];
     words_tensors w = {0};
+    columns_tensors c = {0};
     onet_status status = sets_check(s, err);
     int32_t *size = status ? NULL : array_new(s->count, sizeof *size);
     int32_t *constraints = status || !s->constraint_count ? NULL : list_constraints(s);
     if (!status && (!size || (s->constraint_count && !constraints)))
         status = fail_memory(err, "writing sets");
     if (!status && s->word) status = words_tensors_make(&w, s->words, false, err);
+    if (!status) status = columns_tensors_make(&c, s->columns, err);
     if (!status) {
         for (size_t k = 0; k < s->count; k++) size[k] = (int32_t)sets_size(s, k);
         list[count++] =
@@ -196,8 +200,11 @@ onet_status sets_binary_write(const onet_sets *s, const char *path, onet_error *
                                         .dims = 2,
                                         .shape = {s->constraint_count, CONSTRAINT_NUMBERS},
                                         .data = constraints};
-        status = safetensors_write(path, list, count, metadata, 2, err);
+        for (size_t i = 0; i < c.tensors; i++) list[count++] = c.tensor[i];
+        for (size_t i = 0; i < c.pairs; i++) metadata[2 + i] = c.pair[i];
+        status = safetensors_write(path, list, count, metadata, 2 + c.pairs, err);
     }
+    columns_tensors_free(&c);
     words_tensors_free(&w);
     free(constraints);
     free(size);

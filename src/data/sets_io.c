@@ -8,14 +8,28 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "data/columns.h"
 #include "data/constraints.h"
 #include "data/sets.h"
 #include "words/words.h"
 
 /* ---- Records and sets -------------------------------------------------------------------------------- */
 
+/* Items as the columns of the sets have them: what is missing filled in. */
+static onet_status append_filled(onet_sets *sets, const record *r, onet_error *err) {
+    int inputs = sets->columns->inputs;
+    float *items = array_new((size_t)r->n, (size_t)inputs * sizeof *items);
+    if (!items) return fail_memory(err, "a set's items");
+    columns_fill(sets->columns, r->items, (size_t)r->n, items);
+    onet_status status = sets_append(sets, (size_t)r->n, inputs, items, r->order, err);
+    free(items);
+    return status;
+}
+
 static onet_status append_items(onet_sets *sets, const record *r, const onet_words *words, onet_error *err) {
     size_t n = (size_t)r->n;
+    if (r->items && sets->columns && sets->columns->fill && r->width == sets->columns->width)
+        return append_filled(sets, r, err);
     if (r->items) return sets_append(sets, n, r->width, r->items, r->order, err);
     if (!words)
         return fail(err, ONET_BAD,
@@ -97,6 +111,7 @@ onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, rec
     if (sets->word) return give_words(sets, sets->word + from, r, err);
     r->width = sets->width;
     r->items = sets->items + from * (size_t)sets->width;
+    r->columns = sets->columns;
     return ONET_OK;
 }
 
@@ -112,12 +127,19 @@ onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *r, on
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 
-static onet_status read_records(onet_sets *sets, reader *in, const onet_words *words, onet_error *err) {
+/* Values that are missing are counted, and left to be filled in. */
+static onet_status read_records(onet_sets *sets, reader *in, const onet_words *words, missing_count *missing,
+                                onet_error *err) {
     record r = {0};
     int end;
     onet_status status;
+    sets_allow_missing(sets);
+    reader_allow_missing(in);
     while (!(status = onet_reader_next(in, &r, &end, err)) && !end) {
+        if (r.items) missing_add(missing, r.items, (size_t)r.n, r.width, r.line, sets->count);
         status = sets_append_record(sets, &r, words, err);
+        if (!status && sets->count == 1 && r.columns && r.columns->inputs == sets->width)
+            status = onet_sets_set_columns(sets, r.columns, err);
         if (status == ONET_BAD) error_prefix(err, "%s:%ld", onet_reader_name(in), r.line);
         if (status) break;
     }
@@ -154,15 +176,19 @@ static onet_status use_words(onet_sets *sets, const onet_words *words, onet_erro
 onet_status sets_read(onet_sets **result, input *from, const onet_read_options *options, onet_error *err) {
     onet_sets *sets = NULL;
     reader *in;
+    missing_count missing = {0};
+    bool counted = false;
     *result = NULL;
     onet_status status = reader_start(&in, from, options, err);
     if (status) return status;
     status = reader_take(in, &sets, err);
     if (!status && !sets) {
+        counted = true;
         status = sets_new(&sets, 0, err);
-        if (!status) status = read_records(sets, in, options ? options->words : NULL, err);
+        if (!status) status = read_records(sets, in, options ? options->words : NULL, &missing, err);
     } else if (!status && options && options->words && sets->word)
         status = use_words(sets, options->words, err);
+    if (!status) status = missing_settle(sets, onet_reader_name(in), options, counted ? &missing : NULL, err);
     if (!status) onet_reader_hash(in, sets->hash);
     onet_reader_close(in);
     if (status)

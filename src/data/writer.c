@@ -8,6 +8,7 @@
 #include "base/door.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "data/csv.h"
 #include "data/sets.h"
 #include "data/sets_io.h"
 #include "words/words.h"
@@ -49,6 +50,7 @@ onet_status onet_writer_open(onet_writer **result, const char *path, const onet_
     const data_format *named = own.format ? NULL : format_of_name(path);
     if (named) w->options.format = named->format;
     if (!own.set_column) w->options.set_column = "set";
+    if (!own.delimiter && csv_name_of_tabs(path)) w->options.delimiter = '\t';
     if (!own.rank_column) w->options.rank_column = "rank";
     *result = w;
     return ONET_OK;

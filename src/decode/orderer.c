@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "data/columns.h"
 #include "data/sets.h"
 #include "decode/orderer.h"
 #include "decode/search.h"
@@ -329,6 +330,8 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
     if (sets->width != width)
         return fail(err, ONET_BAD, "the sets have items of width %d, but the model was trained on width %d",
                     sets->width, width);
+    onet_status status = columns_check(sets->columns, r->z.model->columns, err);
+    if (status) return status;
     const onet_words *words = r->z.model->words;
     if (words && sets->word && !words_same(words, sets->words))
         return fail(err, ONET_BAD,
@@ -339,7 +342,7 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
         if (sets_size(sets, s) > 1 << 24)
             return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s + 1,
                         sets_size(sets, s));
-    onet_status status = (r->w ? orderer_run_shared : orderer_run_here)(r, sets, answers, score, err);
+    status = (r->w ? orderer_run_shared : orderer_run_here)(r, sets, answers, score, err);
     return status ? status : check_numbers(sets, answers, score.logprob, err);
 }
 
@@ -377,11 +380,20 @@ onet_status onet_order(const onet_model *model, const float *items, int n, int32
     onet_orderer *r = NULL;
     onet_sets *sets = NULL;
     double p;
+    const onet_columns *columns = model->columns;
+    float *filled = NULL; /* the items, with what stands for missing values */
     onet_status status = orderer_new(&r, model, &(onet_order_options){.threads = 1}, gpu_of_rank(0), err);
-    if (!status) status = onet_sets_from(&sets, 1, n, model->sh.s.width, items, NULL, err);
+    if (!status && columns && columns->fill && n > 0) {
+        if ((filled = array_new((size_t)n, (size_t)columns->inputs * sizeof *filled)))
+            columns_fill(columns, items, (size_t)n, filled);
+        else
+            status = fail_memory(err, "the items");
+    }
+    if (!status) status = onet_sets_from(&sets, 1, n, model->sh.s.width, filled ? filled : items, NULL, err);
     if (!status)
         status =
             onet_orderer_run(r, sets, &(onet_answer){.order = order, .logprob = logprob ? logprob : &p}, err);
+    free(filled);
     onet_sets_free(sets);
     onet_orderer_free(r);
     return status;

@@ -39,7 +39,7 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
         return describe(to, &slope);
     }
     i -= slopes;
-    tensor rest[6];
+    tensor rest[9];
     size_t count = 0;
     int width = sh->s.width;
     if (m->sized) rest[count++] = (tensor){.name = "norm.inverse_size", .dims = 1, .shape = {1}};
@@ -53,5 +53,13 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
         rest[count++] = (tensor){.name = "words.vectors", .dims = 2, .shape = {words, width}};
         rest[count++] = (tensor){.name = "words.text", .dims = 1, .shape = {letters}};
     }
+    const onet_columns *c = m->columns;
+    if (c && c->name) {
+        int letters = 0;
+        for (int j = 0; j < c->width; j++) letters += (int)strlen(c->name[j]) + 1;
+        rest[count++] = (tensor){.name = "columns.names", .dims = 1, .shape = {letters}};
+    }
+    if (c && c->fill) rest[count++] = (tensor){.name = "missing.fill", .dims = 1, .shape = {c->width}};
+    if (c && c->flag) rest[count++] = (tensor){.name = "missing.flag", .dims = 1, .shape = {c->width}};
     return i < count ? describe(to, &rest[i]) : 0;
 }

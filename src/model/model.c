@@ -41,6 +41,7 @@ void onet_model_free(onet_model *m) {
     free(m->mean);
     free(m->scale);
     words_free(m->words);
+    onet_columns_free(m->columns);
     free(m);
 }
 
@@ -83,6 +84,10 @@ size_t onet_model_parameters(const onet_model *m, int trained_only) {
 const char *onet_model_record(const onet_model *m, const char *key) {
     const record_entry *entry = m && key ? find(m, key) : NULL;
     return entry ? entry->value : NULL;
+}
+
+const onet_columns *onet_model_columns(const onet_model *m) {
+    return m ? m->columns : NULL;
 }
 
 const onet_words *onet_model_words(const onet_model *m) {

@@ -2,6 +2,7 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
+#include "data/columns.h"
 #include "model/shape.h"
 #include "words/words.h"
 
@@ -17,9 +18,10 @@ struct onet_model {
      * that size. Not sized: the same for all n. */
     bool sized;
     float *slope, inverse_size, smallest_size;
-    float *mean, *scale;  /* [width]: the net sees (x - mean) * scale; 0 and 1 when standardisation is off */
-    onet_words *words;    /* NULL when items are numbers; owned by the model */
-    record_entry *record; /* [records]: the training record, in the order in which it was set */
+    float *mean, *scale;   /* [width]: the net sees (x - mean) * scale; 0 and 1 when standardisation is off */
+    onet_words *words;     /* NULL when items are numbers; owned by the model */
+    onet_columns *columns; /* of the data that it was trained on; NULL: not known. Owned by the model */
+    record_entry *record;  /* [records]: the training record, in the order in which it was set */
     size_t records, record_room;
 };
 

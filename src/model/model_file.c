@@ -12,6 +12,7 @@
 #include "base/half.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "data/columns_file.h"
 #include "data/safetensors.h"
 #include "data/words_file.h"
 #include "model/model.h"
@@ -60,6 +61,17 @@ static void sum_words(sha256 *sum, const onet_words *words) {
     }
 }
 
+/* Which columns the features are, and what stands for those that are missing. */
+static void sum_columns(sha256 *sum, const onet_columns *c) {
+    sum_text(sum, "columns");
+    for (int j = 0; c->name && j < c->width; j++) sum_text(sum, c->name[j]);
+    if (c->set) sum_text(sum, c->set);
+    if (c->rank) sum_text(sum, c->rank);
+    sum_text(sum, choice_name(onet_missings(), (int)c->missing));
+    if (c->fill) sha256_add(sum, c->fill, (size_t)c->width * sizeof *c->fill);
+    if (c->flag) sha256_add(sum, c->flag, (size_t)c->width);
+}
+
 void model_checksum(const onet_model *m, char hex[65]) {
     sha256 sum;
     sha256_start(&sum);
@@ -80,6 +92,7 @@ void model_checksum(const onet_model *m, char hex[65]) {
         if (m->smallest_size > 0) sha256_add(&sum, &m->smallest_size, sizeof m->smallest_size);
     }
     if (m->words) sum_words(&sum, m->words);
+    if (m->columns) sum_columns(&sum, m->columns);
     sha256_hex(&sum, hex);
 }
 
@@ -99,8 +112,9 @@ static void pairs_free(pairs *p, size_t records) {
     free(p->pair);
 }
 
-static onet_status pairs_make(pairs *p, const onet_model *m, onet_error *err) {
-    p->pair = array_new(NUMBERS + 5 + m->records, sizeof *p->pair);
+static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tensors *columns,
+                              onet_error *err) {
+    p->pair = array_new(NUMBERS + 8 + m->records, sizeof *p->pair);
     p->keys = array_new(m->records, sizeof *p->keys);
     if (!p->pair || !p->keys) return fail_memory(err, "a model's metadata");
     p->pair[p->count++] = (st_pair){"format", "ordernet"};
@@ -112,6 +126,7 @@ static onet_status pairs_make(pairs *p, const onet_model *m, onet_error *err) {
     }
     p->pair[p->count++] = (st_pair){"settings.pool", choice_name(onet_pools(), m->sh.s.pool)};
     if (m->sh.s.relative) p->pair[p->count++] = (st_pair){"settings.relative", "1"};
+    for (size_t i = 0; i < columns->pairs; i++) p->pair[p->count++] = columns->pair[i];
     model_checksum(m, p->sum);
     p->pair[p->count++] = (st_pair){"sha256", p->sum};
     for (size_t i = 0; i < m->records; i++) {
@@ -175,9 +190,10 @@ onet_status onet_model_save(const onet_model *m, const char *path, onet_error *e
     size_t count = 0, width = (size_t)sh->s.width;
     pairs p = {0};
     words_tensors w = {0};
+    columns_tensors c = {0};
     onet_status status = check_numbers(m, path, ONET_FAILED, err);
     if (status) return status;
-    st_tensor *list = array_new(2 * (size_t)sh->tensors + 6, sizeof *list);
+    st_tensor *list = array_new(2 * (size_t)sh->tensors + 9, sizeof *list);
     tensor *slopes = array_new((size_t)sh->tensors, sizeof *slopes); /* their names */
     if (!list || !slopes) {
         free(list);
@@ -209,10 +225,13 @@ onet_status onet_model_save(const onet_model *m, const char *path, onet_error *e
         list[count++] = w.tensor[0];
         list[count++] = w.tensor[1];
     }
-    if (!status) status = pairs_make(&p, m, err);
+    if (!status) status = columns_tensors_make(&c, m->columns, err);
+    for (size_t i = 0; i < c.tensors; i++) list[count++] = c.tensor[i];
+    if (!status) status = pairs_make(&p, m, &c, err);
     if (!status) status = safetensors_write(path, list, count, p.pair, p.count, err);
     pairs_free(&p, m->records);
     words_tensors_free(&w);
+    columns_tensors_free(&c);
     free(slopes);
     free(list);
     return status;
@@ -328,7 +347,8 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
     if (status || (status = safetensors_load(file, safetensors_find(file, "input.mean"), m->mean, err)) ||
         (status = safetensors_load(file, safetensors_find(file, "input.scale"), m->scale, err)))
         return status;
-    if (!safetensors_find(file, "words.text") && !safetensors_find(file, "words.vectors")) return ONET_OK;
+    if (!safetensors_find(file, "words.text") && !safetensors_find(file, "words.vectors"))
+        return columns_file_read(&m->columns, file, sh->s.width, err);
     if (sh->s.relative)
         return fail(err, ONET_BAD,
                     "%s: its settings.relative is 1, but its items are words; make the file again",

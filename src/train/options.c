@@ -8,6 +8,7 @@
 #include "base/door.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "data/columns.h"
 #include "data/sets.h"
 #include "model/model.h"
 #include "words/words.h"
@@ -93,7 +94,9 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
                     "relation to each other");
     if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
         return fail(err, ONET_BAD, "the validation sets must be of words of the training sets' vocabulary");
-    return ONET_OK;
+    status = valid ? columns_check(valid->columns, train->columns, err) : ONET_OK;
+    if (status) error_prefix(err, "the validation sets");
+    return status;
 }
 
 onet_status train_check_from(const onet_sets *train, const onet_model *from, onet_error *err) {
@@ -111,5 +114,5 @@ onet_status train_check_from(const onet_sets *train, const onet_model *from, one
         return fail(err, ONET_BAD,
                     "the sets must be of words of the model to begin with: read them with its vocabulary "
                     "(onet_read_options.words)");
-    return ONET_OK;
+    return columns_check(train->columns, from->columns, err);
 }

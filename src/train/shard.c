@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/columns.h"
 #include "data/sets.h"
 
 /* What rank 0 broadcasts first. */
@@ -101,6 +102,76 @@ static void share_words(const world *w, onet_words *words, const header *h) {
     w->broadcast(w, 0, words->at, (h->words + 1) * sizeof *words->at);
     w->broadcast(w, 0, words->text, h->text);
     w->broadcast(w, 0, words->vectors, h->words * (size_t)h->width * sizeof *words->vectors);
+}
+
+/* ---- the columns ---- */
+
+/* What rank 0 broadcasts of them first; bytes: of the names, then of the set's and the rank's. */
+typedef struct columns_header {
+    int32_t width, missing, named, set, rank, filled, flagged;
+    uint64_t bytes;
+} columns_header;
+
+static char *columns_text(const onet_columns *c, columns_header *h) {
+    const char *rest[2] = {c->set, c->rank};
+    *h = (columns_header){.width = c->width,
+                          .missing = (int32_t)c->missing,
+                          .named = c->name != NULL,
+                          .set = c->set != NULL,
+                          .rank = c->rank != NULL,
+                          .filled = c->fill != NULL,
+                          .flagged = c->flag != NULL};
+    for (int j = 0; c->name && j < c->width; j++) h->bytes += strlen(c->name[j]) + 1;
+    for (int i = 0; i < 2; i++) h->bytes += rest[i] ? strlen(rest[i]) + 1 : 0;
+    char *text = malloc(h->bytes + 1), *to = text;
+    for (int j = 0; text && c->name && j < c->width; j++) to = stpcpy(to, c->name[j]) + 1;
+    for (int i = 0; text && i < 2; i++)
+        if (rest[i]) to = stpcpy(to, rest[i]) + 1;
+    return text;
+}
+
+static onet_status columns_from(onet_columns **columns, const columns_header *h, const char *text,
+                                const float *fill, const uint8_t *flag, onet_error *err) {
+    const char **name = array_new((size_t)h->width, sizeof *name), *at = text, *rest[2] = {NULL, NULL};
+    if (!name) return fail_memory(err, "the names of the features");
+    for (int j = 0; h->named && j < h->width; j++, at += strlen(at) + 1) name[j] = at;
+    if (h->set) {
+        rest[0] = at;
+        at += strlen(at) + 1;
+    }
+    if (h->rank) rest[1] = at;
+    onet_status status = onet_columns_new(columns, h->width, h->named ? name : NULL, rest[0], rest[1], err);
+    if (!status && h->filled)
+        status =
+            columns_take_missing(*columns, (onet_missing)h->missing, fill, h->flagged ? flag : NULL, err);
+    free(name);
+    return status;
+}
+
+onet_status shard_columns(const world *w, onet_columns **columns, onet_error *err) {
+    columns_header h = {0};
+    onet_columns *c = *columns;
+    char *text = c ? columns_text(c, &h) : NULL;
+    w->broadcast(w, 0, &h, sizeof h);
+    if (!h.width) return ONET_OK;
+    size_t width = (size_t)h.width;
+    float *fill = array_new(width, sizeof *fill);
+    uint8_t *flag = array_new(width, 1);
+    if (w->rank) text = malloc(h.bytes + 1);
+    onet_status status = text && fill && flag ? ONET_OK : fail_memory(err, "the names of the features");
+    status = world_agree(w, status, err);
+    if (!status) {
+        if (c && c->fill) memcpy(fill, c->fill, width * sizeof *fill);
+        if (c && c->flag) memcpy(flag, c->flag, width);
+        w->broadcast(w, 0, text, h.bytes);
+        w->broadcast(w, 0, fill, width * sizeof *fill);
+        w->broadcast(w, 0, flag, width);
+        status = world_agree(w, w->rank ? columns_from(columns, &h, text, fill, flag, err) : ONET_OK, err);
+    }
+    free(text);
+    free(fill);
+    free(flag);
+    return status;
 }
 
 /* ---- all together ---- */

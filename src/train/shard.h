@@ -15,6 +15,9 @@ typedef struct shard {
 onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_error *err);
 void shard_free(shard *s, const world *w);
 
+/* Rank 0's columns, which may be NULL, to all ranks, whose own are NULL. */
+onet_status shard_columns(const world *w, onet_columns **columns, onet_error *err);
+
 /* Of `count` sets of a batch those that this rank owns: their own numbers to index, the row of the whole
  * batch at which their items begin to row. Returns how many. */
 int shard_pick(const world *w, const onet_sets *plan, const uint32_t *batch, int count, uint32_t *index,

@@ -572,6 +572,10 @@ static onet_status make_state(run *r, onet_error *err) {
         return status;
     if (r->own->word && !(r->model->words = words_copy(r->own->words)))
         return fail_memory(err, "the vocabulary");
+    const onet_columns *columns = r->train->columns ? r->train->columns
+                                  : r->o.from       ? r->o.from->columns
+                                                    : NULL;
+    if (columns && (status = onet_columns_copy(&r->model->columns, columns, err))) return status;
     int vectors = r->own->word && r->o.train_vectors;
     size_t vector_numbers = vectors ? (size_t)r->own->words->count * (size_t)r->own->width : 0;
     if ((status = state_new(&r->s, sh->total, vector_numbers, r->o.average > 0, err))) return status;
@@ -698,6 +702,7 @@ static onet_status prepare(run *r, onet_error *err) {
     if (first && !status && r->o.jitter > 0) status = first_spread(r->train, r->augment->spread, err);
     if (first && !status) status = find_files(r, err);
     status = world_agree(w, status, err);
+    if (!status && w) status = shard_columns(w, &r->model->columns, err);
     if (status) return status;
     if (w) {
         w->broadcast(w, 0, &r->validates, sizeof r->validates);
