@@ -74,6 +74,10 @@ typedef enum onet_tsp_place {
     ONET_TSP_AS_IS       /* unchanged */
 } onet_tsp_place;
 
+/* The cities as the net sees them: items [n, 2], for onet_orderer_score_steps and the like. ONET_USAGE for an
+ * instance without coordinates. */
+ONET_API onet_status onet_tsp_net_items(const onet_tsp *t, onet_tsp_place place, float *items,
+                                        onet_error *err);
 /* Orders `count` instances, all with coordinates, under 1 or 8 symmetries of the square. probable[i] [n]: the
  * most probable of all tours found; shortest[i] [n]: the shortest of them by the instance's own distances.
  * Either may be NULL. */

@@ -2,26 +2,65 @@
 # with wasi-libc; `make setup-page` installs them on Debian, and Node and chromium for the tests.
 WASM_CC     ?= clang
 WASM_B      := $(B)/wasm
-WASM_FLAGS  := --target=wasm32-wasi --sysroot=/usr -std=c11 -O2 -ffp-contract=off -fvisibility=hidden \
+PAGE        := $(B)/page
+WASM_FLAGS  := --target=wasm32-wasi --sysroot=/usr -std=c11 -Os -ffp-contract=off -fvisibility=hidden \
                -Iinclude -Isrc -D_GNU_SOURCE $(WARN)
 # Files of src/base that depend on the operating system have a counterpart of the same name in src/wasm.
-WASM_OWN    := $(filter-out src/wasm/page.c,$(sort $(wildcard src/wasm/*.c)))
+WASM_ENTRY  := src/wasm/page.c src/wasm/tours.c
+WASM_OWN    := $(filter-out $(WASM_ENTRY),$(sort $(wildcard src/wasm/*.c)))
 WASM_SRC    := $(filter-out $(WASM_OWN:src/wasm/%=src/base/%),$(LIB_SRC)) $(WASM_OWN)
 WASM_OBJ    := $(WASM_SRC:%.c=$(WASM_B)/%.o)
 WASM_LINK   := --target=wasm32-wasi --sysroot=/usr -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--gc-sections
-# The tests need no part of the page, and the library needs all of these.
+# The page reads TSPLIB files as the program does.
+WASM_PAGE   := $(WASM_ENTRY:%.c=$(WASM_B)/%.o) $(addprefix $(WASM_B)/src/tours/,generate.o load.o tsplib.o) $(WASM_OBJ)
 WASM_HERE   := $(shell command -v $(WASM_CC) >/dev/null && command -v wasm-ld >/dev/null && [ -e /usr/lib/wasm32-wasi/libc.a ] && echo yes)
 
-# The plain kernels stay plain; all else may use vectors.
 $(WASM_B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,WASM $<)
 	$(Q)$(WASM_CC) $(WASM_FLAGS) -msimd128 $(WASM_K) -MMD -MP -c $< -o $@
-$(WASM_B)/src/kernels/plain.o: WASM_K := -mno-simd128
-$(patsubst %,$(WASM_B)/src/kernels/%.o,simd128 cpu cpu_memory cpu_optimise cpu_encoder cpu_pool cpu_decoder cpu_head weights): WASM_K := -O3
+# What takes the time; all else is small. The plain kernels stay plain.
+$(filter $(WASM_B)/src/kernels/% $(WASM_B)/src/decode/% $(WASM_B)/src/tsp/%,$(WASM_OBJ)): WASM_K := -O3
+$(WASM_B)/src/kernels/plain.o: WASM_K := -O3 -mno-simd128
 $(WASM_B)/tests/%.o: WASM_K := -Itests/portable -Itests
+# Exported to JavaScript, which needs no prototypes.
+$(WASM_ENTRY:%.c=$(WASM_B)/%.o): WASM_K := -Wno-missing-prototypes
 
--include $(WASM_OBJ:.o=.d)
+-include $(WASM_PAGE:.o=.d)
+
+# ---- The page
+
+# The word model is not part of the list that the service worker keeps from the start.
+PAGE_FILES  := $(filter-out sw.js,$(notdir $(wildcard page/*)))
+PAGE_KEPT   := $(PAGE_FILES) ordernet.wasm models/tsp.safetensors
+PAGE_ALL    := $(addprefix $(PAGE)/,$(PAGE_KEPT) models/words.safetensors sw.js)
+
+$(PAGE)/ordernet.wasm: $(WASM_PAGE)
+	@mkdir -p $(@D)
+	$(call say,LD $@)
+	$(Q)$(WASM_CC) $(WASM_LINK) -mexec-model=reactor -Wl,--strip-all $^ -lm -o $@
+
+$(addprefix $(PAGE)/,$(PAGE_FILES)): $(PAGE)/%: page/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(PAGE)/models/%.safetensors: models/%.safetensors
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+# A change of any file changes the name of the cache, so that browsers fetch all of them anew.
+$(PAGE)/sw.js: page/sw.js $(addprefix $(PAGE)/,$(PAGE_KEPT)) models/words.safetensors
+	$(call say,SW $@)
+	$(Q)sed -e "s/@VERSION@/$$(cd $(PAGE) && cat $(PAGE_KEPT) | sha256sum | cut -c 1-16)/" \
+	    -e "s/@WORDS@/$$(sha256sum models/words.safetensors | cut -c 1-16)/" \
+	    -e 's|@FILES@|$(PAGE_KEPT:%="%",)|' page/sw.js > $@
+
+page: $(PAGE_ALL)
+
+setup-page:
+	@sh mk/setup-page.sh
+
+# ---- Tests
 
 # Tests of the library that run in Node.
 WASM_TESTS  := test_kernels
@@ -38,8 +77,4 @@ check-wasm:
 	    for t in $(WASM_TESTS); do node --no-warnings tests/portable/wasi.mjs $(WASM_B)/tests/$$t.wasm || exit 1; done; fi
 
 CHECKS    += check-wasm
-.PHONY: check-wasm
-
-setup-page:
-	@sh mk/setup-page.sh
-.PHONY: setup-page
+.PHONY: page setup-page check-wasm

@@ -109,6 +109,25 @@ static void scale_and_place_do_not_matter(void **state) {
     }
 }
 
+/* The longer side of the bounding box leaves a margin of 1/(n+1); the shorter one is centred. */
+static void items_are_fitted(void **state) {
+    (void)state;
+    double xy[6] = {100, 10, 300, 20, 500, 30};
+    float items[6], want[6] = {0.25f, 0.4875f, 0.5f, 0.5f, 0.75f, 0.5125f};
+    onet_error err;
+    onet_tsp t;
+    assert_int_equal(onet_tsp_points(&t, 3, xy, NULL), ONET_OK);
+    assert_int_equal(onet_tsp_net_items(&t, ONET_TSP_FITTED, items, &err), ONET_OK);
+    for (int k = 0; k < 6; k++) assert_true(fabsf(items[k] - want[k]) < 1e-6f);
+    assert_int_equal(onet_tsp_net_items(&t, ONET_TSP_AS_IS, items, &err), ONET_OK);
+    for (int k = 0; k < 6; k++) assert_true(items[k] == (float)xy[k]);
+    onet_tsp_free(&t);
+    assert_int_equal(onet_tsp_blank(&t, 3, false, NULL), ONET_OK);
+    assert_int_equal(onet_tsp_net_items(&t, ONET_TSP_FITTED, items, &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "coordinates"));
+    onet_tsp_free(&t);
+}
+
 static void degenerate_inputs(void **state) {
     (void)state;
     double xy[60] = {0};
@@ -200,11 +219,9 @@ static void pictures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shortest_is_no_longer),
-        cmocka_unit_test(scale_and_place_do_not_matter),
-        cmocka_unit_test(degenerate_inputs),
-        cmocka_unit_test(gaps_add_up),
-        cmocka_unit_test(pictures),
+        cmocka_unit_test(shortest_is_no_longer), cmocka_unit_test(scale_and_place_do_not_matter),
+        cmocka_unit_test(items_are_fitted),      cmocka_unit_test(degenerate_inputs),
+        cmocka_unit_test(gaps_add_up),           cmocka_unit_test(pictures),
     };
     return cmocka_run_group_tests(tests, train_net, free_net);
 }

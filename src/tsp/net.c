@@ -41,6 +41,11 @@ void onet_tsp_net_free(onet_tsp_net *net) {
     free(net);
 }
 
+static onet_status no_coordinates(const onet_tsp *t, onet_error *err) {
+    return fail(err, ONET_USAGE, "%s has distances but no coordinates, which the net needs",
+                t->name[0] ? t->name : "the instance");
+}
+
 /* xy' = (xy - middle) * scale + 1/2. */
 typedef struct fit {
     double x, y, scale;
@@ -67,6 +72,13 @@ static void show(const onet_tsp *t, const fit *f, int symmetry, float *items) {
         items[2 * i] = (float)((symmetry & 4 ? y : x) + 0.5);
         items[2 * i + 1] = (float)((symmetry & 4 ? x : y) + 0.5);
     }
+}
+
+onet_status onet_tsp_net_items(const onet_tsp *t, onet_tsp_place place, float *items, onet_error *err) {
+    if (!t->xy) return no_coordinates(t, err);
+    fit f = find_fit(t, place);
+    show(t, &f, 0, items);
+    return ONET_OK;
 }
 
 /* The best seen so far of one instance. */
@@ -133,9 +145,7 @@ onet_status onet_tsp_net_tours(onet_tsp_net *net, const onet_tsp *t, size_t coun
                                int symmetries, int32_t *const *probable, int32_t *const *shortest,
                                onet_error *err) {
     for (size_t i = 0; i < count; i++)
-        if (!t[i].xy)
-            return fail(err, ONET_USAGE, "%s has distances but no coordinates, which the net needs",
-                        t[i].name[0] ? t[i].name : "the instance");
+        if (!t[i].xy) return no_coordinates(&t[i], err);
     if (!symmetries) symmetries = 1;
     if (symmetries != 1 && symmetries != 8)
         return fail(err, ONET_USAGE, "%d symmetries; a square has 1 or 8 to choose from", symmetries);

@@ -1,0 +1,78 @@
+// Small helpers for what the views do to the page.
+
+export const $ = (id) => document.getElementById(id);
+
+/** An element with attributes, properties that begin with "on", and children. */
+export function el(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+export function svg(name, attributes = {}, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element[key] = value;
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** A bar that shows a share between 0 and 1. */
+export function meter(share) {
+  const bar = el("i");
+  bar.style.setProperty("--p", share);
+  return el("span", { class: "meter", "aria-hidden": "true" }, bar);
+}
+
+export const percent = (share) => `${(100 * share).toFixed(1)}%`;
+
+/** Shows a sentence about what went wrong, or nothing. */
+export function problem(text) {
+  const box = $("problem");
+  box.replaceChildren();
+  if (!text) return;
+  box.append(el("span", {}, text), el("button", { "aria-label": "Close this message", onclick: () => problem("") }, "×"));
+  box.scrollIntoView({ block: "nearest" });
+}
+
+/** Runs an action of the user; what fails is shown as a sentence. */
+export async function attempt(action) {
+  try {
+    problem("");
+    return await action();
+  } catch (error) {
+    problem(error.message);
+    return undefined;
+  }
+}
+
+/** Calls take(File) for files that are dropped on an element. */
+export function takeDrops(element, take) {
+  element.addEventListener("dragover", () => element.classList.add("over"));
+  element.addEventListener("dragleave", () => element.classList.remove("over"));
+  element.addEventListener("drop", (event) => {
+    element.classList.remove("over");
+    const file = event.dataTransfer?.files[0];
+    if (file) take(file);
+  });
+}
+
+/** Makes a button open the file dialog of an input. */
+export function takeFiles(button, input, take) {
+  button.onclick = () => input.click();
+  input.onchange = () => {
+    const file = input.files[0];
+    input.value = "";
+    if (file) take(file);
+  };
+}
+
+/** Offers bytes or text to save as a file. */
+export function save(name, data, type) {
+  const link = el("a", { href: URL.createObjectURL(new Blob([data], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}

@@ -1,0 +1,288 @@
+// The C library, called from JavaScript: numbers and text in, plain objects out. Failures are thrown as sentences.
+import { Files } from "./files.js";
+
+const INTERRUPTED = 130;
+const encoder = new TextEncoder(), decoder = new TextDecoder();
+
+/** A sentence of the library, for the user. */
+export class Refusal extends Error {}
+
+export class Engine {
+  #files = new Files();
+  #c; // the module's functions
+  #sets = 0; // those that are trained on
+  #valid = 0;
+  #progress = () => 1;
+
+  static async start(module) {
+    const engine = new Engine();
+    const imports = engine.#files.imports();
+    imports.ordernet.progress = (...now) => engine.#progress(...now);
+    const instance = await WebAssembly.instantiate(module, imports);
+    engine.#c = instance.exports;
+    engine.#files.memory = instance.exports.memory;
+    instance.exports._initialize();
+    return engine;
+  }
+
+  kernels() {
+    return this.#text(this.#c.page_kernels());
+  }
+
+  // ---- Memory
+
+  #text(at) {
+    if (!at) return null;
+    const bytes = new Uint8Array(this.#c.memory.buffer, at);
+    return decoder.decode(bytes.subarray(0, bytes.indexOf(0)));
+  }
+
+  /** Runs with pointers to copies of the arguments (text, typed arrays, or {type, length} for room), then frees them. */
+  #with(args, run) {
+    const at = args.map((arg) => {
+      const data = typeof arg === "string" ? encoder.encode(arg + "\0") : arg;
+      const bytes = data.byteLength ?? data.length * data.type.BYTES_PER_ELEMENT;
+      const p = this.#c.page_alloc(bytes);
+      if (!p) throw new Refusal("There is not enough memory for this. Close other pages, or give less.");
+      if (data.byteLength !== undefined)
+        new Uint8Array(this.#c.memory.buffer, p, bytes).set(new Uint8Array(data.buffer, data.byteOffset, bytes));
+      return p;
+    });
+    const result = (type, i, length) => new type(this.#c.memory.buffer, at[i], length).slice();
+    try {
+      return run(at, result);
+    } finally {
+      at.forEach((p) => this.#c.page_free(p));
+    }
+  }
+
+  #refuse() {
+    throw new Refusal(sentence(this.#text(this.#c.page_error())));
+  }
+
+  // ---- Models
+
+  /** A model from the bytes of its file: a handle and its facts. */
+  open(name, bytes) {
+    this.#files.put(name, bytes);
+    try {
+      return this.#with([name], ([path]) => {
+        const handle = this.#c.page_model_open(path);
+        if (!handle) this.#refuse();
+        return { handle, width: this.#c.page_model_width(handle), words: this.#c.page_model_words(handle), parameters: this.#c.page_model_parameters(handle) };
+      });
+    } finally {
+      this.#files.remove(name);
+    }
+  }
+
+  close(model) {
+    this.#c.page_model_close(model.handle);
+  }
+
+  // ---- Orders
+
+  /** The best orders of one set: items is a Float32Array, row by row; words an Int32Array of rows. */
+  order(model, { items, words, n, beam = 0, top = 1 }) {
+    const data = words ?? items;
+    return this.#with([data, { type: Int32Array, length: top * n }, { type: Float64Array, length: top }, { type: Float32Array, length: top * n }], ([p, order, logprob, step], result) => {
+      const found = this.#c.page_order(model.handle, words ? 0 : p, words ? p : 0, n, beam, top, order, logprob, step);
+      if (found < 0) this.#refuse();
+      return Array.from({ length: found }, (_, k) => ({
+        order: Array.from(result(Int32Array, 1, top * n).subarray(k * n, k * n + n)),
+        logprob: result(Float64Array, 2, top)[k],
+        steps: Array.from(result(Float32Array, 3, top * n).subarray(k * n, k * n + n)),
+      }));
+    });
+  }
+
+  /** The probability of each item at step t of an order, given the items before. */
+  choices(model, { items, words, n, order, t }) {
+    return this.#with([words ?? items, Int32Array.from(order), { type: Float64Array, length: n }], ([p, o, probability], result) => {
+      if (this.#c.page_choices(model.handle, words ? 0 : p, words ? p : 0, n, o, t, probability)) this.#refuse();
+      return Array.from(result(Float64Array, 2, n));
+    });
+  }
+
+  /** For each word its row in the vocabulary, and whether the row is its own. */
+  words(model, list) {
+    return list.map((word) => {
+      const bytes = encoder.encode(word);
+      return this.#with([bytes, { type: Int32Array, length: 1 }], ([p, known], result) => {
+        const row = this.#c.page_word(model.handle, p, bytes.length, known);
+        return { row, known: result(Int32Array, 1, 1)[0] !== 0 };
+      });
+    });
+  }
+
+  // ---- Tours
+
+  #instance({ xy, file }, run) {
+    const from = (at) => {
+      if (!at) this.#refuse();
+      try {
+        return run(at, this.#c.page_tour_size(at));
+      } finally {
+        this.#c.page_tour_free(at);
+      }
+    };
+    if (!file) return this.#with([xy], ([p]) => from(this.#c.page_tour_points(p, xy.length / 2)));
+    this.#files.put(file.name, file.bytes);
+    try {
+      return this.#with([file.name], ([path]) => from(this.#c.page_tour_read(path)));
+    } finally {
+      this.#files.remove(file.name);
+    }
+  }
+
+  /** The cities of a file: x and y of each in turn. */
+  cities(file) {
+    return this.#instance({ file }, (at, n) => {
+      const xy = this.#c.page_tour_xy(at);
+      if (!xy) throw new Refusal(`${file.name} has distances but no coordinates, so there is nothing to draw.`);
+      return new Float64Array(this.#c.memory.buffer, xy, 2 * n).slice();
+    });
+  }
+
+  /** A tour by one of "exact", "christofides" and "ordernet" (which needs the model). */
+  tour(where, method, { model = null, seconds = 0, symmetries = 1 } = {}) {
+    return this.#instance(where, (at, n) =>
+      this.#with([method, { type: Int32Array, length: n }, { type: Float64Array, length: 3 }], ([name, tour, proof], result) => {
+        if (this.#c.page_tour_solve(at, name, model?.handle ?? 0, seconds, symmetries, tour, proof)) this.#refuse();
+        const [length, bound, proven] = result(Float64Array, 2, 3);
+        return { order: Array.from(result(Int32Array, 1, n)), length, bound, proven: proven === 1 };
+      }));
+  }
+
+  /** What the net makes of the cities, step by step: its most probable order, and the cities as it sees them. */
+  tourSteps(where, model) {
+    const items = this.#instance(where, (at, n) =>
+      this.#with([{ type: Float32Array, length: 2 * n }], ([p], result) => {
+        if (this.#c.page_tour_items(at, p)) this.#refuse();
+        return result(Float32Array, 0, 2 * n);
+      }));
+    const n = items.length / 2;
+    const [best] = this.order(model, { items, n, beam: 5, top: 1 });
+    return { items, n, ...best };
+  }
+
+  // ---- Sets
+
+  #readSets(file, model, columns, run) {
+    this.#files.put(file.name, file.bytes);
+    try {
+      return this.#with([file.name, columns.set ?? "", columns.rank ?? "", columns.features ?? ""], ([path, set, rank, features]) => {
+        const sets = this.#c.page_sets_read(path, model?.handle ?? 0, set, rank, features);
+        if (!sets) this.#refuse();
+        return run(sets);
+      });
+    } finally {
+      this.#files.remove(file.name);
+    }
+  }
+
+  #plain(sets) {
+    const c = this.#c, count = c.page_sets_count(sets), width = c.page_sets_width(sets);
+    const start = new Uint32Array(c.memory.buffer, c.page_sets_start(sets), count + 1).slice();
+    const total = start[count], items = c.page_sets_items(sets), order = c.page_sets_order(sets);
+    return {
+      count, width, start,
+      items: items ? new Float32Array(c.memory.buffer, items, total * width).slice() : null,
+      order: order ? new Int32Array(c.memory.buffer, order, total).slice() : null,
+    };
+  }
+
+  /** The sets of a file: {count, width, start, items, order}. */
+  sets(file, columns = {}) {
+    return this.#readSets(file, null, columns, (sets) => {
+      const plain = this.#plain(sets);
+      this.#c.page_sets_free(sets);
+      return plain;
+    });
+  }
+
+  /** The sets of a file in the model's order: as sets(), and found [start[count]], logprob [count]. */
+  orderSets(model, file, columns = {}) {
+    return this.#readSets(file, model, columns, (sets) => {
+      const plain = this.#plain(sets), total = plain.start[plain.count];
+      try {
+        return this.#with([{ type: Int32Array, length: total }, { type: Float64Array, length: plain.count }], ([order, logprob], result) => {
+          if (this.#c.page_sets_run(sets, model.handle, order, logprob)) this.#refuse();
+          return { ...plain, found: result(Int32Array, 0, total), logprob: result(Float64Array, 1, plain.count) };
+        });
+      } finally {
+        this.#c.page_sets_free(sets);
+      }
+    });
+  }
+
+  /** The file that `ordernet order` would write. */
+  orderFile(model, file, columns = {}) {
+    this.#files.put(file.name, file.bytes);
+    try {
+      return this.#with([file.name, "ordered", columns.set ?? "", columns.rank ?? "", columns.features ?? ""], ([from, to, set, rank, features]) => {
+        if (this.#c.page_order_file(from, to, model.handle, set, rank, features)) this.#refuse();
+        return this.#files.get("ordered");
+      });
+    } finally {
+      this.#files.remove(file.name);
+      this.#files.remove("ordered");
+    }
+  }
+
+  // ---- Training
+
+  /** Reads the sets to train on; one in ten, at least one, is kept for validation. Returns the numbers of both. */
+  prepare(file, columns = {}) {
+    this.#c.page_sets_free(this.#sets);
+    this.#c.page_sets_free(this.#valid);
+    this.#sets = this.#valid = 0;
+    for (const name of ["mine", "mine.best", "mine.checkpoint"]) this.#files.remove(`${name}.safetensors`);
+    this.#files.remove("mine.log.csv");
+    return this.#readSets(file, null, columns, (sets) => {
+      const count = this.#c.page_sets_count(sets), known = this.#c.page_sets_order(sets);
+      try {
+        if (!known) throw new Refusal(`${file.name} has no orders to learn from: add a column of ranks, or "order" to each set.`);
+        if (count < 10) throw new Refusal(`${file.name} has ${count} set${count === 1 ? "" : "s"}. At least 10 are needed to learn from, and hundreds to learn well.`);
+        const take = Uint8Array.from({ length: count }, (_, s) => (s % 10 === 9 ? 1 : 0));
+        this.#valid = this.#with([take], ([p]) => this.#c.page_sets_pick(sets, p));
+        this.#sets = this.#with([take.map((t) => 1 - t)], ([p]) => this.#c.page_sets_pick(sets, p));
+        if (!this.#sets || !this.#valid) this.#refuse();
+        return { training: this.#c.page_sets_count(this.#sets), validation: this.#c.page_sets_count(this.#valid), width: this.#c.page_sets_width(sets) };
+      } finally {
+        this.#c.page_sets_free(sets);
+      }
+    });
+  }
+
+  /** Trains for about `ms`, telling progress; true: the training is at its end. */
+  train({ epochs, seed = 1, resume, ms, kernels = "" }, tell) {
+    const end = performance.now() + ms;
+    this.#progress = (epoch, all, step, steps, loss, exact, loglik, rate) => {
+      tell({ epoch, epochs: all, step, steps, loss, exact, loglik, rate });
+      return performance.now() >= end ? 1 : 0;
+    };
+    const status = this.#with(["mine.safetensors", kernels], ([path, set]) => this.#c.page_train(this.#sets, this.#valid, path, epochs, seed, resume ? 1 : 0, set));
+    if (status && status !== INTERRUPTED) this.#refuse();
+    return status === 0;
+  }
+
+  /** The trained model's file: the last, or the best so far; null before the first epoch's end. */
+  trained() {
+    return this.#files.get("mine.safetensors") ?? this.#files.get("mine.best.safetensors");
+  }
+
+  // ---- Speed
+
+  speed(preset, kernels, ordering, seconds) {
+    const rate = this.#with([preset, kernels], ([p, k]) => this.#c.page_speed(p, k, ordering ? 1 : 0, seconds));
+    if (!rate) this.#refuse();
+    return rate;
+  }
+}
+
+/** The library's sentences begin in lower case, since the program puts its name before them. */
+function sentence(text) {
+  const capital = /^[a-z][a-z]* /.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+}

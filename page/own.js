@@ -1,0 +1,283 @@
+// Your own order: examples in, training in a worker of its own, new sets put in order.
+import { Remote } from "./client.js";
+import { curve } from "./curve.js";
+import { $, attempt, el, percent, problem, save, takeDrops, takeFiles } from "./dom.js";
+import { EXAMPLES, exampleFile, smallTable } from "./examples.js";
+import { editTable, parseCsv, writeCsv } from "./table.js";
+import { unpack } from "./unpack.js";
+
+const EDITABLE = 400; // rows of a file that may be edited as a table
+const PREVIEW = 5; // sets shown
+const count = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+export async function startOwn(engine) {
+  const trainer = new Remote();
+  let data = null; // {file, columns, example, width}
+  let state = "empty"; // empty, ready, training, stopped, done
+  let points = []; // of the learning curve
+  let model = null; // {bytes, width, words}
+  let orders = null; // the file that "Save the orders" gives
+
+  // ---- Examples
+
+  /** Takes the file as the data to learn from. */
+  async function use(file, { example = null, columns = {} } = {}) {
+    if (state === "training") await stop();
+    const sets = await trainer.call("sets", file, columns);
+    if (!sets.items) throw new Error(`${file.name} has words. The page learns from numbers; the program learns from words too.`);
+    data = { file, columns, example, width: sets.width, known: !!sets.order };
+    points = [];
+    $("own-drop").hidden = true;
+    const sizes = Array.from({ length: sets.count }, (_, s) => sets.start[s + 1] - sets.start[s]);
+    const least = sizes.reduce((a, b) => Math.min(a, b)), most = sizes.reduce((a, b) => Math.max(a, b));
+    $("own-facts").textContent = `${count(sets.count, "set")} of ${least === most ? least : `${least} to ${most}`} items with ${count(sets.width, "feature")}${sets.order ? ", in their right order" : ""}.`
+      + (sets.order ? "" : " Their order is not known, so there is nothing to learn from: choose the column of ranks.");
+    $("own-preview").replaceChildren(...Array.from({ length: Math.min(PREVIEW, sets.count) }, (_, s) => showSet(itemsOf(sets, s), sets.order && orderOf(sets, sets.order, s))));
+    $("own-epochs").value = example?.epochs ?? 20;
+    become(sets.order ? "ready" : "empty");
+    for (const button of document.querySelectorAll("[data-example]")) button.setAttribute("aria-pressed", String(EXAMPLES[button.dataset.example] === example));
+  }
+
+  const itemsOf = (sets, s) => Array.from({ length: sets.start[s + 1] - sets.start[s] }, (_, i) => Array.from(sets.items.subarray((sets.start[s] + i) * sets.width, (sets.start[s] + i + 1) * sets.width)));
+  const orderOf = (sets, order, s) => Array.from(order.subarray(sets.start[s], sets.start[s + 1]));
+  const text = (item) => (typeof item === "string" ? item : item.map((v) => String(Number(v.toPrecision(6)))).join(", "));
+
+  /** A set as a line of items, in an order where one is given; those that should stand elsewhere are marked. */
+  function showSet(items, order, { right = null, note = "" } = {}) {
+    const chips = (order ?? items.map((_, i) => i)).map((i, t) => {
+      const wrong = right && text(items[right[t]]) !== text(items[i]);
+      const chip = el("span", { class: `item${data?.example?.colour ? " colour" : ""}${wrong ? " wrong" : ""}`, title: text(items[i]) });
+      if (data?.example?.colour) {
+        chip.style.setProperty("--c", `rgb(${items[i].join(" ")})`);
+        chip.append(el("span", { class: "hidden" }, `${text(items[i])}${wrong ? " (wrong place)" : ""}`));
+      } else chip.append(text(items[i]), wrong ? el("span", { class: "hidden" }, " (wrong place)") : "");
+      return chip;
+    });
+    return el("div", { class: "set" }, note ? el("span", { class: "n" }, note) : "", ...chips);
+  }
+
+  /** The choice of columns of a CSV file. */
+  function showColumns(file, rows) {
+    const box = $("own-columns"), names = rows[0];
+    box.hidden = false;
+    const numeric = (c) => rows.slice(1, 20).every((row) => row[c] !== undefined && row[c] !== "" && Number.isFinite(Number(row[c])));
+    const pick = (label, wanted) => {
+      const select = el("select", {}, el("option", { value: "" }, "–"), ...names.map((name) => el("option", { value: name }, name)));
+      select.value = names.find((name) => name.toLowerCase() === wanted) ?? "";
+      return [el("label", { class: "inline" }, label, select), select];
+    };
+    const [setLabel, set] = pick("Sets by", "set"), [rankLabel, rank] = pick("order by", "rank");
+    const boxes = names.map((name, c) => {
+      const tick = el("input", { type: "checkbox", value: name });
+      tick.checked = numeric(c) && name !== set.value && name !== rank.value;
+      return el("label", { class: "check" }, tick, name);
+    });
+    const apply = () => attempt(async () => {
+      const features = boxes.map((label) => label.firstChild).filter((tick) => tick.checked && tick.value !== set.value && tick.value !== rank.value).map((tick) => tick.value);
+      if (!set.value) throw new Error("Choose the column that says which rows make up a set.");
+      if (!features.length) throw new Error("Choose at least one column of numbers to learn from.");
+      await use(file, { columns: { set: set.value, rank: rank.value, features: features.join(",") } });
+    });
+    box.replaceChildren(setLabel, rankLabel, el("span", { class: "hint" }, "features"), ...boxes);
+    box.onchange = apply;
+    if (rows.length <= EDITABLE) box.append(el("button", { onclick: () => edit(parseCsv(new TextDecoder().decode(file.bytes)), file.name) }, "Edit as a table"));
+    return apply();
+  }
+
+  async function openData(given) {
+    const file = await unpack(given);
+    $("own-grid").hidden = $("own-columns").hidden = true;
+    const start = new TextDecoder().decode(file.bytes.subarray(0, 4096));
+    const table = /\.(csv|tsv)$/i.test(file.name) || (!/\.(jsonl?|npz|safetensors)$/i.test(file.name) && !/^[\s{]*\{/.test(start) && /[,;\t]/.test(start.split("\n")[0]) && !start.includes("\0"));
+    if (!table) return use(file);
+    const rows = parseCsv(new TextDecoder().decode(file.bytes), EDITABLE + 1);
+    return rows.length > 1 && rows[0].length > 1 ? showColumns(file, rows) : use(file);
+  }
+
+  function edit(rows, name = "table.csv") {
+    let timer = 0;
+    const grid = $("own-grid");
+    grid.hidden = false;
+    const changed = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => attempt(() => showColumns({ name, bytes: new TextEncoder().encode(writeCsv(rows.filter((row, r) => !r || row.some((cell) => cell !== "")))) }, rows)), 400);
+    };
+    editTable(grid, rows, changed);
+    return attempt(() => showColumns({ name, bytes: new TextEncoder().encode(writeCsv(rows)) }, rows));
+  }
+
+  // ---- Training
+
+  function become(next) {
+    state = next;
+    $("own-train").disabled = !["ready", "stopped", "done"].includes(state);
+    $("own-train").textContent = state === "stopped" ? "Go on" : state === "done" ? "Train again" : "Train";
+    $("own-stop").disabled = state !== "training";
+    $("own-again").hidden = state !== "stopped";
+    $("own-epochs").disabled = state === "training" || state === "stopped";
+    $("own-save").disabled = !model;
+    $("own-order").disabled = $("own-new").disabled = $("own-order-open").disabled = !model;
+    $("own-random").disabled = !model || !data?.example;
+    $("own-order-save").disabled = !orders;
+    if (state === "ready") $("own-progress").textContent = "Ready to train. One set in ten is kept aside, to measure what was learned.";
+    if (state === "empty") $("own-progress").textContent = model ? "A model is open." : "Choose examples first.";
+  }
+
+  let stopping = null;
+  const stop = async () => {
+    await trainer.call("stop");
+    await stopping;
+  };
+
+  async function train(resume) {
+    const epochs = Number($("own-epochs").value), own = data;
+    if (!Number.isInteger(epochs) || epochs < 1 || epochs > 500) throw new Error("Give a number of epochs from 1 to 500.");
+    if (!resume) {
+      points = [];
+      await trainer.call("prepare", data.file, data.columns);
+    }
+    if (!model && data.example) $("own-new").value = randomSets();
+    become("training");
+    let epoch = 0;
+    trainer.onprogress = (now) => {
+      points.push(now);
+      curve($("own-curve"), points);
+      $("own-progress").textContent = `Epoch ${now.epoch} of ${now.epochs}: ${Number.isNaN(now.exact) ? "measured after the first" : `${percent(now.exact)} of the sets kept aside are in exactly the right order`}. ${count(Math.round(now.rate), "set")} per second.`;
+      if (now.epoch !== epoch && !Number.isNaN(now.exact)) {
+        epoch = now.epoch;
+        refresh().catch(() => {}); // the next epoch tries again; the end reports
+      }
+    };
+    const run = trainer.call("train", { epochs, resume });
+    stopping = run.catch(() => {});
+    try {
+      const { done, model: bytes } = await run;
+      if (own !== data) return;
+      if (bytes) await takeModel(bytes);
+      become(done ? "done" : "stopped");
+      const last = points.filter((p) => !Number.isNaN(p.exact)).at(-1);
+      $("own-progress").textContent = `${done ? "Done" : "Stopped"}: ${last ? `${percent(last.exact)} of the sets kept aside are in exactly the right order` : "no epoch was finished, so there is no model yet"}.`;
+      if (model && $("own-new").value.trim()) await orderNew();
+    } catch (error) {
+      if (own === data) become("ready");
+      throw error;
+    }
+  }
+
+  let refreshing = false;
+
+  /** Shows what the model so far makes of the new sets. */
+  async function refresh() {
+    if (refreshing) return;
+    refreshing = true;
+    try {
+      const bytes = await trainer.call("trained");
+      if (!bytes || state !== "training") return;
+      await takeModel(bytes);
+      become("training");
+      if ($("own-new").value.trim()) await orderNew();
+    } finally {
+      refreshing = false;
+    }
+  }
+
+  // ---- The model
+
+  async function takeModel(bytes, name = "mine.safetensors") {
+    const facts = await engine.call("open", name, bytes);
+    model = { ...facts, bytes, name };
+    $("own-new-hint").textContent = model.words
+      ? "One set of words per line."
+      : model.width === 1 ? "One set per line: numbers, separated by spaces." : `One set per line: items separated by spaces, the ${model.width} features of an item by commas, as in ${Array.from({ length: model.width }, (_, i) => i + 1).join(",")} ${Array.from({ length: model.width }, (_, i) => i + 4).join(",")}.`;
+  }
+
+  async function openModel(given) {
+    if (given.size > 512 << 20) throw new Error(`${given.name} is larger than 512 MB.`);
+    await takeModel(new Uint8Array(await given.arrayBuffer()), given.name);
+    if (data && model.width !== data.width) data.example = null;
+    orders = null;
+    $("own-orders").replaceChildren();
+    become(state === "training" ? state : data?.known ? "ready" : "empty");
+    $("own-progress").textContent = `${given.name}: ${count(model.parameters, "parameter")}, ${model.words ? `${count(model.words, "word")}` : `items with ${count(model.width, "feature")}`}.`;
+  }
+
+  // ---- New sets
+
+  const randomSets = () => Array.from({ length: PREVIEW }, () => data.example.draw().map((item) => item.join(",")).join("  ")).join("\n");
+
+  /** The sets of the text field: items of numbers, or words. */
+  function typed() {
+    const lines = $("own-new").value.split("\n").map((line, i) => ({ line: line.trim(), number: i + 1 })).filter(({ line }) => line);
+    if (!lines.length) throw new Error("Type a set to put in order, such as 3 1 2.");
+    return lines.map(({ line, number }) => {
+      const parts = line.split(model.width === 1 && !model.words ? /[\s,;]+/ : /[\s;]+/).filter(Boolean);
+      return model.words ? parts : parts.map((part) => {
+        const item = part.split(",").map(Number);
+        if (item.some((v) => !Number.isFinite(v)) || part.split(",").some((v) => !v)) throw new Error(`Line ${number}: “${part}” is not ${model.width === 1 ? "a number" : `${model.width} numbers with commas between them`}.`);
+        if (item.length !== model.width) throw new Error(`Line ${number}: “${part}” has ${count(item.length, "number")}, and the model wants ${model.width}.`);
+        return item;
+      });
+    });
+  }
+
+  const jsonLines = (sets) => ({ name: "new sets.jsonl", bytes: new TextEncoder().encode(sets.map((items) => `${JSON.stringify({ items: model.words || model.width > 1 ? items : items.map(([v]) => v) })}\n`).join("")) });
+
+  async function orderNew() {
+    const sets = typed(), file = jsonLines(sets);
+    const found = await engine.call("orderSets", model.name, file, {});
+    let right = 0;
+    const lines = sets.map((items, s) => {
+      const order = orderOf(found, found.found, s), truth = data?.example && !model.words && data.example.order(items);
+      const exact = truth && truth.every((i, t) => text(items[i]) === text(items[order[t]]));
+      right += exact ? 1 : 0;
+      return showSet(items, order, { right: truth, note: percent(Math.exp(found.logprob[s])) });
+    });
+    $("own-orders").replaceChildren(el("p", { class: "hint" }, data?.example ? `${right} of ${count(sets.length, "set")} in exactly the right order. ` : "", "Before each set: how probable the network finds its order."), ...lines);
+    orders = { file, name: "orders.jsonl" };
+    $("own-order-save").disabled = false;
+  }
+
+  async function orderFile(given) {
+    const file = await unpack(given), columns = data && !data.example ? data.columns : {};
+    const found = await engine.call("orderSets", model.name, file, columns);
+    if (!found.items) throw new Error(`${file.name} has words; the program shows their orders.`);
+    orders = { file, columns, name: `ordered-${file.name}` };
+    $("own-orders").replaceChildren(el("p", { class: "hint" }, `${count(found.count, "set")} of ${file.name}, the first of them below. “Save the orders” gives all.`),
+      ...Array.from({ length: Math.min(20, found.count) }, (_, s) => showSet(itemsOf(found, s), orderOf(found, found.found, s), { note: percent(Math.exp(found.logprob[s])) })));
+    $("own-order-save").disabled = false;
+  }
+
+  // ---- The user
+
+  for (const button of document.querySelectorAll("[data-example]")) {
+    button.setAttribute("aria-pressed", "false");
+    button.onclick = () => attempt(async () => {
+      const example = EXAMPLES[button.dataset.example];
+      $("own-grid").hidden = $("own-columns").hidden = true;
+      await use(exampleFile(example), { example });
+      $("own-new").value = randomSets();
+      $("own-orders").replaceChildren();
+      orders = null;
+      if (model && model.width !== data.width) model = null;
+      $("own-curve").setAttribute("hidden", "");
+      become("ready");
+    });
+  }
+  $("own-table").onclick = () => edit(smallTable());
+  $("own-train").onclick = () => attempt(() => train(state === "stopped"));
+  $("own-again").onclick = () => attempt(() => train(false));
+  $("own-stop").onclick = () => attempt(stop);
+  $("own-save").onclick = () => save("mine.safetensors", model.bytes, "application/octet-stream");
+  $("own-order").onclick = () => attempt(orderNew);
+  $("own-random").onclick = () => attempt(() => {
+    $("own-new").value = randomSets();
+    return orderNew();
+  });
+  $("own-order-save").onclick = () => attempt(async () => save(orders.name, await engine.call("orderFile", model.name, orders.file, orders.columns ?? {}), "text/plain"));
+  takeFiles($("own-open"), $("own-file"), (given) => attempt(() => openData(given)));
+  takeFiles($("own-load"), $("own-model-file"), (given) => attempt(() => openModel(given)));
+  takeFiles($("own-order-open"), $("own-order-file"), (given) => attempt(() => orderFile(given)));
+  takeDrops($("view-own"), (given) => attempt(() => (/\.safetensors$/i.test(given.name) ? openModel(given) : openData(given))));
+  problem("");
+  become("empty");
+}

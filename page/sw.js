@@ -1,0 +1,30 @@
+// Keeps the page for the next time, with and without a network. `make page` fills in the lists.
+const VERSION = "page-@VERSION@", WORDS = "words-@WORDS@";
+const FILES = [@FILES@];
+
+addEventListener("install", (event) => {
+  event.waitUntil(caches.open(VERSION).then((cache) => cache.addAll(["./", ...FILES].map((file) => new Request(file, { cache: "reload" })))));
+  skipWaiting();
+});
+
+addEventListener("activate", (event) => {
+  const old = (name) => name !== VERSION && name !== WORDS;
+  event.waitUntil(caches.keys().then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name)))));
+  event.waitUntil(clients.claim());
+});
+
+addEventListener("fetch", (event) => {
+  const url = new URL(event.request.url);
+  if (event.request.method !== "GET" || url.origin !== location.origin) return;
+  event.respondWith((async () => {
+    const kept = await caches.match(event.request, { ignoreSearch: true });
+    if (kept) return kept;
+    const response = await fetch(event.request);
+    // The word model is kept once somebody used it. Its copy is written while the page reads the other.
+    if (response.status === 200 && url.pathname.endsWith("/models/words.safetensors")) {
+      const copy = response.clone();
+      event.waitUntil(caches.open(WORDS).then((cache) => cache.put(event.request, copy)).catch(() => {})); // no room: fetched again
+    }
+    return response;
+  })());
+});

@@ -1,0 +1,55 @@
+// Runs the engine away from the page: one request after the other, {id, call, args} in, {id, result} or {id, refusal} out.
+import { Engine, Refusal } from "./engine.js";
+
+let engine = null;
+const models = new Map(); // name: what Engine.open gave
+let training = null; // {epochs, stop}
+
+const SLICE = 250; // ms of training between two looks at the messages
+
+const calls = {
+  async start(module) {
+    engine = await Engine.start(module);
+    return { kernels: engine.kernels() };
+  },
+  open(name, bytes) {
+    const model = engine.open(name, bytes);
+    if (models.has(name)) engine.close(models.get(name));
+    models.set(name, model);
+    return { width: model.width, words: model.words, parameters: model.parameters };
+  },
+  order: (name, set) => engine.order(models.get(name), set),
+  choices: (name, set) => engine.choices(models.get(name), set),
+  words: (name, list) => engine.words(models.get(name), list),
+  cities: (file) => engine.cities(file),
+  tour: (where, method, name, options) => engine.tour(where, method, { ...options, model: models.get(name) }),
+  tourSteps: (where, name) => engine.tourSteps(where, models.get(name)),
+  sets: (file, columns) => engine.sets(file, columns),
+  orderSets: (name, file, columns) => engine.orderSets(models.get(name), file, columns),
+  orderFile: (name, file, columns) => engine.orderFile(models.get(name), file, columns),
+  prepare: (file, columns) => engine.prepare(file, columns),
+  /** Trains to the end or until stop(); progress comes as {progress}. Returns whether it came to its end. */
+  async train(options) {
+    training = { stop: false };
+    for (let resume = options.resume; !training.stop; resume = true) {
+      const done = engine.train({ ...options, resume, ms: SLICE }, (progress) => postMessage({ progress }));
+      if (done) return { done, model: engine.trained() };
+      await new Promise((later) => setTimeout(later));
+    }
+    return { done: false, model: engine.trained() };
+  },
+  stop() {
+    if (training) training.stop = true;
+  },
+  trained: () => engine.trained(),
+};
+
+onmessage = async ({ data: { id, call, args } }) => {
+  try {
+    postMessage({ id, result: await calls[call](...args) });
+  } catch (error) {
+    if (!(error instanceof Refusal)) console.error(error);
+    const text = error instanceof Refusal ? error.message : `The engine failed (${error.message}). Load the page again.`;
+    postMessage({ id, refusal: text });
+  }
+};

@@ -1,0 +1,334 @@
+/* What the page calls: models, orders, sets and training, by plain numbers and pointers into the memory of
+ * the WebAssembly module. Files are those that the page put into the module's file system (page/files.js).
+ * Functions that return a status, a pointer or a count give 0, NULL or -1 on failure, as each says;
+ * page_error then has the sentence. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wasm/page.h"
+
+onet_error page_failure;
+
+EXPORT(page_error) const char *page_error(void) {
+    return page_failure.text;
+}
+
+EXPORT(page_alloc) void *page_alloc(size_t bytes) {
+    return calloc(bytes ? bytes : 1, 1);
+}
+
+EXPORT(page_free) void page_free(void *p) {
+    free(p);
+}
+
+/* The kernels that run here: "simd128". */
+EXPORT(page_kernels) const char *page_kernels(void) {
+    return onet_kernels_here()[0];
+}
+
+EXPORT(page_version) const char *page_version(void) {
+    return onet_version();
+}
+
+onet_status page_no_memory(void) {
+    strcpy(page_failure.text, "not enough memory for this; close other pages or give less");
+    return ONET_MEMORY;
+}
+
+/* ---- Models ------------------------------------------------------------------------------------------ */
+
+/* The orderer of the last call, kept since it has folded the norms for the sizes that it has seen. */
+static struct {
+    const onet_model *model;
+    int beam, top;
+    onet_orderer *orderer;
+} last;
+
+static onet_orderer *orderer_for(const onet_model *model, int beam, int top) {
+    if (last.orderer && last.model == model && last.beam == beam && last.top == top) return last.orderer;
+    onet_orderer_free(last.orderer);
+    last.orderer = NULL;
+    onet_order_options o = {.size = sizeof o, .beam = beam, .top = top, .threads = 1, .device = "cpu"};
+    if (onet_orderer_new(&last.orderer, model, &o, &page_failure)) return NULL;
+    last.model = model;
+    last.beam = beam;
+    last.top = top;
+    return last.orderer;
+}
+
+/* NULL on failure. */
+EXPORT(page_model_open) onet_model *page_model_open(const char *path) {
+    onet_model *model;
+    return onet_model_load(&model, path, &page_failure) ? NULL : model;
+}
+
+EXPORT(page_model_close) void page_model_close(onet_model *model) {
+    if (last.model == model) {
+        onet_orderer_free(last.orderer);
+        last.orderer = NULL;
+    }
+    onet_model_free(model);
+}
+
+EXPORT(page_model_width) int page_model_width(const onet_model *model) {
+    return onet_model_settings(model)->width;
+}
+
+/* Words in its vocabulary; 0: its items are numbers. */
+EXPORT(page_model_words) int page_model_words(const onet_model *model) {
+    return onet_model_words(model) ? onet_words_count(onet_model_words(model)) : 0;
+}
+
+EXPORT(page_model_parameters) int page_model_parameters(const onet_model *model) {
+    return (int)onet_model_parameters(model, 1);
+}
+
+/* A value of the training record; NULL where there is none. */
+EXPORT(page_model_record) const char *page_model_record(const onet_model *model, const char *key) {
+    return onet_model_record(model, key);
+}
+
+/* The row of a word as the user wrote it; *known: whether it is the word's own. */
+EXPORT(page_word) int page_word(const onet_model *model, const char *text, size_t length, int *known) {
+    return onet_words_find(onet_model_words(model), text, length, known);
+}
+
+/* ---- Orders ------------------------------------------------------------------------------------------ */
+
+/* Sets of n items each, lent: items [count, n, width], or rows [count, n] of the model's words. */
+static onet_sets lend(const onet_model *model, size_t count, int n, float *items, int32_t *rows,
+                      size_t *start) {
+    for (size_t s = 0; s <= count; s++) start[s] = s * (size_t)n;
+    return (onet_sets){.count = count,
+                       .width = onet_model_settings(model)->width,
+                       .start = start,
+                       .items = rows ? NULL : items,
+                       .word = rows,
+                       .words = rows ? (onet_words *)onet_model_words(model) : NULL};
+}
+
+/* Orders one set of n items: items [n, width], or rows [n] of words (then items is NULL). Out: order [top,
+ * n], logprob [top], step [top, n]. Returns the number of orders found, -1 on failure. */
+EXPORT(page_order)
+int page_order(const onet_model *model, float *items, int32_t *rows, int n, int beam, int top, int32_t *order,
+               double *logprob, float *step) {
+    size_t start[2];
+    onet_sets set = lend(model, 1, n, items, rows, start);
+    onet_answer answer = {.order = order, .logprob = logprob, .step = step};
+    onet_orderer *orderer = orderer_for(model, beam, top);
+    return orderer && !onet_orderer_run(orderer, &set, &answer, &page_failure) ? answer.found : -1;
+}
+
+/* The choice at step t of an order: probability [n] of each item that is not placed yet, given the t items
+ * before it, and 0 for those. Each of them is put at place t in turn, and the model scores that step. */
+EXPORT(page_choices)
+int page_choices(const onet_model *model, const float *items, const int32_t *rows, int n,
+                 const int32_t *order, int t, double *probability) {
+    int width = onet_model_settings(model)->width, count = n - t;
+    size_t each = (size_t)n * (rows ? sizeof *rows : (size_t)width * sizeof *items);
+    char *copy = malloc((size_t)count * each);
+    size_t *start = malloc(((size_t)count + 1) * sizeof *start);
+    int32_t *orders = malloc((size_t)count * (size_t)n * sizeof *orders);
+    double *total = malloc((size_t)count * sizeof *total),
+           *step = malloc((size_t)count * (size_t)n * sizeof *step);
+    onet_status status = copy && start && orders && total && step ? ONET_OK : page_no_memory();
+    onet_orderer *orderer = status ? NULL : orderer_for(model, 0, 0);
+    if (orderer) {
+        onet_sets sets = lend(model, (size_t)count, n, (float *)(void *)copy,
+                              rows ? (int32_t *)(void *)copy : NULL, start);
+        sets.order = orders;
+        for (int k = 0; k < count; k++) {
+            int32_t *own = orders + (size_t)k * (size_t)n;
+            memcpy(copy + (size_t)k * each, rows ? (const void *)rows : (const void *)items, each);
+            memcpy(own, order, (size_t)n * sizeof *own);
+            own[t] = order[t + k];
+            own[t + k] = order[t];
+        }
+        status = onet_orderer_score_steps(orderer, &sets, total, step, &page_failure);
+        for (int i = 0; i < n; i++) probability[i] = 0;
+        for (int k = 0; k < count && !status; k++)
+            probability[order[t + k]] = exp(step[(size_t)k * (size_t)n + (size_t)t]);
+    }
+    free(copy);
+    free(start);
+    free(orders);
+    free(total);
+    free(step);
+    return orderer && !status ? 0 : -1;
+}
+
+/* ---- Sets -------------------------------------------------------------------------------------------- */
+
+/* Empty names: the defaults. model, where it is not NULL, has the vocabulary of words. NULL on failure. */
+static onet_read_options reading(const onet_model *model, const char *set, const char *rank,
+                                 const char *features) {
+    return (onet_read_options){.size = sizeof(onet_read_options),
+                               .set_column = *set ? set : NULL,
+                               .rank_column = *rank ? rank : NULL,
+                               .features = *features ? features : NULL,
+                               .words = model ? onet_model_words(model) : NULL};
+}
+
+EXPORT(page_sets_read)
+onet_sets *page_sets_read(const char *path, const onet_model *model, const char *set, const char *rank,
+                          const char *features) {
+    onet_read_options o = reading(model, set, rank, features);
+    onet_sets *sets;
+    return onet_sets_read(&sets, path, &o, &page_failure) ? NULL : sets;
+}
+
+EXPORT(page_sets_free) void page_sets_free(onet_sets *sets) {
+    onet_sets_free(sets);
+}
+
+EXPORT(page_sets_count) int page_sets_count(const onet_sets *sets) {
+    return (int)sets->count;
+}
+
+EXPORT(page_sets_width) int page_sets_width(const onet_sets *sets) {
+    return sets->width;
+}
+
+EXPORT(page_sets_start) const size_t *page_sets_start(const onet_sets *sets) {
+    return sets->start;
+}
+
+/* NULL: words. */
+EXPORT(page_sets_items) const float *page_sets_items(const onet_sets *sets) {
+    return sets->items;
+}
+
+/* NULL: not known. */
+EXPORT(page_sets_order) const int32_t *page_sets_order(const onet_sets *sets) {
+    return sets->order;
+}
+
+/* The sets s with take[s] != 0. NULL on failure. */
+EXPORT(page_sets_pick) onet_sets *page_sets_pick(const onet_sets *sets, const uint8_t *take) {
+    onet_sets *picked;
+    return onet_sets_pick(&picked, sets, take, &page_failure) ? NULL : picked;
+}
+
+/* Orders all sets by beam search: order [start[count]], logprob [count]. */
+EXPORT(page_sets_run)
+int page_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order, double *logprob) {
+    onet_answer *answers = calloc(sets->count, sizeof *answers);
+    if (!answers) return page_no_memory();
+    for (size_t s = 0; s < sets->count; s++) {
+        answers[s].order = order + sets->start[s];
+        answers[s].logprob = logprob + s;
+    }
+    onet_orderer *orderer = orderer_for(model, 0, 0);
+    onet_status status = orderer ? onet_orderer_run(orderer, sets, answers, &page_failure) : ONET_FAILED;
+    free(answers);
+    return status ? -1 : 0;
+}
+
+/* What `ordernet order` writes for a file: each set with its order, in the format of the file at `from`. */
+EXPORT(page_order_file)
+int page_order_file(const char *from, const char *to, const onet_model *model, const char *set,
+                    const char *rank, const char *features) {
+    onet_read_options o = reading(model, set, rank, features);
+    onet_write_options w = {.size = sizeof w, .set_column = o.set_column, .rank_column = o.rank_column};
+    onet_reader *reader = NULL;
+    onet_writer *writer = NULL;
+    onet_record *record = NULL;
+    onet_sets *one = NULL;
+    int32_t *order = NULL;
+    size_t room = 0;
+    onet_status status = onet_reader_open(&reader, from, &o, &page_failure);
+    onet_orderer *orderer = status ? NULL : orderer_for(model, 0, 0);
+    if (!status && !orderer) status = ONET_FAILED;
+    if (!status) status = onet_record_new(&record, &page_failure);
+    if (!status) status = onet_writer_open(&writer, to, &w, &page_failure);
+    if (!status) status = onet_writer_begin(writer, reader, &page_failure);
+    for (int end = 0; !status;) {
+        status = onet_reader_next(reader, record, &end, &page_failure);
+        if (status || end) break;
+        size_t n = (size_t)onet_record_size(record);
+        if (n > room) {
+            free(order);
+            order = malloc((room = n) * sizeof *order);
+            if (!order) status = page_no_memory();
+        }
+        double logprob;
+        onet_answer answer = {.order = order, .logprob = &logprob};
+        const onet_words *words = onet_model_words(model);
+        if (!status) status = onet_sets_new(&one, 0, &page_failure);
+        if (!status) {
+            one->words = (onet_words *)words;
+            status = onet_sets_append_record(one, record, words, 0, &page_failure);
+            if (!status) status = onet_orderer_run(orderer, one, &answer, &page_failure);
+            one->words = NULL; /* lent */
+        }
+        if (!status) status = onet_writer_put(writer, record, &answer, &page_failure);
+        onet_sets_free(one);
+        one = NULL;
+    }
+    if (!status) status = onet_writer_end(writer, &page_failure);
+    if (!status)
+        status = onet_writer_commit(writer, &page_failure);
+    else
+        onet_writer_abort(writer);
+    onet_record_free(record);
+    onet_reader_close(reader);
+    free(order);
+    return status;
+}
+
+/* ---- Training ---------------------------------------------------------------------------------------- */
+
+/* Tells the page how far training is; non-zero stops it. */
+__attribute__((import_module("ordernet"), import_name("progress"))) int
+host_progress(int epoch, int epochs, double step, double steps, double loss, double valid_exact,
+              double valid_loglik, double examples_per_second);
+
+static int progress(void *context, const onet_progress *p) {
+    (void)context;
+    return host_progress(p->epoch, p->epochs, (double)p->step, (double)p->steps, p->loss, p->valid_exact,
+                         p->valid_loglik, p->examples_per_second);
+}
+
+/* Trains until host_progress stops it, or to the end, and then writes the model to path. resume: go on from
+ * the checkpoint that a stopped training left beside path. Returns the status; ONET_INTERRUPTED: stopped. */
+EXPORT(page_train)
+int page_train(const onet_sets *sets, const onet_sets *valid, const char *path, int epochs, int seed,
+               int resume, const char *kernels) {
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    o.epochs = epochs;
+    o.seed = (uint64_t)seed;
+    o.resume = resume;
+    o.model_path = path;
+    o.checkpoint_seconds = 0;
+    o.threads = 1;
+    o.device = "cpu";
+    if (*kernels) o.kernels = kernels;
+    o.progress = progress;
+    onet_model *model;
+    onet_status status = onet_train(&model, sets, valid, &o, &page_failure);
+    if (!status) status = onet_model_save(model, path, &page_failure);
+    onet_model_free(model);
+    return status;
+}
+
+/* ---- Speed ------------------------------------------------------------------------------------------- */
+
+/* Sets per second of training (or, with ordering, of greedy search) with the network of a preset. Returns 0
+ * on failure. */
+EXPORT(page_speed)
+double page_speed(const char *preset, const char *kernels, int ordering, double seconds) {
+    onet_speed_options o;
+    onet_speed speed;
+    onet_speed_defaults(&o, sizeof o);
+    if (onet_settings_preset(&o.settings, preset, &page_failure)) return 0;
+    o.settings.width = 2;
+    o.kernels = kernels;
+    o.threads = 1;
+    o.device = "cpu";
+    o.seconds = seconds;
+    onet_status status =
+        ordering ? onet_speed_order(&speed, &o, &page_failure) : onet_speed_train(&speed, &o, &page_failure);
+    return status ? 0 : speed.sets_per_second;
+}
