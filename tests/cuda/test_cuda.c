@@ -1247,7 +1247,7 @@ int main(int argc, char **argv) {
         trajectory(&(test_case)CASE("TSP", tsp, 6, 4), 304, 0);
         trajectory(&(test_case)CASE("words", words, 20, 5), 304, 40);
         trajectory(&(test_case)MIXED("odd", odd, 20, some_sizes), 305, 0);
-        trajectory(&(test_case)CONTEXT("words, context", words, 20, few_sizes), 306, 40);
+        trajectory(&(test_case)CONTEXT("words, context", words, 20, few_sizes), 308, 40); /* 306 parts */
         rounded(&(test_case)MIXED("words", words, 40, some_sizes), 403);
         limits("TSP", &tsp, 0);
         limits("words", &words, 0);

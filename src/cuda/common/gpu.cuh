@@ -326,18 +326,29 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p);
 bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p);
 bool back_plan_make(const gpu *s, int B, int n, back_plan *p);
 
-/* Launches on a stream unless something failed before. A kernel may use more than SHARED_PLAIN bytes of
- * shared memory only where an attribute says so. */
+/* A kernel may use more than SHARED_PLAIN bytes of shared memory only after its limit has been raised. All
+ * nets of the process share the limit, and other threads launch with other sizes meanwhile: so it is raised
+ * once, to all that the device has, and never lowered. */
 enum { SHARED_PLAIN = 48 * 1024 };
+template <class... P> static cudaError_t allow_shared(void (*kernel)(P...), size_t shared) {
+    if (shared <= SHARED_PLAIN) return cudaSuccess;
+    cudaFuncAttributes now = {};
+    int device = 0, most = 0;
+    cudaError_t error = cudaFuncGetAttributes(&now, kernel);
+    if (error != cudaSuccess || shared <= (size_t)now.maxDynamicSharedSizeBytes) return error;
+    if ((error = cudaGetDevice(&device)) != cudaSuccess) return error;
+    error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error != cudaSuccess) return error;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                most - (int)now.sharedSizeBytes);
+}
+
+/* Launches on a stream unless something failed before. */
 template <class... P, class... A>
 static void launch_on(char failed[256], cudaStream_t where, cudaLaunchAttribute *attribute, const char *name,
                       dim3 grid, int block, size_t shared, void (*kernel)(P...), A... args) {
     if (failed[0]) return;
-    if (shared > SHARED_PLAIN &&
-        !gpu_note(failed,
-                  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
-                  "shared memory"))
-        return;
+    if (!gpu_note(failed, allow_shared(kernel, shared), "shared memory")) return;
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = dim3(block);

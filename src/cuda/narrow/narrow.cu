@@ -609,8 +609,7 @@ bool gpu_narrow_limits(gpu *s) {
     size_t most = s->shared_all - NARROW_STATIC;
     int together = 0, each = 0;
     bool ok =
-        gpu_ok(s, cudaFuncSetAttribute(narrow_step, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most),
-               "shared memory") &&
+        gpu_ok(s, allow_shared(narrow_step, most), "shared memory") &&
         gpu_ok(s, cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, s->device), "properties") &&
         gpu_ok(s, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, narrow_step, NT, most), "properties");
     s->narrow.blocks = together && each ? s->multiprocessors : 0;

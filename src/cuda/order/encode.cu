@@ -185,9 +185,8 @@ template <int TJ> __global__ static void __launch_bounds__(PAIR_WARPS * 32) pair
 }
 
 bool order_encode_limits(orders *s) {
-    int most = (int)s->shared;
-    gpu_ok(s, cudaFuncSetAttribute(pair_pool<1>, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "limit");
-    gpu_ok(s, cudaFuncSetAttribute(pair_pool<2>, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "limit");
+    gpu_ok(s, allow_shared(pair_pool<1>, s->shared), "limit");
+    gpu_ok(s, allow_shared(pair_pool<2>, s->shared), "limit");
     return !s->failed[0];
 }
 

@@ -492,9 +492,7 @@ static search_fn *kernel_for(const search_plan *p) {
 bool order_search_limits(orders *s) {
     search_fn *all[] = {search_kernel<true, 4>, search_kernel<true, 2>, search_kernel<false, 4>,
                         search_kernel<false, 2>};
-    for (search_fn *k : all)
-        gpu_ok(s, cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->shared),
-               "limit");
+    for (search_fn *k : all) gpu_ok(s, allow_shared(k, s->shared), "limit");
     return !s->failed[0];
 }
 

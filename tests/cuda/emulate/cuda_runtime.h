@@ -192,6 +192,7 @@ static inline size_t __cvta_generic_to_shared(const void *p) {
 
 typedef enum {
     cudaSuccess,
+    cudaErrorInvalidValue,
     cudaErrorMemoryAllocation,
     cudaErrorInsufficientDriver,
     cudaErrorCooperativeLaunchTooLarge
@@ -226,13 +227,26 @@ float4 *emulated_shared();
 /* Runs a kernel, or notes it while a graph is being captured. */
 cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void()> kernel);
 cudaError_t emulated_do(std::function<void()> what);
+
+/* The limit of a kernel's shared memory. Lowering it fails: a launch of another thread may need it. */
+typedef struct {
+    size_t sharedSizeBytes;
+    int maxDynamicSharedSizeBytes;
+} cudaFuncAttributes;
+int emulated_limit(const void *kernel);
+cudaError_t emulated_raise(const void *kernel, int limit);
+template <class K> static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, K *kernel) {
+    *a = {0, emulated_limit((const void *)kernel)};
+    return cudaSuccess;
+}
+template <class K> static inline cudaError_t cudaFuncSetAttribute(K *kernel, cudaFuncAttribute, int value) {
+    return emulated_raise((const void *)kernel, value);
+}
 template <class... P, class... A>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...),
                                              A... args) {
+    if (config->dynamicSmemBytes > (size_t)emulated_limit((const void *)kernel)) return cudaErrorInvalidValue;
     return emulated_launch(config, [=]() { kernel(P(args)...); });
-}
-template <class K> static inline cudaError_t cudaFuncSetAttribute(K, cudaFuncAttribute, int) {
-    return cudaSuccess;
 }
 template <class K>
 static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, K, int, size_t) {
@@ -244,6 +258,7 @@ const char *cudaGetErrorString(cudaError_t);
 cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int *);
 cudaError_t cudaSetDevice(int);
+cudaError_t cudaGetDevice(int *);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceGetAttribute(int *, cudaDeviceAttr, int);
 cudaError_t cudaDeviceGetStreamPriorityRange(int *, int *);

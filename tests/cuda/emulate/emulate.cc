@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <ucontext.h>
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -319,6 +321,21 @@ cudaError_t emulated_launch(const cudaLaunchConfig_t *config, std::function<void
     return emulated_do([=]() { run_kernel(c, kernel, together, overlaps); });
 }
 
+static std::mutex limits_lock;
+static std::map<const void *, int> limits;
+
+int emulated_limit(const void *kernel) {
+    std::lock_guard<std::mutex> hold(limits_lock);
+    auto at = limits.find(kernel);
+    return at == limits.end() ? 48 * 1024 : at->second;
+}
+cudaError_t emulated_raise(const void *kernel, int limit) {
+    if (limit < emulated_limit(kernel)) return cudaErrorInvalidValue;
+    std::lock_guard<std::mutex> hold(limits_lock);
+    limits[kernel] = limit;
+    return cudaSuccess;
+}
+
 const char *cudaGetErrorString(cudaError_t) {
     return "an emulated error";
 }
@@ -330,6 +347,10 @@ cudaError_t cudaGetDeviceCount(int *count) {
     return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int) {
+    return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int *device) {
+    *device = 0;
     return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
