@@ -43,29 +43,6 @@ typedef struct ordering {
     size_t step_room;
 } ordering;
 
-static onet_status fits_model(const ordering *o, const onet_record *r, const char *name, onet_error *err) {
-    const onet_words *words = onet_model_words(o->model);
-    int width = onet_model_settings(o->model)->width, own = onet_record_width(r);
-    long line = onet_record_line(r);
-    bool text = onet_record_format(r) == ONET_FORMAT_TEXT;
-    if (!words && !own)
-        return fail(err, ONET_BAD,
-                    "%s:%ld: the items are words%s, but %s orders items of %d number%s; name another model%s",
-                    name, line, text ? " of plain text" : "", o->v->model, width, width == 1 ? "" : "s",
-                    text ? ", or the --format of these data" : "");
-    if (words && own)
-        return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words; name another model",
-                    name, line, o->v->model);
-    const onet_columns *columns = onet_model_columns(o->model);
-    if (columns) width = onet_columns_width(columns);
-    if (!words && own != width)
-        return fail(err, ONET_BAD,
-                    "%s:%ld: an item has %d feature%s, but %s orders items of %d; give it such items, or "
-                    "another model",
-                    name, line, own, own == 1 ? "" : "s", o->v->model, width);
-    return ONET_OK;
-}
-
 /* The records as sets; an order that they came with is looked at only to score it. */
 static onet_status gather(const ordering *o, onet_sets **sets, const char *name, onet_error *err) {
     const onet_words *words = onet_model_words(o->model);
@@ -142,7 +119,7 @@ static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
         onet_error bad;
         onet_status status = *r ? ONET_OK : onet_record_new(r, &bad);
         if (!status) status = onet_reader_next(in, *r, &end, &bad);
-        if (!status && !end) status = fits_model(o, *r, onet_reader_name(in), &bad);
+        if (!status && !end) status = ordering_fits(o->model, o->v->model, *r, onet_reader_name(in), &bad);
         if (!status && !end && o->v->score && !onet_record_order(*r))
             status = fail(&bad, ONET_BAD, "%s:%ld: the set has no order to score; give it an 'order'",
                           onet_reader_name(in), onet_record_line(*r));
@@ -217,16 +194,11 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         return fail(err, ONET_USAGE,
                     "--score looks at the order that is there, and gives all its steps; leave out %s",
                     v->steps ? "--steps" : "--top");
-    if (!v->order.beam) v->order.beam = v->order.top > 5 ? v->order.top : 5;
-    if (v->order.decode == ONET_BEAM && v->order.top > v->order.beam)
-        return fail(err, ONET_USAGE, "--top %d is more than the beam of %d can find; set --beam %d",
-                    v->order.top, v->order.beam, v->order.top);
-    if (v->order.decode == ONET_GREEDY && v->order.top > 1)
-        return fail(err, ONET_USAGE,
-                    "--decode greedy finds one order, not the %d of --top; use beam or sample", v->order.top);
+    onet_status status = ordering_check(&v->order, err);
+    if (status) return status;
     onet_model *model = NULL;
     ordering *o = calloc(1, sizeof *o);
-    onet_status status = o ? ONET_OK : fail_memory(err, "the sets");
+    if (!o) status = fail_memory(err, "the sets");
     if (!status && processes_first()) status = check_place(v, count, operands, err);
     if ((status = world_agree(processes(), status, err))) {
         free(o);

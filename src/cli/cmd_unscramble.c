@@ -1,16 +1,14 @@
 /* ordernet unscramble: puts the words given in order, or those of each line that is typed. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/model_path.h"
+#include "sentences/bag.h"
 
 typedef struct unscramble_values {
     const char *model, *kernels;
@@ -23,69 +21,25 @@ static void defaults(void *values) {
     v->beam = 120; /* all orders of five words */
 }
 
-/* The words of one bag, as the user wrote them. */
-typedef struct bag {
-    char **word; /* [n]; they point into the user's own text */
-    int32_t *row;
-    size_t n, room, row_room;
-} bag;
-
-static onet_status add_words(bag *b, char *text, const onet_words *words, onet_error *err) {
-    if (utf8_valid(text, strlen(text)) < strlen(text))
-        return fail(err, ONET_BAD, "the words are not UTF-8; is the terminal set to UTF-8?");
-    char *rest;
-    for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
-        if (b->n >= 1000) return fail(err, ONET_USAGE, "1000 words at most can be put in order here");
-        if (!array_reserve(&b->word, &b->room, b->n + 1, sizeof *b->word) ||
-            !array_reserve(&b->row, &b->row_room, b->n + 1, sizeof *b->row))
-            return fail_memory(err, "the words");
-        b->row[b->n] = onet_words_find(words, word, strlen(word), NULL);
-        b->word[b->n++] = word;
+/* As the user wrote them, with their probabilities. */
+static onet_status print_orders(const bag *b, const onet_answer *a, int top, onet_error *err) {
+    bag_reading *readings = array_new((size_t)top, sizeof *readings);
+    if (!readings) return fail_memory(err, "the orders");
+    int count = bag_readings(b, a, top, readings);
+    for (int k = 0; k < count; k++) {
+        printf("%5.1f%%  ", 100 * readings[k].probability);
+        for (size_t i = 0; i < b->n; i++)
+            printf("%s%s", b->word[readings[k].order[i]], i + 1 < b->n ? " " : "\n");
     }
+    free(readings);
     return ONET_OK;
-}
-
-/* Do two orders read the same? They may differ in which of two equal words stands first. */
-static bool reads_same(const bag *b, const int32_t *x, const int32_t *y) {
-    for (size_t i = 0; i < b->n; i++)
-        if (strcmp(b->word[x[i]], b->word[y[i]])) return false;
-    return true;
-}
-
-/* Orders that read the same are shown once, with their probabilities added up. */
-static void print_orders(const bag *b, const onet_answer *a, int top) {
-    for (int shown = 0, k = 0; k < a->found && shown < top; k++) {
-        const int32_t *order = a->order + (size_t)k * b->n;
-        bool before = false;
-        for (int j = 0; j < k && !before; j++) before = reads_same(b, a->order + (size_t)j * b->n, order);
-        if (before) continue;
-        double probability = 0;
-        for (int j = k; j < a->found; j++)
-            if (reads_same(b, a->order + (size_t)j * b->n, order)) probability += exp(a->logprob[j]);
-        printf("%5.1f%%  ", 100 * probability);
-        for (size_t i = 0; i < b->n; i++) printf("%s%s", b->word[order[i]], i + 1 < b->n ? " " : "\n");
-        shown++;
-    }
-}
-
-/* How many orders may read like one of them: the product of the factorials of the repeats, capped. */
-static int repeats(const bag *b, int cap) {
-    int product = 1;
-    for (size_t i = 0; i < b->n; i++) {
-        int nth = 1;
-        for (size_t j = 0; j < i; j++) nth += !strcmp(b->word[i], b->word[j]);
-        if (nth > cap / product) return cap;
-        product *= nth;
-    }
-    return product;
 }
 
 static onet_status unscramble(const bag *b, const onet_model *model, const unscramble_values *v,
                               onet_error *err) {
     if (!b->n) return ONET_OK;
     const onet_words *words = onet_model_words(model);
-    int same = repeats(b, 1000), beam = v->beam < v->top ? v->top : v->beam;
-    int top = v->top * same < beam ? v->top * same : beam;
+    int beam = v->beam < v->top ? v->top : v->beam, top = bag_orders(b, v->top, beam);
     onet_order_options o = {
         .size = sizeof o, .beam = beam, .top = top, .threads = v->threads, .kernels = v->kernels};
     size_t start[2] = {0, b->n};
@@ -101,7 +55,7 @@ static onet_status unscramble(const bag *b, const onet_model *model, const unscr
     onet_status status = answer.order && answer.logprob ? onet_orderer_new(&orderer, model, &o, err)
                                                         : fail_memory(err, "the orders");
     if (!status) status = onet_orderer_run(orderer, &set, &answer, err);
-    if (!status) print_orders(b, &answer, v->top);
+    if (!status) status = print_orders(b, &answer, v->top, err);
     onet_orderer_free(orderer);
     free(answer.order);
     free(answer.logprob);
@@ -123,7 +77,7 @@ static onet_status unscramble_lines(const onet_model *model, const unscramble_va
         status = input_line(in, &line, NULL, &number, err);
         if (status || !line) break;
         b.n = 0;
-        status = add_words(&b, line, onet_model_words(model), err);
+        status = bag_add(&b, line, onet_model_words(model), err);
         if (!status && !terminal && b.n && blank) printf("\n"); /* an empty line between two answers */
         blank |= b.n > 0;
         if (!status) status = unscramble(&b, model, v, err);
@@ -135,8 +89,7 @@ static onet_status unscramble_lines(const onet_model *model, const unscramble_va
     }
     if (terminal && !status) printf("\n");
     input_close(in);
-    free(b.word);
-    free(b.row);
+    bag_free(&b);
     return status;
 }
 
@@ -149,11 +102,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     } else if (!status) {
         bag b = {.n = 0};
         for (int i = 0; i < count && !status; i++)
-            status = add_words(&b, operands[i], onet_model_words(model), err);
+            status = bag_add(&b, operands[i], onet_model_words(model), err);
         if (!status && !b.n) status = fail(err, ONET_USAGE, "there are no words to put in order");
         if (!status) status = unscramble(&b, model, v, err);
-        free(b.word);
-        free(b.row);
+        bag_free(&b);
     }
     onet_model_free(model);
     return status;

@@ -8,25 +8,45 @@
 
 #include "base/error.h"
 
-onet_status model_path(char *path, size_t size, const char *name, onet_error *err) {
-    static const char *const places[] = {"models", "../share/ordernet/models", "../share/ordernet"};
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+/* The folder that the program stands in. */
+static void program_folder(char folder[PATH_MAX]) {
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
     if (length < 0) length = 0;
-    program[length] = '\0';
-    char *slash = strrchr(program, '/');
+    folder[length] = '\0';
+    char *slash = strrchr(folder, '/');
     if (slash)
         *slash = '\0';
     else
-        snprintf(program, sizeof program, ".");
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int need = snprintf(path, size, "%s/%s/%s", program, places[i], name);
-        if (need > 0 && (size_t)need < size && access(path, R_OK) == 0) return ONET_OK;
+        snprintf(folder, PATH_MAX, ".");
+}
+
+/* Writes the path of the first of the places, ended by NULL, that has the file. */
+static bool find_beside(char *path, size_t size, const char *const *places, const char *name) {
+    char folder[PATH_MAX];
+    program_folder(folder);
+    for (; *places; places++) {
+        int need = snprintf(path, size, "%s/%s/%s", folder, *places, name);
+        if (need > 0 && (size_t)need < size && access(path, R_OK) == 0) return true;
     }
+    return false;
+}
+
+onet_status model_path(char *path, size_t size, const char *name, onet_error *err) {
+    static const char *const places[] = {"models", "../share/ordernet/models", "../share/ordernet", NULL};
+    if (find_beside(path, size, places, name)) return ONET_OK;
+    char folder[PATH_MAX];
+    program_folder(folder);
     return fail(err, ONET_IO,
                 "the model %s was not found in %s/models nor in %s/../share/ordernet/models; name one with "
                 "--model FILE",
-                name, program, program);
+                name, folder, folder);
+}
+
+bool page_path(char *path, size_t size) {
+    static const char *const places[] = {"build/page", "../share/ordernet/page", NULL};
+    if (!find_beside(path, size, places, "index.html")) return false;
+    *strrchr(path, '/') = '\0';
+    return true;
 }
 
 onet_status model_load_words(onet_model **model, const char *path, onet_error *err) {

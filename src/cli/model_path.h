@@ -3,6 +3,7 @@
 #ifndef CLI_MODEL_PATH_H
 #define CLI_MODEL_PATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "ordernet.h"
@@ -10,6 +11,10 @@
 /* Writes the path of the shipped model `name` ("words.safetensors"). When it stands nowhere: ONET_IO and a
  * sentence with the places looked at and the option to give. */
 onet_status model_path(char *path, size_t size, const char *name, onet_error *err);
+
+/* Writes the path of the folder with the page's static files: build/page beside the program, or
+ * share/ordernet/page of its installation. False where there is none. */
+bool page_path(char *path, size_t size);
 
 /* Loads a model that orders words: from the path, or where it is NULL the shipped one. */
 onet_status model_load_words(onet_model **model, const char *path, onet_error *err);

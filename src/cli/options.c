@@ -156,6 +156,14 @@ static onet_status set_sizes(const option *o, option_sizes *field, const char *t
     return ONET_OK;
 }
 
+static onet_status add_to_list(const option *o, option_list *field, const char *text, onet_error *err) {
+    int most = (int)(sizeof field->value / sizeof *field->value);
+    if (field->count == most)
+        return fail(err, ONET_USAGE, "option --%s can be given at most %d times", o->name, most);
+    field->value[field->count++] = text;
+    return ONET_OK;
+}
+
 static onet_status set_value(const option *o, void *values, const char *text, onet_error *err) {
     void *field = (char *)values + o->field;
     switch (o->kind) {
@@ -181,6 +189,8 @@ static onet_status set_value(const option *o, void *values, const char *text, on
         return set_choice(o, field, text, err);
     case OPTION_SIZES:
         return set_sizes(o, field, text, err);
+    case OPTION_LIST:
+        return add_to_list(o, field, text, err);
     }
     return ONET_OK;
 }
@@ -261,6 +271,7 @@ bool option_default(const option *o, const void *values, char *text, size_t size
     switch (o->kind) {
     case OPTION_FLAG:
     case OPTION_OFF:
+    case OPTION_LIST:
         break;
     case OPTION_CHARACTER:
         break;

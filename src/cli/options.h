@@ -20,8 +20,14 @@ typedef enum option_kind {
     OPTION_CHARACTER, /* int: a character of ASCII */
     OPTION_CHOICE,    /* int or enum: the value of one of `choices` */
     OPTION_NAME,      /* const char *: the name of one of `choices` */
-    OPTION_SIZES      /* option_sizes: "5-20,25,50" */
+    OPTION_SIZES,     /* option_sizes: "5-20,25,50" */
+    OPTION_LIST       /* option_list: may be given several times */
 } option_kind;
+
+typedef struct option_list {
+    int count;
+    const char *value[64];
+} option_list;
 
 typedef struct option_sizes {
     int count;

@@ -36,6 +36,41 @@ onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char
     return ONET_OK;
 }
 
+onet_status ordering_check(onet_order_options *o, onet_error *err) {
+    if (!o->beam) o->beam = o->top > 5 ? o->top : 5;
+    if (o->decode == ONET_BEAM && o->top > o->beam)
+        return fail(err, ONET_USAGE, "--top %d is more than the beam of %d can find; set --beam %d", o->top,
+                    o->beam, o->top);
+    if (o->decode == ONET_GREEDY && o->top > 1)
+        return fail(err, ONET_USAGE,
+                    "--decode greedy finds one order, not the %d of --top; use beam or sample", o->top);
+    return ONET_OK;
+}
+
+onet_status ordering_fits(const onet_model *model, const char *model_name, const onet_record *r,
+                          const char *name, onet_error *err) {
+    const onet_words *words = onet_model_words(model);
+    int width = onet_model_settings(model)->width, own = onet_record_width(r);
+    long line = onet_record_line(r);
+    bool text = onet_record_format(r) == ONET_FORMAT_TEXT;
+    if (!words && !own)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: the items are words%s, but %s orders items of %d number%s; name another model%s",
+                    name, line, text ? " of plain text" : "", model_name, width, width == 1 ? "" : "s",
+                    text ? ", or the --format of these data" : "");
+    if (words && own)
+        return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words; name another model",
+                    name, line, model_name);
+    const onet_columns *columns = onet_model_columns(model);
+    if (columns) width = onet_columns_width(columns);
+    if (!words && own != width)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: an item has %d feature%s, but %s orders items of %d; give it such items, or "
+                    "another model",
+                    name, line, own, own == 1 ? "" : "s", model_name, width);
+    return ONET_OK;
+}
+
 onet_status answer_room_make(answer_room *r, const onet_sets *sets, int top, bool steps, onet_error *err) {
     size_t items = sets->start[sets->count] - sets->start[0], orders, places;
     if (!size_mul(sets->count, (size_t)top, &orders) || !size_mul(items, (size_t)top, &places) ||

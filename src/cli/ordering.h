@@ -39,6 +39,12 @@
 onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char *path,
                           const onet_order_options *options, onet_error *err);
 
+/* Fills in the beam where it is 0; ONET_USAGE if the search cannot find so many orders. */
+onet_status ordering_check(onet_order_options *options, onet_error *err);
+/* ONET_BAD if the items of the record are not such as the model orders. name: the file that it is of. */
+onet_status ordering_fits(const onet_model *model, const char *model_name, const onet_record *record,
+                          const char *name, onet_error *err);
+
 /* Arrays for the answers to many sets, in one block an array. */
 typedef struct answer_room {
     onet_answer *answers;
