@@ -32,11 +32,11 @@ CPPFLAGS  += -Iinclude -Isrc -D_GNU_SOURCE
 CFLAGS    ?= $(OPT) -g
 ALLCFLAGS  = -std=c11 -fPIC -fvisibility=hidden -pthread -ffp-contract=off $(WARN) $(CFLAGS) $(SAN)
 LIB_LIBS  := -lz -llzma -lutf8proc -lm -ldl -pthread
-CLI_LIBS  := -ljansson -lcairo
+CLI_LIBS  := -ljansson -lcairo -lmicrohttpd
 
 # The folders in the order in which data flows through them.
 LIB_DIRS  := base data words model kernels train decode evaluate tsp
-CLI_DIRS  := sentences tours show cli
+CLI_DIRS  := sentences tours show serve cli
 LIB_SRC   := $(foreach d,$(LIB_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 CLI_SRC   := $(foreach d,$(CLI_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)

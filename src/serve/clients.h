@@ -1,0 +1,35 @@
+/* The open connections, and how long each has been waited for: a client that sends its request or takes its
+ * answer too slowly is cut off. */
+#ifndef SERVE_CLIENTS_H
+#define SERVE_CLIENTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct client {
+    int fd;
+    double
+        since; /* when its time began: the connection, the last answer, or this answer; 0: it waits for us */
+    bool cut;
+    struct client *next, **link;
+} client;
+
+typedef struct clients {
+    pthread_mutex_t lock;
+    client *first;
+} clients;
+
+void clients_start(clients *c);
+/* NULL: no memory. */
+client *clients_add(clients *c, int fd);
+/* Before its descriptor is closed. */
+void clients_remove(clients *c, client *gone);
+/* Its time begins anew. */
+void client_waited_for(clients *c, client *who);
+/* It waits for its answer: no time runs. */
+void client_waits(clients *c, client *who);
+/* Shuts down the connections whose time is longer than `seconds`; returns how many. */
+size_t clients_cut(clients *c, double seconds);
+
+#endif

@@ -1,0 +1,54 @@
+/* The models that are served, by name. A reload puts a new version beside the old one, which lives until the
+ * last request that began with it has its answer. */
+#ifndef SERVE_MODELS_H
+#define SERVE_MODELS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "ordernet.h"
+
+enum { MODELS = 64, MODEL_NAME = 64 };
+
+typedef struct model_version {
+    atomic_int users;
+    onet_model *model;
+    char checksum[65];
+    struct stat file; /* as it was when it was read */
+    time_t loaded;
+} model_version;
+
+typedef struct model_slot {
+    char name[MODEL_NAME + 1]; /* letters, digits, '-', '_' and '.' */
+    char *path;
+    pthread_mutex_t lock; /* of `now` */
+    model_version *now;
+    atomic_uint loads;
+} model_slot;
+
+typedef struct models {
+    int count;
+    model_slot slot[MODELS];
+} models;
+
+/* Loads a model and adds it. given: "NAME=FILE". */
+onet_status models_add(models *m, const char *given, onet_error *err);
+void models_free(models *m);
+
+/* The model of that name [length]; NULL: there is none. */
+model_slot *models_find(models *m, const char *name, size_t length);
+/* "tsp, words" into text [size]; returns text. */
+const char *models_names(const models *m, char *text, size_t size);
+
+/* The version that new requests get; give it back with model_release. */
+model_version *model_take(model_slot *slot);
+void model_release(model_version *version);
+
+/* Reads the file again if it is another one than was loaded; *changed: whether it was. After a failure the
+ * old version stays. */
+onet_status model_reload(model_slot *slot, bool *changed, onet_error *err);
+
+#endif
