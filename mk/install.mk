@@ -1,4 +1,5 @@
-# make install PREFIX= DESTDIR= LIBDIR=: program, libraries, header, man page, completions, shipped models.
+# make install PREFIX= DESTDIR= LIBDIR=: program, libraries, header, man page, completions, shipped models, and the page
+# if it has been built.
 LIBDIR    ?= $(PREFIX)/lib
 INSTALL   ?= install
 SHARE     := $(PREFIX)/share
@@ -35,6 +36,9 @@ install: all $(B)/ordernet.1 $(COMPLETE)
 	$(INSTALL) -m 644 $(B)/ordernet.zsh $(DESTDIR)$(SHARE)/zsh/site-functions/_ordernet
 	$(INSTALL) -m 644 $(B)/ordernet.fish $(DESTDIR)$(SHARE)/fish/vendor_completions.d/ordernet.fish
 	for m in $(MODELS); do $(INSTALL) -m 644 $$m $(DESTDIR)$(SHARE)/ordernet/models/ || exit 1; done
+	@# The page, if make page has built it: ordernet serve has it at /.
+	[ ! -f $(B)/page/index.html ] || (cd $(B)/page && find . -type f) | while read -r f; do \
+	    $(INSTALL) -D -m 644 $(B)/page/$$f $(DESTDIR)$(SHARE)/ordernet/page/$$f || exit 1; done
 	@# The loader finds a new library in /usr/local/lib only through its cache.
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig 2>/dev/null || true
 

@@ -1,13 +1,24 @@
 # The server has docs/openapi.json in it (src/serve/openapi.c).
 $(B)/src/serve/openapi.o: docs/openapi.json
 
-# The server through real sockets.
+# The server through real sockets; a program with sanitizers gets more time.
 check-serve: $(PROGRAM)
 	@if ! command -v python3 >/dev/null; then echo "skipped: no python3 here, the server was not asked anything"; \
-	else ORDERNET=$(PROGRAM) python3 tests/serve/test_serve.py; fi
+	else ORDERNET=$(PROGRAM) PATIENCE=$(if $(SAN),3,1) python3 tests/serve/test_serve.py; fi
 CHECKS    += check-serve
+ASAN_CHECKS += check-serve
+TSAN_TESTS  += serve_request
 
-# Needs clang's libFuzzer only for `make fuzz-request`; the parser of requests without the engine.
+# Ten minutes of mixed load; not part of make check.
+check-soak: $(PROGRAM)
+	ORDERNET=$(PROGRAM) python3 tests/serve/soak.py $(SOAK_SECONDS)
+
+# Load by wrk (Debian: wrk) and the share of the engine's own rate that is served.
+bench-serve: $(PROGRAM) $(B)/bench/serve_engine
+	@command -v wrk >/dev/null || { echo "wrk is not installed (Debian: wrk)"; exit 1; }
+	ORDERNET=$(PROGRAM) ENGINE=$(B)/bench/serve_engine python3 bench/serve.py $(BENCH_ARGS)
+
+# The parser of requests, without the engine.
 $(B)/fuzz/replay_request build/fuzz/fuzz_request: $(patsubst %,$(B)/src/serve/%.o,envelope fields models sets text)
 
-.PHONY: check-serve
+.PHONY: check-serve check-soak bench-serve

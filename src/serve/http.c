@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,7 +19,7 @@
 #include "serve/server.h"
 #include "serve/tour.h"
 
-enum { IO_THREADS = 2, HELD_BODIES = 64 };
+enum { IO_THREADS = 2, HELD_BODIES = 64, REPLY_HEADER = 4096 };
 
 struct server {
     server_options o;
@@ -61,7 +62,7 @@ typedef struct exchange {
 
 static const char API_POLICY[] = "default-src 'none'; frame-ancestors 'none'";
 static const char PAGE_POLICY[] =
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; "
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
@@ -377,6 +378,9 @@ static void refuse(exchange *x, int code, const char *sentence) {
 static enum MHD_Result begin(exchange *x, const char *method) {
     bool posts = x->to <= ROUTE_UNSCRAMBLE;
     x->post = !strcmp(method, "POST");
+    if (MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size >
+        x->s->o.header)
+        refuse(x, 431, "the headers are longer than this server takes");
     if (!allowed(x)) refuse(x, 401, "this server asks for its token: 'Authorization: Bearer TOKEN'");
     if (posts && !x->post) refuse(x, 405, "this path takes POST");
     if (!posts && strcmp(method, "GET") && strcmp(method, "HEAD")) refuse(x, 405, "this path takes GET");
@@ -482,6 +486,20 @@ static void connected(void *context, struct MHD_Connection *connection, void **s
 
 /* ---- The server -------------------------------------------------------------------------------------- */
 
+/* Each connection may have a file of the page open beside its own descriptor; the rest is for models,
+ * standard streams and libmicrohttpd. */
+static onet_status allow_descriptors(const server *s, onet_error *err) {
+    struct rlimit limit;
+    rlim_t need = 2 * (rlim_t)s->o.connections + 64;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need) return ONET_OK;
+    limit.rlim_cur = need;
+    if (need <= limit.rlim_max && !setrlimit(RLIMIT_NOFILE, &limit)) return ONET_OK;
+    return fail(err, ONET_USAGE,
+                "--connections %d may need %llu open files, but this process may have %llu; allow fewer "
+                "connections, or raise the limit (ulimit -n)",
+                s->o.connections, (unsigned long long)need, (unsigned long long)limit.rlim_max);
+}
+
 static onet_status listen_at(server *s, onet_error *err) {
     char port[16];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found;
@@ -492,13 +510,13 @@ static onet_status listen_at(server *s, onet_error *err) {
      * last bytes, and keeps the connection until its time is over. */
     unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (found->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
-    /* The header's memory also has to hold what libmicrohttpd makes of it. */
-    s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, s, MHD_OPTION_SOCK_ADDR, found->ai_addr,
-                                 MHD_OPTION_THREAD_POOL_SIZE, (unsigned)IO_THREADS,
-                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, s->o.header, MHD_OPTION_CONNECTION_LIMIT,
-                                 (unsigned)s->o.connections, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u,
-                                 MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED,
-                                 completed, s, MHD_OPTION_NOTIFY_CONNECTION, connected, s, MHD_OPTION_END);
+    /* The headers of the answer stand in the same memory as those of the request. */
+    s->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, handle, s, MHD_OPTION_SOCK_ADDR, found->ai_addr, MHD_OPTION_THREAD_POOL_SIZE,
+        (unsigned)IO_THREADS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, s->o.header + REPLY_HEADER,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)s->o.connections, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u,
+        MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED, completed, s,
+        MHD_OPTION_NOTIFY_CONNECTION, connected, s, MHD_OPTION_END);
     freeaddrinfo(found);
     if (s->daemon) return ONET_OK;
     return fail(err, ONET_IO, "cannot listen at %s, port %d; is the port in use, or the address not here?",
@@ -517,6 +535,7 @@ onet_status server_start(server **result, models *m, const server_options *optio
     for (int i = 0; i < m->count && !status; i++)
         status = batcher_new(&s->batch[i], &m->slot[i], &s->o.batch, err);
     if (!status) status = solver_new(&s->tours, s->o.batch.kernels, err);
+    if (!status) status = allow_descriptors(s, err);
     if (!status) status = listen_at(s, err);
     if (status)
         server_stop(s);
