@@ -3,7 +3,7 @@
 WASM_CC     ?= clang
 WASM_B      := $(B)/wasm
 PAGE        := $(B)/page
-WASM_FLAGS  := --target=wasm32-wasi --sysroot=/usr -std=c11 -Os -ffp-contract=off -fvisibility=hidden \
+WASM_FLAGS  := --target=wasm32-wasi --sysroot=/usr -std=c11 -Oz -ffp-contract=off -fvisibility=hidden \
                -Iinclude -Isrc -D_GNU_SOURCE $(WARN)
 # Files of src/base that depend on the operating system have a counterpart of the same name in src/wasm.
 WASM_ENTRY  := src/wasm/page.c src/wasm/tours.c
@@ -20,7 +20,8 @@ $(WASM_B)/%.o: %.c
 	$(call say,WASM $<)
 	$(Q)$(WASM_CC) $(WASM_FLAGS) -msimd128 $(WASM_K) -MMD -MP -c $< -o $@
 # What takes the time; all else is small. The plain kernels stay plain.
-$(filter $(WASM_B)/src/kernels/% $(WASM_B)/src/decode/% $(WASM_B)/src/tsp/%,$(WASM_OBJ)): WASM_K := -O3
+$(patsubst %,$(WASM_B)/src/%.o,decode/encode decode/search tsp/exact tsp/matching): WASM_K := -O2
+$(patsubst %,$(WASM_B)/src/kernels/%.o,simd128 weights $(notdir $(basename $(wildcard src/kernels/cpu*.c)))): WASM_K := -O3
 $(WASM_B)/src/kernels/plain.o: WASM_K := -O3 -mno-simd128
 $(WASM_B)/tests/%.o: WASM_K := -Itests/portable -Itests
 # Exported to JavaScript, which needs no prototypes.
@@ -38,11 +39,16 @@ PAGE_ALL    := $(addprefix $(PAGE)/,$(PAGE_KEPT) models/words.safetensors sw.js)
 $(PAGE)/ordernet.wasm: $(WASM_PAGE)
 	@mkdir -p $(@D)
 	$(call say,LD $@)
-	$(Q)$(WASM_CC) $(WASM_LINK) -mexec-model=reactor -Wl,--strip-all $^ -lm -o $@
+	$(Q)$(WASM_CC) $(WASM_LINK) -mexec-model=reactor -Wl,--strip-all -Wl,--compress-relocations $^ -lm -o $@
 
-$(addprefix $(PAGE)/,$(PAGE_FILES)): $(PAGE)/%: page/%
+$(addprefix $(PAGE)/,$(filter-out %.js,$(PAGE_FILES))): $(PAGE)/%: page/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
+
+# Without indentation and the lines that are comments.
+$(addprefix $(PAGE)/,$(filter %.js,$(PAGE_FILES))): $(PAGE)/%: page/%
+	@mkdir -p $(@D)
+	$(Q)sed -e 's/^ *//' -e '/^\/\//d' -e '/^\/\*\*.*\*\/$$/d' -e '/^\/\*\*/,/\*\/$$/d' $< > $@
 
 $(PAGE)/models/%.safetensors: models/%.safetensors
 	@mkdir -p $(@D)
@@ -64,7 +70,7 @@ setup-page:
 
 # Tests of the library that run in Node.
 WASM_TESTS  := test_kernels
-$(WASM_B)/tests/%.wasm: $(WASM_B)/tests/%.o $(WASM_OBJ)
+$(WASM_B)/%.wasm: $(WASM_B)/%.o $(WASM_OBJ)
 	$(call say,LD $@)
 	$(Q)$(WASM_CC) $(WASM_LINK) $^ -lm -o $@
 
@@ -76,5 +82,20 @@ check-wasm:
 	else $(MAKE) --no-print-directory -s -j$$(nproc) $(WASM_TESTS:%=$(WASM_B)/tests/%.wasm) && \
 	    for t in $(WASM_TESTS); do node --no-warnings tests/portable/wasi.mjs $(WASM_B)/tests/$$t.wasm || exit 1; done; fi
 
-CHECKS    += check-wasm
-.PHONY: page setup-page check-wasm
+# The page itself, in a browser.
+check-page:
+	@if [ -z "$(WASM_HERE)" ]; then \
+	    echo "skipped: no clang for WebAssembly here (make setup-page), the page was not built"; \
+	elif ! command -v node >/dev/null || [ ! -d tests/page/node_modules/playwright-core ]; then \
+	    echo "skipped: no Node with playwright-core here (make setup-page), the page was not tested"; \
+	elif [ ! -x "$${CHROMIUM:-/usr/bin/chromium}" ]; then \
+	    echo "skipped: no Chromium here (make setup-page), the page was not tested"; \
+	else $(MAKE) --no-print-directory -s -j$$(nproc) page $(PROGRAM) && \
+	    node tests/page/test.mjs $(PAGE) ./$(PROGRAM); fi
+
+# simd128 against plain WebAssembly and against AVX2, in Node.
+bench-wasm: $(WASM_B)/bench/speed.wasm $(B)/bench/speed
+	node bench/wasm.mjs $^ $(BENCH_ARGS)
+
+CHECKS    += check-wasm check-page
+.PHONY: page setup-page check-wasm check-page bench-wasm

@@ -69,7 +69,7 @@ export class Engine {
       return this.#with([name], ([path]) => {
         const handle = this.#c.page_model_open(path);
         if (!handle) this.#refuse();
-        return { handle, width: this.#c.page_model_width(handle), words: this.#c.page_model_words(handle), parameters: this.#c.page_model_parameters(handle) };
+        return { handle, width: this.#c.page_model_width(handle), names: Array.from({ length: this.#c.page_model_width(handle) }, (_, j) => this.#text(this.#c.page_model_feature(handle, j))).filter(Boolean), words: this.#c.page_model_words(handle), parameters: this.#c.page_model_parameters(handle) };
       });
     } finally {
       this.#files.remove(name);
@@ -172,7 +172,7 @@ export class Engine {
     this.#files.put(file.name, file.bytes);
     try {
       return this.#with([file.name, columns.set ?? "", columns.rank ?? "", columns.features ?? ""], ([path, set, rank, features]) => {
-        const sets = this.#c.page_sets_read(path, model?.handle ?? 0, set, rank, features);
+        const sets = this.#c.page_sets_read(path, model?.handle ?? 0, set, rank, features, delimiter(columns));
         if (!sets) this.#refuse();
         return run(sets);
       });
@@ -221,7 +221,7 @@ export class Engine {
     this.#files.put(file.name, file.bytes);
     try {
       return this.#with([file.name, "ordered", columns.set ?? "", columns.rank ?? "", columns.features ?? ""], ([from, to, set, rank, features]) => {
-        if (this.#c.page_order_file(from, to, model.handle, set, rank, features)) this.#refuse();
+        if (this.#c.page_order_file(from, to, model.handle, set, rank, features, delimiter(columns))) this.#refuse();
         return this.#files.get("ordered");
       });
     } finally {
@@ -271,15 +271,10 @@ export class Engine {
   trained() {
     return this.#files.get("mine.safetensors") ?? this.#files.get("mine.best.safetensors");
   }
-
-  // ---- Speed
-
-  speed(preset, kernels, ordering, seconds) {
-    const rate = this.#with([preset, kernels], ([p, k]) => this.#c.page_speed(p, k, ordering ? 1 : 0, seconds));
-    if (!rate) this.#refuse();
-    return rate;
-  }
 }
+
+/** What separates the fields of a CSV file; 0: as the engine finds. */
+const delimiter = (columns) => columns.delimiter?.charCodeAt(0) ?? 0;
 
 /** The library's sentences begin in lower case, since the program puts its name before them. */
 function sentence(text) {

@@ -60,7 +60,8 @@ export async function startOwn(engine) {
   function showColumns(file, rows) {
     const box = $("own-columns"), names = rows[0];
     box.hidden = false;
-    const numeric = (c) => rows.slice(1, 20).every((row) => row[c] !== undefined && row[c] !== "" && Number.isFinite(Number(row[c])));
+    const number = (cell) => cell !== undefined && cell !== "" && Number.isFinite(Number(cell));
+    const numeric = (c) => rows.slice(1, 20).filter((row) => number(row[c])).length > Math.min(19, rows.length - 1) / 2; // the engine names the cell that is none
     const pick = (label, wanted) => {
       const select = el("select", {}, el("option", { value: "" }, "–"), ...names.map((name) => el("option", { value: name }, name)));
       select.value = names.find((name) => name.toLowerCase() === wanted) ?? "";
@@ -69,18 +70,19 @@ export async function startOwn(engine) {
     const [setLabel, set] = pick("Sets by", "set"), [rankLabel, rank] = pick("order by", "rank");
     const boxes = names.map((name, c) => {
       const tick = el("input", { type: "checkbox", value: name });
-      tick.checked = numeric(c) && name !== set.value && name !== rank.value;
+      tick.checked = numeric(c);
       return el("label", { class: "check" }, tick, name);
     });
     const apply = () => attempt(async () => {
-      const features = boxes.map((label) => label.firstChild).filter((tick) => tick.checked && tick.value !== set.value && tick.value !== rank.value).map((tick) => tick.value);
+      for (const label of boxes) label.hidden = [set.value, rank.value].includes(label.firstChild.value);
+      const features = boxes.filter((label) => !label.hidden && label.firstChild.checked).map((label) => label.firstChild.value);
       if (!set.value) throw new Error("Choose the column that says which rows make up a set.");
       if (!features.length) throw new Error("Choose at least one column of numbers to learn from.");
-      await use(file, { columns: { set: set.value, rank: rank.value, features: features.join(",") } });
+      await use(file, { columns: { set: set.value, rank: rank.value, features: features.join(","), delimiter: rows.delimiter } });
     });
     box.replaceChildren(setLabel, rankLabel, el("span", { class: "hint" }, "features"), ...boxes);
     box.onchange = apply;
-    if (rows.length <= EDITABLE) box.append(el("button", { onclick: () => edit(parseCsv(new TextDecoder().decode(file.bytes)), file.name) }, "Edit as a table"));
+    if (rows.length <= EDITABLE && $("own-grid").hidden) box.append(el("button", { onclick: () => edit([...parseCsv(new TextDecoder().decode(file.bytes))], file.name) }, "Edit as a table"));
     return apply();
   }
 
@@ -96,14 +98,18 @@ export async function startOwn(engine) {
 
   function edit(rows, name = "table.csv") {
     let timer = 0;
+    const show = () => {
+      const filled = rows.filter((row, r) => !r || row.some((cell) => cell !== ""));
+      return showColumns({ name, bytes: new TextEncoder().encode(writeCsv(filled)) }, filled);
+    };
     const grid = $("own-grid");
     grid.hidden = false;
     const changed = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => attempt(() => showColumns({ name, bytes: new TextEncoder().encode(writeCsv(rows.filter((row, r) => !r || row.some((cell) => cell !== "")))) }, rows)), 400);
+      timer = setTimeout(show, 400);
     };
     editTable(grid, rows, changed);
-    return attempt(() => showColumns({ name, bytes: new TextEncoder().encode(writeCsv(rows)) }, rows));
+    return show();
   }
 
   // ---- Training
@@ -186,9 +192,10 @@ export async function startOwn(engine) {
   async function takeModel(bytes, name = "mine.safetensors") {
     const facts = await engine.call("open", name, bytes);
     model = { ...facts, bytes, name };
-    $("own-new-hint").textContent = model.words
-      ? "One set of words per line."
-      : model.width === 1 ? "One set per line: numbers, separated by spaces." : `One set per line: items separated by spaces, the ${model.width} features of an item by commas, as in ${Array.from({ length: model.width }, (_, i) => i + 1).join(",")} ${Array.from({ length: model.width }, (_, i) => i + 4).join(",")}.`;
+    const example = (from) => Array.from({ length: model.width }, (_, i) => from + i).join(",");
+    $("own-new-hint").textContent = model.words ? "One set of words per line."
+      : model.width === 1 ? "One set per line: numbers, separated by spaces."
+        : `One set per line: items separated by spaces, the ${model.width} features of an item${model.names.length ? ` (${model.names.join(", ")})` : ""} by commas, as in ${example(1)} ${example(4)}.`;
   }
 
   async function openModel(given) {

@@ -1,7 +1,8 @@
 // CSV as far as the page needs it (the header, and small tables to edit), and the table that the user edits.
 import { el } from "./dom.js";
 
-/** The rows of a CSV text, at most `limit`: fields may be quoted, separated by comma, semicolon or tab. */
+/** The rows of a CSV text, at most `limit`: fields may be quoted. The header tells whether commas, semicolons or tabs
+ *  separate them; that is the property `delimiter` of what is returned. */
 export function parseCsv(text, limit = Infinity) {
   const head = text.slice(0, text.search(/\r?\n|$/));
   const comma = [",", ";", "\t"].sort((a, b) => head.split(b).length - head.split(a).length)[0];
@@ -21,7 +22,8 @@ export function parseCsv(text, limit = Infinity) {
     } else field += c;
   }
   if (field || rows.at(-1).length) rows.at(-1).push(field.replace(/\r$/, ""));
-  return rows.filter((row) => row.length && row.some((cell) => cell !== "")).slice(0, limit);
+  const filled = rows.filter((row) => row.some((cell) => cell !== "")).slice(0, limit);
+  return Object.assign(filled, { delimiter: comma });
 }
 
 export function writeCsv(rows) {

@@ -16,7 +16,8 @@ const calls = {
     const model = engine.open(name, bytes);
     if (models.has(name)) engine.close(models.get(name));
     models.set(name, model);
-    return { width: model.width, words: model.words, parameters: model.parameters };
+    const { handle, ...facts } = model;
+    return facts;
   },
   order: (name, set) => engine.order(models.get(name), set),
   choices: (name, set) => engine.choices(models.get(name), set),

@@ -27,10 +27,6 @@ EXPORT(page_kernels) const char *page_kernels(void) {
     return onet_kernels_here()[0];
 }
 
-EXPORT(page_version) const char *page_version(void) {
-    return onet_version();
-}
-
 onet_status page_no_memory(void) {
     strcpy(page_failure.text, "not enough memory for this; close other pages or give less");
     return ONET_MEMORY;
@@ -71,8 +67,16 @@ EXPORT(page_model_close) void page_model_close(onet_model *model) {
     onet_model_free(model);
 }
 
+/* Features of an item as the user gives it. */
 EXPORT(page_model_width) int page_model_width(const onet_model *model) {
-    return onet_model_settings(model)->width;
+    const onet_columns *columns = onet_model_columns(model);
+    return columns ? onet_columns_width(columns) : onet_model_settings(model)->width;
+}
+
+/* The name of feature j; NULL where it has none. */
+EXPORT(page_model_feature) const char *page_model_feature(const onet_model *model, int feature) {
+    const onet_columns *columns = onet_model_columns(model);
+    return columns ? onet_columns_name(columns, feature) : NULL;
 }
 
 /* Words in its vocabulary; 0: its items are numbers. */
@@ -82,11 +86,6 @@ EXPORT(page_model_words) int page_model_words(const onet_model *model) {
 
 EXPORT(page_model_parameters) int page_model_parameters(const onet_model *model) {
     return (int)onet_model_parameters(model, 1);
-}
-
-/* A value of the training record; NULL where there is none. */
-EXPORT(page_model_record) const char *page_model_record(const onet_model *model, const char *key) {
-    return onet_model_record(model, key);
 }
 
 /* The row of a word as the user wrote it; *known: whether it is the word's own. */
@@ -160,20 +159,24 @@ int page_choices(const onet_model *model, const float *items, const int32_t *row
 
 /* ---- Sets -------------------------------------------------------------------------------------------- */
 
-/* Empty names: the defaults. model, where it is not NULL, has the vocabulary of words. NULL on failure. */
+/* How a file is read. Empty names: the defaults, or those of the model's columns; delimiter: of CSV, 0 for
+ * its own. model, where it is not NULL, also has the vocabulary of words. */
 static onet_read_options reading(const onet_model *model, const char *set, const char *rank,
-                                 const char *features) {
+                                 const char *features, int delimiter) {
     return (onet_read_options){.size = sizeof(onet_read_options),
                                .set_column = *set ? set : NULL,
                                .rank_column = *rank ? rank : NULL,
                                .features = *features ? features : NULL,
-                               .words = model ? onet_model_words(model) : NULL};
+                               .words = model ? onet_model_words(model) : NULL,
+                               .columns = model ? onet_model_columns(model) : NULL,
+                               .delimiter = delimiter};
 }
 
+/* NULL on failure. */
 EXPORT(page_sets_read)
 onet_sets *page_sets_read(const char *path, const onet_model *model, const char *set, const char *rank,
-                          const char *features) {
-    onet_read_options o = reading(model, set, rank, features);
+                          const char *features, int delimiter) {
+    onet_read_options o = reading(model, set, rank, features, delimiter);
     onet_sets *sets;
     return onet_sets_read(&sets, path, &o, &page_failure) ? NULL : sets;
 }
@@ -225,46 +228,51 @@ int page_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order
     return status ? -1 : 0;
 }
 
-/* What `ordernet order` writes for a file: each set with its order, in the format of the file at `from`. */
+/* The set of a record in the model's order, to the writer. */
+static onet_status order_record(const onet_model *model, onet_record *record, onet_writer *writer) {
+    const onet_words *words = onet_model_words(model);
+    onet_orderer *orderer = orderer_for(model, 0, 0);
+    int32_t *order = malloc((size_t)onet_record_size(record) * sizeof *order);
+    double logprob;
+    onet_answer answer = {.order = order, .logprob = &logprob};
+    onet_sets *set = NULL;
+    onet_status status = !orderer ? ONET_FAILED : !order ? page_no_memory() : ONET_OK;
+    if (!status) status = onet_sets_new(&set, onet_model_settings(model)->width, &page_failure);
+    if (!status && onet_model_columns(model))
+        status = onet_sets_set_columns(set, onet_model_columns(model), &page_failure);
+    if (!status) {
+        set->words = (onet_words *)words;
+        status = onet_sets_append_record(set, record, words, 0, &page_failure);
+        if (!status) status = onet_orderer_run(orderer, set, &answer, &page_failure);
+        set->words = NULL; /* lent */
+    }
+    if (!status) status = onet_writer_put(writer, record, &answer, &page_failure);
+    onet_sets_free(set);
+    free(order);
+    return status;
+}
+
+/* What `ordernet order` writes for a file: each set with its order, in the format of the file at `from`.
+ * Returns the status. */
 EXPORT(page_order_file)
 int page_order_file(const char *from, const char *to, const onet_model *model, const char *set,
-                    const char *rank, const char *features) {
-    onet_read_options o = reading(model, set, rank, features);
+                    const char *rank, const char *features, int delimiter) {
+    onet_read_options o = reading(model, set, rank, features, delimiter);
     onet_write_options w = {.size = sizeof w, .set_column = o.set_column, .rank_column = o.rank_column};
+    if (o.columns && !w.set_column) w.set_column = onet_columns_set(o.columns);
+    if (o.columns && !w.rank_column) w.rank_column = onet_columns_rank(o.columns);
+    w.logprob = 1;
     onet_reader *reader = NULL;
     onet_writer *writer = NULL;
     onet_record *record = NULL;
-    onet_sets *one = NULL;
-    int32_t *order = NULL;
-    size_t room = 0;
     onet_status status = onet_reader_open(&reader, from, &o, &page_failure);
-    onet_orderer *orderer = status ? NULL : orderer_for(model, 0, 0);
-    if (!status && !orderer) status = ONET_FAILED;
     if (!status) status = onet_record_new(&record, &page_failure);
     if (!status) status = onet_writer_open(&writer, to, &w, &page_failure);
     if (!status) status = onet_writer_begin(writer, reader, &page_failure);
     for (int end = 0; !status;) {
         status = onet_reader_next(reader, record, &end, &page_failure);
         if (status || end) break;
-        size_t n = (size_t)onet_record_size(record);
-        if (n > room) {
-            free(order);
-            order = malloc((room = n) * sizeof *order);
-            if (!order) status = page_no_memory();
-        }
-        double logprob;
-        onet_answer answer = {.order = order, .logprob = &logprob};
-        const onet_words *words = onet_model_words(model);
-        if (!status) status = onet_sets_new(&one, 0, &page_failure);
-        if (!status) {
-            one->words = (onet_words *)words;
-            status = onet_sets_append_record(one, record, words, 0, &page_failure);
-            if (!status) status = onet_orderer_run(orderer, one, &answer, &page_failure);
-            one->words = NULL; /* lent */
-        }
-        if (!status) status = onet_writer_put(writer, record, &answer, &page_failure);
-        onet_sets_free(one);
-        one = NULL;
+        status = order_record(model, record, writer);
     }
     if (!status) status = onet_writer_end(writer, &page_failure);
     if (!status)
@@ -273,8 +281,7 @@ int page_order_file(const char *from, const char *to, const onet_model *model, c
         onet_writer_abort(writer);
     onet_record_free(record);
     onet_reader_close(reader);
-    free(order);
-    return status;
+    return (int)status;
 }
 
 /* ---- Training ---------------------------------------------------------------------------------------- */
@@ -311,24 +318,4 @@ int page_train(const onet_sets *sets, const onet_sets *valid, const char *path, 
     if (!status) status = onet_model_save(model, path, &page_failure);
     onet_model_free(model);
     return status;
-}
-
-/* ---- Speed ------------------------------------------------------------------------------------------- */
-
-/* Sets per second of training (or, with ordering, of greedy search) with the network of a preset. Returns 0
- * on failure. */
-EXPORT(page_speed)
-double page_speed(const char *preset, const char *kernels, int ordering, double seconds) {
-    onet_speed_options o;
-    onet_speed speed;
-    onet_speed_defaults(&o, sizeof o);
-    if (onet_settings_preset(&o.settings, preset, &page_failure)) return 0;
-    o.settings.width = 2;
-    o.kernels = kernels;
-    o.threads = 1;
-    o.device = "cpu";
-    o.seconds = seconds;
-    onet_status status =
-        ordering ? onet_speed_order(&speed, &o, &page_failure) : onet_speed_train(&speed, &o, &page_failure);
-    return status ? 0 : speed.sets_per_second;
 }

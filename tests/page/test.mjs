@@ -1,0 +1,357 @@
+// The page in a real browser, its answers against those of the program: node test.mjs FOLDER PROGRAM
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+import { serve } from "./server.mjs";
+
+const [folder, program] = process.argv.slice(2);
+const scratch = mkdtempSync(join(tmpdir(), "ordernet-page-"));
+const run = (...args) => execFileSync(program, args, { encoding: "utf8" });
+const scratchFile = (name, data) => {
+  const path = join(scratch, name);
+  writeFileSync(path, data);
+  return path;
+};
+
+const site = await serve(folder);
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+
+/** A page at a view; what must never happen is collected in `wrong`. */
+async function open(view, options = {}) {
+  const context = options.context ?? (await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options }));
+  const page = await context.newPage();
+  page.setDefaultTimeout(30000);
+  const wrong = [];
+  page.on("console", (message) => { if (message.type() === "error") wrong.push(message.text()); });
+  page.on("pageerror", (error) => wrong.push(error.message));
+  page.on("request", (request) => { if (!/^(blob:|data:)/.test(request.url()) && !request.url().startsWith(site.url)) wrong.push(`asked ${request.url()}`); });
+  await page.goto(`${site.url}#${view}`);
+  return { page, context, wrong };
+}
+
+const text = (page, selector) => page.textContent(selector);
+const cells = (page) => page.$$eval("#tour-lengths tbody tr", (rows) => Object.fromEntries(rows.map((row) => [row.dataset.method, [row.children[1].textContent, row.children[2].textContent]])));
+const solved = (page) => page.waitForFunction(() => /Proven|Not proven/.test(document.querySelector("#tour-proof").textContent) && !/–/.test(document.querySelector("#tour-lengths tbody").textContent));
+const cities = (page) => page.$$eval("#board .city", (dots) => dots.map((dot) => [Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))]));
+
+async function drop(page, selector, name, data) {
+  const transfer = await page.evaluateHandle(({ name: fileName, bytes }) => {
+    const all = new DataTransfer();
+    all.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], fileName));
+    return all;
+  }, { name, bytes: Buffer.from(data).toString("base64") });
+  await page.dispatchEvent(selector, "drop", { dataTransfer: transfer });
+}
+
+async function download(page, selector) {
+  const [file] = await Promise.all([page.waitForEvent("download"), page.click(selector)]);
+  const path = join(scratch, file.suggestedFilename());
+  await file.saveAs(path);
+  return path;
+}
+
+/** The sentence that the page shows. */
+async function refusal(page) {
+  await page.waitForSelector("#problem span");
+  return text(page, "#problem span");
+}
+
+const tests = {
+  async "tours: click, drag, keyboard, clear"() {
+    const { page, wrong } = await open("tours");
+    await solved(page);
+    assert.equal((await cities(page)).length, 20);
+    await page.click("#tour-clear");
+    assert.equal((await cities(page)).length, 0);
+    assert.ok(await page.isVisible("#board-empty"));
+    const box = await (await page.$("#board")).boundingBox();
+    const side = Math.min(box.width, box.height), left = box.x + (box.width - side) / 2, top = box.y + (box.height - side) / 2;
+    const at = (x, y) => [left + x * side, top + y * side];
+    for (const [x, y] of [[0.2, 0.2], [0.8, 0.2], [0.8, 0.8], [0.2, 0.8], [0.5, 0.9]]) await page.mouse.click(...at(x, y));
+    await solved(page);
+    assert.equal((await cities(page)).length, 5);
+    const before = await cells(page);
+    assert.equal(before.ordernet[1], "0.0%");
+    assert.equal(before.exact[1], "best");
+    await page.mouse.move(...at(0.5, 0.9));
+    await page.mouse.down();
+    await page.mouse.move(...at(0.4, 0.5), { steps: 5 });
+    await page.mouse.up();
+    await solved(page);
+    const moved = (await cities(page))[4];
+    assert.ok(Math.abs(moved[0] - 400) < 5 && Math.abs(moved[1] - 500) < 5, `dragged to ${moved}`);
+    assert.notEqual((await cells(page)).exact[0], before.exact[0]);
+    await page.focus("#board .city");
+    await page.keyboard.press("ArrowRight");
+    assert.ok(Math.abs((await cities(page))[0][0] - 210) < 5);
+    await page.keyboard.press("Delete");
+    assert.equal((await cities(page)).length, 4);
+    await page.fill("#tour-count", "500");
+    await page.click("#tour-random");
+    assert.match(await refusal(page), /from 2 to 200/);
+    assert.deepEqual(wrong, []);
+    await page.close();
+  },
+
+  async "tours: lengths are the program's"() {
+    const { page, wrong } = await open("tours");
+    const points = scratchFile("points.jsonl", run("tsp", "generate", "--n", "15", "--per-size", "1", "--seed", "7"));
+    for (const file of ["examples/data/random40.tsp", points]) {
+      const line = run("tsp", "compare", "--methods", "exact,christofides,ordernet", file).trim().split("\n")[1];
+      const [, exact, christofides, ordernet] = line.match(/ (\S+)\s+optimal\s+(\S+)\s+\S+\s+(\S+)\s+\S+$/).map(Number);
+      const want = { exact, christofides, ordernet };
+      await drop(page, "#board-drop", file.split("/").pop(), readFileSync(file));
+      await page.waitForFunction((n) => document.querySelectorAll("#board .city").length === n, file === points ? 15 : 40);
+      await solved(page);
+      const got = await cells(page);
+      for (const method of ["ordernet", "christofides", "exact"])
+        assert.ok(Math.abs(Number(got[method][0]) - want[method]) <= 0.0006, `${method} of ${file}: ${got[method][0]}, the program ${want[method]}`);
+    }
+    const picture = readFileSync(await download(page, "#tour-save"), "utf8");
+    assert.match(picture, /^<svg [^]*<path d="M[^]*<\/svg>\n$/);
+    assert.equal(picture.match(/<circle/g).length, 15);
+    assert.deepEqual(wrong, []);
+    await page.close();
+  },
+
+  async "tours: the probabilities of the steps are the program's"() {
+    const { page } = await open("tours");
+    const xy = Array.from({ length: 9 }, (_, i) => [0.1 + 0.8 * ((i * 7) % 9) / 8, 0.1 + 0.8 * ((i * i * 5) % 9) / 8]);
+    const width = Math.max(...xy.map(([, y]) => y)) - 0.1;
+    const fitted = xy.map(([x, y]) => [x, y + (0.8 - width) / 2]); // as the network sees it: margins of 1 / (n + 1)
+    const sets = scratchFile("steps.jsonl", `${JSON.stringify({ items: fitted })}\n`);
+    const want = JSON.parse(run("order", "--model", "models/tsp.safetensors", "--steps", sets));
+    await drop(page, "#board-drop", "steps.csv", `set,x,y\n${xy.map((p) => `1,${p.join(",")}`).join("\n")}\n`);
+    await page.waitForFunction(() => document.querySelectorAll("#board .city").length === 9);
+    for (let t = 0; t < 9; t++) {
+      await page.click("#step-on");
+      await page.waitForFunction((step) => document.querySelector("#step-at").textContent === `step ${step} of 9`, t + 1);
+      const [name, share] = await page.$eval(".bar-line.taken", (line) => [line.children[0].textContent, line.children[2].textContent]);
+      assert.equal(name, `City ${want.order[t] + 1}`);
+      assert.ok(Math.abs(parseFloat(share) - 100 * want.steps[t]) < 0.06, `step ${t}: ${share}, the program ${want.steps[t]}`);
+    }
+    await page.click("#step-end");
+    assert.equal(await page.$(".bar-line"), null);
+    await page.close();
+  },
+
+  async "words: orders are the program's; unknown and repeated words; offline"() {
+    const { page, context, wrong } = await open("words");
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    const orders = () => page.$$eval("#words-orders li:not(.blank)", (lines) => lines.map((line) => [line.children[0].textContent, line.children[1].textContent]));
+    const ask = async (words) => {
+      await page.fill("#words-text", words);
+      await page.waitForFunction((n) => document.querySelectorAll(".places tbody tr").length === n && document.querySelectorAll("#words-chips li").length === n, words.split(" ").length);
+      return orders();
+    };
+    for (const words of ["in , born he london was", "the the of is capital"]) {
+      const want = run("unscramble", "--top", "5", ...words.split(" ")).trim().split("\n").map((line) => line.trim().split("  "));
+      assert.deepEqual(await ask(words), want);
+    }
+    await ask("born xqzzt was he");
+    assert.deepEqual(await page.$$eval(".chips .unknown", (chips) => chips.map((chip) => chip.firstChild.textContent)), ["xqzzt"]);
+    assert.match(await text(page, "#words-unknown"), /^One word is unknown: xqzzt/);
+    await page.click("#words-sentence");
+    await page.waitForFunction(() => document.querySelectorAll("#words-orders li:not(.blank)").length > 1 && !document.querySelector(".chips .unknown"));
+    await page.click("#words-clear");
+    await page.waitForSelector("#words-orders .blank");
+    await page.fill("#words-text", "a ".repeat(30));
+    assert.match(await refusal(page), /12 words at most/);
+
+    await page.waitForFunction(() => caches.match("models/words.safetensors").then(Boolean));
+    await context.setOffline(true);
+    await page.reload();
+    assert.equal((await ask("in , born he london was"))[0][1], "he was born in london ,");
+    await page.click('nav a[href="#tours"]');
+    await solved(page);
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
+  async "own order: train, stop, go on, save, open; orders are the program's"() {
+    const { page, wrong } = await open("own");
+    await page.click("[data-example=numbers]");
+    await page.waitForSelector("#own-train:enabled");
+    assert.match(await text(page, "#own-facts"), /^2,000 sets of 4 to 8 items with 1 feature, in their right order/);
+    await page.fill("#own-epochs", "4");
+    await page.click("#own-train");
+    await page.waitForFunction(() => /Epoch [23].*exactly/.test(document.querySelector("#own-progress").textContent));
+    await page.click("#own-stop");
+    await page.waitForFunction(() => document.querySelector("#own-train").textContent === "Go on");
+    assert.match(await text(page, "#own-progress"), /^Stopped: [0-9.]+%/);
+    await page.click("#own-train");
+    await page.waitForFunction(() => /^Done/.test(document.querySelector("#own-progress").textContent));
+    const exact = parseFloat((await text(page, "#own-progress")).slice(6));
+    assert.ok(exact > 50, `${exact}% exactly right`);
+    assert.ok(await page.isVisible("#own-curve .dot"));
+
+    const sets = [[5, 900, 17, 333], [1, 2, 3, 999, 500, 42], [8, 7]];
+    await page.fill("#own-new", sets.map((set) => set.join(" ")).join("\n"));
+    await page.click("#own-order");
+    await page.waitForFunction(() => document.querySelectorAll("#own-orders .set").length === 3);
+    const shown = await page.$$eval("#own-orders .set", (lines) => lines.map((line) => [...line.querySelectorAll(".item")].map((item) => Number(item.title))));
+    const saved = await download(page, "#own-save");
+    const file = scratchFile("new.jsonl", sets.map((items) => `${JSON.stringify({ items })}\n`).join(""));
+    const want = run("order", "--model", saved, file).trim().split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(shown, want.map(({ items, order }) => order.map((i) => items[i])));
+    const orders = readFileSync(await download(page, "#own-order-save"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+    orders.forEach((answer, s) => {
+      assert.deepEqual(answer.order, want[s].order);
+      assert.ok(Math.abs(answer.logprob - want[s].logprob) < 1e-4, `${answer.logprob}, the program ${want[s].logprob}`);
+    });
+
+    await page.fill("#own-new", "3 x 2");
+    await page.click("#own-order");
+    assert.match(await refusal(page), /Line 1: “x” is not a number/);
+    await page.reload();
+    await page.setInputFiles("#own-model-file", saved);
+    await page.waitForSelector("#own-order:enabled");
+    await page.fill("#own-new", sets[0].join(" "));
+    await page.click("#own-order");
+    await page.waitForSelector("#own-orders .set");
+    assert.deepEqual(await page.$$eval("#own-orders .item", (items) => items.map((item) => Number(item.title))), shown[0]);
+    assert.deepEqual(wrong, []);
+    await page.close();
+  },
+
+  async "own order: a model of the program, and files of every format"() {
+    const { page, wrong } = await open("own");
+    const files = {};
+    files.jsonl = scratchFile("small.jsonl", Array.from({ length: 12 }, (_, s) => `${JSON.stringify({ items: [[s, 1], [s + 2, 3], [s - 1, 2]], order: [2, 0, 1] })}\n`).join(""));
+    files.csv = scratchFile("small.csv", `group;place;name;a;b\n${Array.from({ length: 36 }, (_, i) => `${Math.floor(i / 3)};${i % 3};x${i};${i};${i % 5}`).join("\n")}\n`);
+    files.npz = join(scratch, "small.npz");
+    run("convert", files.jsonl, files.npz);
+    files.deflated = "tests/data/deflated.npz";
+    files.gz = scratchFile("small.jsonl.gz", gzipSync(readFileSync(files.jsonl)));
+    const model = join(scratch, "program.safetensors");
+    run("train", "--data", files.jsonl, "--model", model, "--epochs", "2", "--quiet");
+    await page.setInputFiles("#own-model-file", model);
+    await page.waitForFunction(() => /program\.safetensors: [\d,]+ parameters, items with 2 features/.test(document.querySelector("#own-progress").textContent));
+    const facts = async () => {
+      await page.waitForFunction(() => document.querySelector("#own-facts").textContent);
+      const found = await text(page, "#own-facts");
+      await page.evaluate(() => { document.querySelector("#own-facts").textContent = ""; });
+      return found;
+    };
+    for (const kind of ["jsonl", "npz", "gz"]) {
+      await page.setInputFiles("#own-file", files[kind]);
+      assert.equal(await facts(), "12 sets of 3 items with 2 features, in their right order.", kind);
+    }
+    await page.setInputFiles("#own-file", files.deflated);
+    assert.match(await facts(), /^\d+ sets? of /);
+    await page.setInputFiles("#own-order-file", files.jsonl);
+    await page.waitForFunction(() => document.querySelectorAll("#own-orders .set").length === 12);
+    const mine = readFileSync(await download(page, "#own-order-save"), "utf8"), theirs = run("order", "--model", model, files.jsonl);
+    const round = (lines) => lines.trim().split("\n").map((line) => JSON.parse(line)).map((set) => ({ ...set, logprob: set.logprob.toFixed(4) }));
+    assert.deepEqual(round(mine), round(theirs));
+
+    await drop(page, "#view-own", "small.csv", readFileSync(files.csv));
+    assert.match(await refusal(page), /Choose the column that says which rows make up a set/);
+    await page.selectOption("#own-columns select >> nth=0", "group");
+    await page.selectOption("#own-columns select >> nth=1", "place");
+    assert.match(await facts(), /^12 sets of 3 items with 2 features, in their right order/);
+    await page.uncheck('#own-columns input[value="b"]');
+    assert.match(await facts(), /^12 sets of 3 items with 1 feature, in their right order/);
+
+    await page.click("#own-table");
+    assert.match(await facts(), /^20 sets of 3 items with 2 features/);
+    await page.click("text=Add a row");
+    await page.fill('[aria-label="weight, row 1"]', "heavy");
+    assert.match(await refusal(page), /table\.csv:2:/);
+    await page.fill('[aria-label="weight, row 1"]', "12");
+    await page.waitForFunction(() => !document.querySelector("#problem span"));
+    assert.deepEqual(wrong, []);
+    await page.close();
+  },
+
+  async "bad files get a sentence"() {
+    const { page, wrong } = await open("tours");
+    const expect = async (selector, name, data, sentence) => {
+      await page.evaluate(() => document.querySelector("#problem button")?.click());
+      await drop(page, selector, name, data);
+      assert.match(await refusal(page), sentence);
+    };
+    await expect("#board-drop", "bad.tsp", "NAME: x\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: FOO\n", /^bad\.tsp:4: EDGE_WEIGHT_TYPE FOO is not known/);
+    await expect("#board-drop", "empty.csv", "", /^empty\.csv is empty/);
+    await expect("#board-drop", "three.csv", "set,x,y,z\n1,1,2,3\n1,4,5,6\n", /three\.csv: its items are not points/);
+    await expect("#board-drop", "many.csv", `set,x,y\n${Array.from({ length: 300 }, (_, i) => `1,${i},${i % 7}`).join("\n")}\n`, /300 cities/);
+    await expect("#board-drop", "x.csv.xz", Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 1, 2, 3]), /compressed with xz/);
+    await expect("#board-drop", "x.csv.gz", Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6]), /x\.csv\.gz: its compressed data is corrupt/);
+    assert.equal((await cities(page)).length, 20); // none of them took the cities away
+    await page.click('nav a[href="#own"]');
+    await expect("#view-own", "junk.npz", Buffer.from("PK\x03\x04 and so on"), /junk\.npz is corrupt/);
+    await expect("#view-own", "junk.jsonl", '{"items": [[1], [2]], "order": [0, 5]}\n', /^junk\.jsonl:1: /);
+    await expect("#view-own", "junk.bin", Buffer.from([0, 255, 3, 200]), /junk\.bin/);
+    await expect("#view-own", "model.safetensors", Buffer.alloc(100), /^model\.safetensors/);
+    await expect("#view-own", "<img src=x onerror=alert(1)>.jsonl", "{\n", /<img src=x/); // shown as text
+    assert.equal(await page.$("#problem img"), null);
+    await drop(page, "#view-own", "few.jsonl", '{"items": [[1], [2]], "order": [0, 1]}\n');
+    await page.waitForSelector("#own-train:enabled");
+    await page.click("#own-train");
+    assert.match(await refusal(page), /few\.jsonl has 1 set\. At least 10 are needed/);
+    assert.deepEqual(wrong, []);
+    await page.close();
+  },
+
+  async "narrow and wide, light and dark: nothing overflows, everything has a name"() {
+    for (const [width, colorScheme] of [[360, "light"], [1200, "dark"]]) {
+      const { page, context, wrong } = await open("tours", { viewport: { width, height: 800 }, colorScheme, hasTouch: width < 500 });
+      for (const view of ["tours", "words", "own"]) {
+        await page.click(`nav a[href="#${view}"]`);
+        assert.ok(await page.isVisible(`#view-${view} h1`));
+        assert.ok(await page.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth), `${view} at ${width} is too wide`);
+        const nameless = await page.$$eval(`#view-${view} :is(button, input, select, textarea, [role=button], [role=img])`, (all) =>
+          all.filter((e) => !e.hidden && e.type !== "file" && !(e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent).trim()).map((e) => e.outerHTML));
+        assert.deepEqual(nameless, []);
+      }
+      if (width < 500) {
+        await page.click('nav a[href="#tours"]');
+        await page.click("#tour-clear");
+        await page.tap("#board", { position: { x: 100, y: 100 } });
+        await page.tap("#board", { position: { x: 200, y: 150 } });
+        assert.equal((await cities(page)).length, 2);
+      }
+      assert.deepEqual(wrong, []);
+      await context.close();
+    }
+  },
+
+  async "the policy is strict, and the download small"() {
+    const html = readFileSync(join(folder, "index.html"), "utf8");
+    const policy = html.match(/Content-Security-Policy" content="([^"]*)"/)[1];
+    assert.match(policy, /default-src 'none'/);
+    assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval(?<!wasm-unsafe-eval)|https?:|\*/);
+    assert.doesNotMatch(html, / style=| on[a-z]+=|<script(?! type="module" src=)/);
+    const bytes = [...readdirSync(folder).filter((name) => /\.(js|wasm)$/.test(name)), "models/tsp.safetensors"].map((name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length).reduce((a, b) => a + b);
+    assert.ok(bytes < 500000, `${bytes} bytes compressed`);
+  },
+};
+
+const LIMIT = 240; // seconds for all tests, which take less than a minute
+setTimeout(() => {
+  console.log(`FAILED: the tests have not ended within ${LIMIT} s`);
+  process.exit(1);
+}, LIMIT * 1000).unref();
+
+let passed = 0, failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+  if (process.env.ONLY && !name.includes(process.env.ONLY)) continue;
+  const began = Date.now();
+  try {
+    await test();
+    passed++;
+    console.log(`ok ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED ${name}: ${error.stack}`);
+  }
+}
+await browser.close();
+site.close();
+rmSync(scratch, { recursive: true });
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed ? 1 : 0;
