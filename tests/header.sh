@@ -4,7 +4,7 @@
 # usage: CC=COMPILER CXX=COMPILER tests/header.sh
 . tests/count.sh
 
-LIBRARY="base data words model kernels train decode evaluate tsp"
+LIBRARY="base data words model kernels cuda mpi train decode evaluate tsp"
 PROGRAM="sentences tours show serve cli"
 # The small helpers that both may use. The rest of base (libraries, SHA-256) is the library's own.
 SHARED="choice clock error file fold memory names number pool rng utf8 world"
@@ -21,7 +21,7 @@ own_folders() { # FOLDER: prints what it must not include
         grep -vE "\"(ordernet(_tsp)?\.h|($allowed)/[a-z_0-9]+\.h|base/($(echo "$SHARED" | tr ' ' '|'))\.h)\""
 }
 no_options() { # FOLDER: prints sentences that name an option
-    ! grep -HnE '"[^"]*--[a-z]' "src/$1"/*.[ch]
+    find "src/$1" -type f | xargs grep -HnE '"[^"]*--[a-z]' && return 1 || return 0
 }
 
 check "C" alone c "${CC:-cc}" -std=c99

@@ -228,12 +228,13 @@ static onet_status too_large(const gpu *s, int B, int n, onet_error *err) {
     }
     if (alone)
         return fail(err, ONET_USAGE,
-                    "on a GPU this net trains with %d sets of %d items a batch at most, not %d: use a "
-                    "smaller --batch, "
-                    "or --device cpu",
+                    "on a GPU this net trains with %d sets of %d items per batch at most, not %d: set a "
+                    "smaller onet_train_options.batch, or onet_train_options.device to cpu",
                     low, n, B);
-    return fail(err, ONET_USAGE,
-                "on a GPU this net trains on sets of %d items at most, not %d: use --device cpu", low, n);
+    return fail(
+        err, ONET_USAGE,
+        "on a GPU this net trains on sets of %d items at most, not %d: set onet_train_options.device to cpu",
+        low, n);
 }
 
 onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
@@ -304,9 +305,10 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
         a.place(s->table, words);
         if (pass) break;
         if (!get(&s->dataset, a.used))
-            return fail(err, ONET_MEMORY,
-                        "the sets need %.1f GB, more than the GPU has free: use --device cpu",
-                        (double)a.used * 1e-9);
+            return fail(
+                err, ONET_MEMORY,
+                "the sets need %.1f GB, more than the GPU has free: set onet_train_options.device to cpu",
+                (double)a.used * 1e-9);
         a.base = (unsigned char *)s->dataset;
     }
     if (!sets->word) s->word = nullptr;

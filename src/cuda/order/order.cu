@@ -16,7 +16,8 @@ bool gpu_ok(orders *s, cudaError_t e, const char *what) {
 
 static onet_status status_of(const orders *s, onet_error *err) {
     if (!s->failed[0]) return ONET_OK;
-    return fail(err, ONET_FAILED, "the GPU failed (%s): try again, or use --device cpu", s->failed);
+    return fail(err, ONET_FAILED, "the GPU failed (%s): try again, or set onet_order_options.device to cpu",
+                s->failed);
 }
 
 static void place(orders *s, arena &a, const search_plan *p, size_t B) {
@@ -137,7 +138,7 @@ static onet_status run(order_device *d, const order_batch *b, onet_error *err) {
         return s->failed[0] ? status_of(s, err)
                             : fail(err, ONET_MEMORY,
                                    "the GPU has not enough memory to order a set of %d items with %d beams: "
-                                   "try a narrower beam, or --device cpu",
+                                   "try a narrower beam, or set onet_order_options.device to cpu",
                                    b->n, b->beams);
     int slot = 0;
     for (size_t first = 0; first < b->sets && !s->failed[0]; first += B, slot ^= 1) {
@@ -194,7 +195,8 @@ extern "C" __attribute__((visibility("default"))) onet_status
 CUDA_VERSIONED(ordernet_cuda_order)(order_device **d, const order_net *net, gpu_choice gpu, onet_error *err) {
     if (net->C > 128)
         return fail(err, ONET_USAGE,
-                    "on a GPU the decoder's blocks may put out 128 channels at most: use --device cpu");
+                    "on a GPU the decoder's blocks may put out 128 channels at most: set "
+                    "onet_order_options.device to cpu");
     int device;
     onet_status status = gpu_find(gpu, &device, err);
     if (status) return status;
