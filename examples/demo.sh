@@ -10,7 +10,7 @@ echo "1. Examples: sets of 2 to 10 numbers, each with its ascending order, in $d
 head -2 $data/sort.jsonl | cut -c 1-100 | sed 's/^/     /'
 echo
 echo "2. Learn the order from them:"
-./ordernet train --data $data/sort.jsonl --valid $data/sort-valid.jsonl --model $model --seed 1 \
+./ordernet train --data $data/sort.jsonl --valid $data/sort-valid.jsonl --model $model --force --seed 1 \
     --hidden 32 --epochs 15 | sed 's/^/     /'
 echo
 echo "3. Order new sets, the last one larger than any example:"

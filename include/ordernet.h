@@ -381,6 +381,9 @@ typedef struct onet_progress {
     double
         valid_loglik; /* log-likelihood of the validation sets' orders, mean per step; NaN before the first */
     int best_epoch;   /* with the highest valid_loglik so far; 0 before the first */
+    /* A run that goes on with more steps than before: the steps that its checkpoint was of, and after which
+     * of them it went on; 0 where it does not. */
+    uint64_t steps_before, resumed_at;
 } onet_progress;
 
 /* How the products of training are computed: in float32, or (only on a GPU) with factors rounded to TF32, on
@@ -419,9 +422,12 @@ typedef struct onet_train_options {
     onet_precision precision;
     const char *model_path;    /* checkpoints, the log and the best model are written beside it; NULL: none */
     double checkpoint_seconds; /* 0: only at the end */
-    int resume;                /* go on from the checkpoint beside model_path, if there is one */
-    int valid_limit;           /* validation sets looked at after each epoch at most; 0: all */
-    int patience;              /* stop when valid_loglik has not risen for so many epochs; 0: never */
+    /* Go on from the checkpoint beside model_path, if there is one. It must be of the same data and settings;
+     * more epochs or steps than before are possible: the schedule then is that of all steps, from there on.
+     */
+    int resume;
+    int valid_limit; /* validation sets looked at after each epoch at most; 0: all */
+    int patience;    /* stop when valid_loglik has not risen for so many epochs; 0: never */
     /* Called a few times a second; non-zero stops: the checkpoint is written, ONET_INTERRUPTED given back. */
     int (*progress)(void *context, const onet_progress *progress);
     void *context;
@@ -433,16 +439,27 @@ typedef struct onet_train_options {
     /* Ranks that train together; NULL: this process alone. Rank 0 has the sets, and reads and writes all
      * files; the others give NULL for both sets. Every rank gets the same model or the same failure. */
     const onet_world *world;
+    /* 1: ONET_USAGE where a model, checkpoint, log or best model of an earlier training stands at model_path
+     * or beside it, unless `resume` is set. 0: they are replaced. */
+    int keep;
 } onet_train_options;
 
-/* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv.
- */
-typedef enum onet_train_file { ONET_TRAIN_BEST = 0, ONET_TRAIN_CHECKPOINT, ONET_TRAIN_LOG } onet_train_file;
+/* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv;
+ * and m.lock, as long as it runs, so that no other writes the same. */
+typedef enum onet_train_file {
+    ONET_TRAIN_BEST = 0,
+    ONET_TRAIN_CHECKPOINT,
+    ONET_TRAIN_LOG,
+    ONET_TRAIN_LOCK
+} onet_train_file;
 /* The name of one of them into path [room]; returns its length, as snprintf does. */
 ONET_API size_t onet_train_path(char *path, size_t room, const char *model_path, onet_train_file file);
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */
 ONET_API void onet_train_defaults(onet_train_options *options, size_t size);
+/* Whether a training with these options may begin: what onet_train asks for first, to be asked before the
+ * data are read. */
+ONET_API onet_status onet_train_possible(const onet_train_options *options, onet_error *err);
 /* Trains on sets with known order; valid may be NULL. *model: the last (averaged) model. The best by
  * validation, by the log-likelihood of its sets' orders, is written beside model_path. */
 ONET_API onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,

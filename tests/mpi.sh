@@ -75,6 +75,7 @@ small='--hidden 16 --encoder-blocks 2 --encoder-out 8 --decoder-blocks 2 --decod
 train() { # WITH RANKS MODEL OPTION...
     with=$1 ranks=$2 model=$3
     shift 3
+    case " $* " in *" --resume "*) ;; *) set -- --force "$@" ;; esac
     # shellcheck disable=SC2086 # the options are meant to be split
     $with "$ranks" "$program" train --data train.jsonl --valid valid.jsonl $small --model "$model.safetensors" "$@"
 }
@@ -84,7 +85,7 @@ alone() { # RANKS COMMAND...: the plain program
 }
 words() { # WITH RANKS MODEL: words whose vectors are trained too
     $1 "$2" "$program" train --data words.safetensors --preset words --encoder-blocks 1 --decoder-blocks 1 --hidden 16 \
-        --encoder-out 8 --decoder-out 8 --batch 8 --epochs 1 --train-vectors --threads 1 --quiet --model "$3.safetensors"
+        --encoder-out 8 --decoder-out 8 --batch 8 --epochs 1 --train-vectors --threads 1 --quiet --force --model "$3.safetensors"
 }
 # Waits for a checkpoint to be there; gives up after a while.
 started() { # MODEL

@@ -452,6 +452,15 @@ static void training(void **state) {
     usage(onet_train(NULL, sets, NULL, &o, &err));
     usage(onet_train(&model, NULL, NULL, &o, &err));
     assert_null(model);
+    ok(onet_train_possible(&o, &err));
+    usage(onet_train_possible(&(onet_train_options){.size = 1}, &err));
+    o.epochs = 0;
+    usage(onet_train_possible(&o, &err));
+    o = small_training();
+    o.keep = 1;
+    o.model_path = "/"; /* something is there */
+    usage(onet_train_possible(&o, &err));
+    o = small_training();
 #define option(field, value)                                                                                 \
     do {                                                                                                     \
         onet_train_options wrong = o;                                                                        \

@@ -206,10 +206,27 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, onet_batc
     o.progress = NULL;
     onet_model_free(train(sets, valid, &o));
     same_files(in_folder("whole.safetensors"), in_folder("parts.safetensors"));
-    /* Another run's checkpoint is refused. */
+    /* Another run's checkpoint is refused, and what differs is named: settings, or data, also from memory. */
     o.learning_rate *= 2;
     assert_int_equal(onet_train(&m, sets, valid, &o, &err), ONET_BAD);
-    assert_non_null(strstr(err.text, "other data or settings"));
+    assert_non_null(strstr(err.text, " another run: learning_rate was 0.005, now 0.01. "));
+    o.learning_rate /= 2;
+    int32_t first = sets->order[0];
+    sets->order[0] = sets->order[1];
+    sets->order[1] = first;
+    assert_int_equal(onet_train(&m, sets, valid, &o, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, " another run: the orders of the training sets are others. "));
+    sets->order[1] = sets->order[0];
+    sets->order[0] = first;
+    float *number = sets->items ? &sets->items[0] : &sets->words->vectors[0];
+    *number += 0.5f;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), o.patience ? ONET_USAGE : ONET_BAD);
+    if (!o.patience)
+        assert_non_null(strstr(err.text, sets->items
+                                             ? "the items of the training sets are others; the validation "
+                                               "sets are not there now. "
+                                             : "the words or their vectors are others"));
+    *number -= 0.5f;
     remove(in_folder("parts.checkpoint.safetensors"));
     remove(in_folder("parts.safetensors"));
     onet_sets_free(sets);
@@ -379,7 +396,7 @@ static void fine_tuning_begins_with_the_model(onet_sets *sets, onet_sets *other)
     o.from = NULL;
     o.settings = small_run().settings;
     assert_int_equal(onet_train(&m, other, other, &o, &err), ONET_BAD);
-    assert_non_null(strstr(err.text, "from="));
+    assert_non_null(strstr(err.text, "the weights to begin with are not there now"));
     remove(in_folder("tuned-parts.checkpoint.safetensors"));
     onet_model_free(base);
     onet_sets_free(sets);

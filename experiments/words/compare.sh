@@ -36,7 +36,7 @@ if [ ! -e "$data" ]; then
     } > $out/lines.txt
     "$program" words prepare --text $out/lines.txt --vectors "$shared/words/glove.6B.50d.subset.txt.xz" --first 5 --out "$data"
 fi
-"$program" train --data "$data" --model "$out/$name.safetensors" --preset words --no-standardise --batch 512 \
+"$program" train --data "$data" --model "$out/$name.safetensors" --force --preset words --no-standardise --batch 512 \
     --learning-rate 2e-3 --schedule cosine --warmup 0.02 --weight-decay 0.05 --clip 1 --average 0.999 \
     --batches one-size --statistics running --train-vectors "$@"
 for lines in "$shared/words/valid.txt" $out/wikitext2.txt $out/articles.txt; do

@@ -23,7 +23,7 @@ typedef struct train_values {
     onet_read_options read;
     onet_settings settings; /* 0, for the pool -1: as the preset says */
     onet_train_options options;
-    int folds, quiet;
+    int folds, quiet, force;
 } train_values;
 
 static void defaults(void *values) {
@@ -204,6 +204,10 @@ static onet_status hold_out(const train_values *v, onet_sets **data, onet_sets *
 static onet_status check_options(const train_values *v, onet_error *err) {
     if (v->valid && v->holdout)
         return fail(err, ONET_USAGE, "--holdout takes validation sets out of the data: leave out --valid");
+    if (v->force && v->options.resume)
+        return fail(err, ONET_USAGE,
+                    "--resume goes on with the training that is there, --force replaces it: leave "
+                    "one of them out");
     if (v->from && (v->vectors || !v->options.standardise))
         return fail(err, ONET_USAGE, "--from keeps the %s of its model: leave out --%s",
                     v->vectors ? "words" : "standardisation", v->vectors ? "vectors" : "no-standardise");
@@ -226,6 +230,7 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     if (!status) status = check_kept("--valid", v->valid, model, err);
     if (!status) status = check_kept("--vectors", v->vectors, model, err);
     if (!status) status = check_kept("--from", v->from, model, err);
+    if (!status && model) status = onet_train_possible(&v->options, err);
     if (!status && v->valid && !strcmp(v->data, "-") && !strcmp(v->valid, "-"))
         status = fail(err, ONET_USAGE, "--data and --valid cannot both be standard input");
     if (!status && v->vectors) status = onet_words_read(words, v->vectors, err);
@@ -258,6 +263,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_words *words = NULL;
     onet_model *from = NULL;
     onet_status status = check_options(v, err);
+    v->options.keep = !v->force;
     if (!status) status = choose_settings(v, err);
     if (!status) {
         /* Rank 0 reads for all. */
@@ -345,8 +351,15 @@ static const option options[] = {
     {.name = "resume",
      .kind = OPTION_FLAG,
      .field = AT(options.resume),
-     .help = "Go on from the checkpoint beside the model, or from the start where there is none. The result "
-             "is that of an unbroken run, byte for byte."},
+     .help =
+         "Go on from the checkpoint beside the model, or from the start where there is none. The result "
+         "is that of an unbroken run, byte for byte. Data and settings must be the same, but there may be "
+         "more epochs: from then on the learning rate follows the schedule over all of them."},
+    {.name = "force",
+     .kind = OPTION_FLAG,
+     .field = AT(force),
+     .help = "Replace the model, the checkpoint, the log and the best model of an earlier training. Without "
+             "it, and without --resume, they are kept and the training is refused."},
     OPTION_QUIET(AT(quiet)),
 
     {.group = "Data format"},

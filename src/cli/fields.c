@@ -13,6 +13,7 @@ static const struct {
     {"onet_read_options.missing", "train's --missing"},
     {"onet_write_options.format", "--to"},
     {"onet_train_options.model_path", "--model"},
+    {"onet_train_options.keep", "--force"},
 };
 
 /* The length of "onet_NAME_options.FIELD" at text; 0: it is something else. *field: where FIELD starts. */

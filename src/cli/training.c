@@ -20,6 +20,14 @@ static const char *valid_text(const onet_progress *now, char text[80]) {
 
 static int show(void *context, const onet_progress *now) {
     training *t = context;
+    if (now->steps_before && !t->told && !t->line.quiet)
+        fprintf(
+            stderr,
+            "ordernet train: goes on after step %llu of a run of %llu, now of %llu steps: from here on the "
+            "learning rate follows the schedule over all of these\n",
+            (unsigned long long)now->resumed_at, (unsigned long long)now->steps_before,
+            (unsigned long long)now->steps);
+    t->told = true;
     t->last = *now;
     if (!isnan(now->loss) && progress_due(&t->line)) { /* before there is a loss there is nothing to tell */
         char text[256], left[32], valid[80], fold[48] = "";

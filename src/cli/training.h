@@ -8,6 +8,7 @@
 typedef struct training {
     progress line;
     onet_progress last;
+    bool told;       /* that it goes on with more steps than before */
     int fold, folds; /* which one of a cross-validation, from 1; 0: none */
 } training;
 

@@ -2,7 +2,10 @@
 #include "train/options.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/choice.h"
 #include "base/door.h"
@@ -11,6 +14,7 @@
 #include "data/columns.h"
 #include "data/sets.h"
 #include "model/model.h"
+#include "train/train.h"
 #include "words/words.h"
 
 void onet_train_defaults(onet_train_options *options, size_t size) {
@@ -70,6 +74,33 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return fail(err, ONET_USAGE,
                     "schedule, batches, statistics or precision is none of those that ordernet.h names");
     return ONET_OK;
+}
+
+onet_status train_check_files(const onet_train_options *o, onet_error *err) {
+    static const char *const endings[] = {NULL, TRAIN_CHECKPOINT, TRAIN_LOG, TRAIN_BEST};
+    if (!o->keep || o->resume || !o->model_path) return ONET_OK;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char *path = endings[i] ? train_beside(o->model_path, endings[i]) : strdup(o->model_path);
+        if (!path) return fail_memory(err, "the names of the files");
+        bool there = !access(path, F_OK);
+        if (there)
+            fail(err, ONET_USAGE,
+                 "%s is there already: go on with that training (onet_train_options.resume), replace "
+                 "it "
+                 "(onet_train_options.keep), or name another model",
+                 path);
+        free(path);
+        if (there) return ONET_USAGE;
+    }
+    return ONET_OK;
+}
+
+onet_status onet_train_possible(const onet_train_options *options, onet_error *err) {
+    onet_train_options own;
+    onet_train_defaults(&own, sizeof own);
+    onet_status status = sized_take(&own, sizeof own, options, "onet_train_options", err);
+    if (!status) status = train_check_options(&own, err);
+    return status ? status : train_check_files(&own, err);
 }
 
 onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, const onet_train_options *o,

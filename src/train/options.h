@@ -5,6 +5,8 @@
 #include "ordernet.h"
 
 onet_status train_check_options(const onet_train_options *options, onet_error *err);
+/* ONET_USAGE where files of an earlier training are there and may not be replaced. */
+onet_status train_check_files(const onet_train_options *options, onet_error *err);
 /* valid may be NULL. */
 onet_status train_check_sets(const onet_sets *train, const onet_sets *valid,
                              const onet_train_options *options, onet_error *err);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/safetensors.h"
+#include "train/identity.h"
 
 /* The numbers of a state, as a checkpoint names them. */
 static const struct {
@@ -91,20 +92,36 @@ static size_t blocks(const train_state *s, st_tensor *t) {
 }
 
 /* CRC-32 of the blocks: a weight that a disk has altered must not be trained on. */
-static void sum_of(const st_tensor *t, size_t count, char text[16]) {
+static void sum_blocks(const st_tensor *t, size_t count, char text[16]) {
     uLong sum = 0;
     for (size_t i = 0; i < count; i++) sum = crc32_z(sum, t[i].data, t[i].shape[0] * sizeof(float));
     snprintf(text, 16, "%08lx", sum);
 }
 
-onet_status checkpoint_write(const train_state *s, const char *settings, const char *path, onet_error *err) {
-    enum { OTHERS = 3 };
+static const char own_sum[] = "crc32.metadata", version[] = "2";
+
+/* CRC-32 of all metadata but itself: a step or a learning rate neither. */
+static void sum_pairs(const st_pair *pair, size_t pairs, char text[16]) {
+    uLong sum = 0;
+    for (size_t i = 0; i < pairs; i++) {
+        if (!strcmp(pair[i].key, own_sum)) continue;
+        sum = crc32_z(sum, (const Bytef *)pair[i].key, strlen(pair[i].key) + 1);
+        sum = crc32_z(sum, (const Bytef *)pair[i].value, strlen(pair[i].value) + 1);
+    }
+    snprintf(text, 16, "%08lx", sum);
+}
+
+onet_status checkpoint_write(const train_state *s, const char *identity, const char *path, onet_error *err) {
+    enum { OTHERS = 5 };
     st_tensor t[8];
-    char sum[16], text[NUMBERS + COUNTS][40];
+    char sum[16], sum_of_pairs[16], text[NUMBERS + COUNTS][40];
     size_t count = blocks(s, t);
-    sum_of(t, count, sum);
-    st_pair pairs[OTHERS + NUMBERS + COUNTS] = {
-        {"format", "ordernet-checkpoint"}, {"settings", settings}, {"crc32", sum}};
+    sum_blocks(t, count, sum);
+    st_pair pairs[OTHERS + NUMBERS + COUNTS] = {{"format", "ordernet-checkpoint"},
+                                                {"format_version", version},
+                                                {"settings", identity},
+                                                {"crc32", sum},
+                                                {own_sum, sum_of_pairs}};
     train_state own = *s;
     for (int i = 0; i < NUMBERS + COUNTS; i++) {
         if (i < NUMBERS)
@@ -113,6 +130,7 @@ onet_status checkpoint_write(const train_state *s, const char *settings, const c
             snprintf(text[i], sizeof text[i], "%" PRIu64, *count_of(&own, i - NUMBERS));
         pairs[OTHERS + i] = (st_pair){i < NUMBERS ? numbers[i].key : counts[i - NUMBERS].key, text[i]};
     }
+    sum_pairs(pairs, sizeof pairs / sizeof *pairs, sum_of_pairs);
     return safetensors_write(path, t, count, pairs, sizeof pairs / sizeof *pairs, err);
 }
 
@@ -141,8 +159,52 @@ static onet_status read_numbers(const safetensors *file, train_state *s, onet_er
     return status;
 }
 
-onet_status checkpoint_read(train_state *s, const char *settings, const char *path, int *found,
-                            onet_error *err) {
+static onet_status corrupt(const char *path, onet_error *err) {
+    return fail(
+        err, ONET_BAD,
+        "%s is corrupt: it does not have the checksum that it was saved with; remove it, or train anew "
+        "(onet_train_options.keep)",
+        path);
+}
+
+/* A checkpoint of this version, whose metadata are as they were written. */
+static onet_status check_metadata(const safetensors *file, const char *path, onet_error *err) {
+    const char *format = safetensors_metadata(file, "format"),
+               *theirs = safetensors_metadata(file, "format_version"),
+               *meant = safetensors_metadata(file, own_sum);
+    char sum[16];
+    if (!format || strcmp(format, "ordernet-checkpoint") || !safetensors_metadata(file, "settings"))
+        return fail(
+            err, ONET_BAD,
+            "%s is not a checkpoint of ordernet: remove it, or train without onet_train_options.resume",
+            path);
+    if (!theirs || strcmp(theirs, version))
+        return fail(
+            err, ONET_BAD,
+            "%s is of another version of ordernet (its format_version is %.20s, not %s): end the training "
+            "with that version, or train anew (onet_train_options.keep)",
+            path, theirs ? theirs : "missing", version);
+    sum_pairs(file->metadata, file->pairs, sum);
+    return meant && !strcmp(meant, sum) ? ONET_OK : corrupt(path, err);
+}
+
+static onet_status read_blocks(const safetensors *file, train_state *s, const char *path, onet_error *err) {
+    st_tensor want[8];
+    size_t count = blocks(s, want);
+    for (size_t i = 0; i < count; i++) {
+        const st_tensor *t;
+        onet_status status = safetensors_expect(file, want[i].name, ST_F32, 1, want[i].shape, &t, err);
+        if (!status) status = safetensors_load(file, t, (void *)want[i].data, err);
+        if (status) return status;
+    }
+    const char *meant = safetensors_metadata(file, "crc32");
+    char sum[16];
+    sum_blocks(want, count, sum);
+    return meant && !strcmp(meant, sum) ? ONET_OK : corrupt(path, err);
+}
+
+onet_status checkpoint_read(train_state *s, const char *identity, const char *path, uint64_t *steps,
+                            int *found, onet_error *err) {
     safetensors *file = NULL;
     *found = 0;
     if (access(path, F_OK) != 0) return ONET_OK;
@@ -150,37 +212,11 @@ onet_status checkpoint_read(train_state *s, const char *settings, const char *pa
     if (status == ONET_BAD)
         error_prefix(err, "cannot resume: remove the checkpoint, or train without onet_train_options.resume");
     if (status) return status;
-    const char *format = safetensors_metadata(file, "format"),
-               *theirs = safetensors_metadata(file, "settings");
-    if (!format || strcmp(format, "ordernet-checkpoint") || !theirs)
-        status =
-            fail(err, ONET_BAD,
-                 "%s is not a checkpoint of ordernet: remove it, or train without onet_train_options.resume",
-                 path);
-    else if (strcmp(theirs, settings))
-        status =
-            fail(err, ONET_BAD,
-                 "%s belongs to a run with other data or settings (%s; now: %s): resume with those, or train "
-                 "without onet_train_options.resume",
-                 path, theirs, settings);
     train_state read = *s; /* the state's own numbers stay until all is read */
+    status = check_metadata(file, path, err);
+    if (!status) status = identity_check(safetensors_metadata(file, "settings"), identity, path, steps, err);
     if (!status) status = read_numbers(file, &read, err);
-    st_tensor want[8];
-    size_t count = blocks(s, want);
-    for (size_t i = 0; i < count && !status; i++) {
-        const st_tensor *t;
-        status = safetensors_expect(file, want[i].name, ST_F32, 1, want[i].shape, &t, err);
-        if (!status) status = safetensors_load(file, t, (void *)want[i].data, err);
-    }
-    const char *meant = safetensors_metadata(file, "crc32");
-    char sum[16];
-    sum_of(want, count, sum);
-    if (!status && meant && strcmp(meant, sum))
-        status =
-            fail(err, ONET_BAD,
-                 "%s is corrupt: its numbers do not have the checksum that it was saved with; remove it, "
-                 "or train without onet_train_options.resume",
-                 path);
+    if (!status) status = read_blocks(file, s, path, err);
     safetensors_close(file);
     if (status) return status;
     *s = read;

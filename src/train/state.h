@@ -26,10 +26,10 @@ void state_share_numbers(train_state *s, const world *w);
 /* Rank 0's state to all ranks; each has made its own with the same sizes. */
 void state_share(train_state *s, const world *w);
 
-/* `settings` names the run: a checkpoint of another run is refused. */
-onet_status checkpoint_write(const train_state *s, const char *settings, const char *path, onet_error *err);
-/* *found = 0, and the state untouched, when there is no such file. */
-onet_status checkpoint_read(train_state *s, const char *settings, const char *path, int *found,
-                            onet_error *err);
+/* `identity` (train/identity.h): a checkpoint of another run is refused. */
+onet_status checkpoint_write(const train_state *s, const char *identity, const char *path, onet_error *err);
+/* *found = 0, and the state untouched, when there is no such file. *steps: those of the run that it is of. */
+onet_status checkpoint_read(train_state *s, const char *identity, const char *path, uint64_t *steps,
+                            int *found, onet_error *err);
 
 #endif

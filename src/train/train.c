@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/door.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "data/sets.h"
@@ -19,6 +20,7 @@
 #include "train/augment.h"
 #include "train/batches.h"
 #include "train/first.h"
+#include "train/identity.h"
 #include "train/log.h"
 #include "train/options.h"
 #include "train/shard.h"
@@ -49,22 +51,24 @@ typedef struct run {
     batches *plan;
     net *net;
     train_state s;
-    uint64_t steps;      /* of the whole run */
-    uint64_t *begin;     /* [begun + 1]: the step with which each epoch begins, and the end of the last */
-    uint64_t begun;      /* epochs that the steps reach */
-    uint64_t planned;    /* epoch that the plan is for, +1; 0: none yet */
-    uint64_t filled;     /* step that the model was filled at, +1; 0: never */
-    int validates;       /* rank 0 has validation sets */
-    char from[65];       /* checksum of the model that it began with; "" when there is none */
-    char settings[1024]; /* names the run */
+    uint64_t steps;   /* of the whole run */
+    uint64_t *begin;  /* [begun + 1]: the step with which each epoch begins, and the end of the last */
+    uint64_t begun;   /* epochs that the steps reach */
+    uint64_t planned; /* epoch that the plan is for, +1; 0: none yet */
+    uint64_t filled;  /* step that the model was filled at, +1; 0: never */
+    int validates;    /* rank 0 has validation sets */
+    char from[65];    /* checksum of the model that it began with; "" when there is none */
+    char identity[IDENTITY_TEXT]; /* what a checkpoint must be of, to be resumed */
+    lock lock;
     char *checkpoint, *best, *log_path;
     train_log log;
     int stop; /* the caller wants it to end */
     uint64_t log_every;
     int unread; /* steps whose loss has not been looked at */
     double started, last_progress, last_checkpoint, seconds_before;
-    uint64_t examples;   /* in this run */
-    uint64_t saved_step; /* of the checkpoint on disk; UINT64_MAX when there is none */
+    uint64_t examples;                 /* in this run */
+    uint64_t steps_before, resumed_at; /* as in onet_progress */
+    uint64_t saved_step;               /* of the checkpoint on disk; UINT64_MAX when there is none */
 } run;
 
 static double rate_at(const run *r, uint64_t step) {
@@ -84,7 +88,8 @@ static size_t stem_length(const char *model_path) {
 size_t onet_train_path(char *path, size_t room, const char *model_path, onet_train_file file) {
     static const char *const ending[] = {[ONET_TRAIN_BEST] = TRAIN_BEST,
                                          [ONET_TRAIN_CHECKPOINT] = TRAIN_CHECKPOINT,
-                                         [ONET_TRAIN_LOG] = TRAIN_LOG};
+                                         [ONET_TRAIN_LOG] = TRAIN_LOG,
+                                         [ONET_TRAIN_LOCK] = TRAIN_LOCK};
     if (path && room) path[0] = 0;
     if (!model_path || (!path && room) || (unsigned)file > ONET_TRAIN_LOG) return 0;
     size_t length = stem_length(model_path);
@@ -156,7 +161,7 @@ static onet_status save_checkpoint(run *r, onet_error *err) {
     if (!r->checkpoint) return ONET_OK;
     if ((status = log_flush(&r->log, &r->s.log_bytes, err))) return status;
     r->s.seconds = r->seconds_before + clock_seconds() - r->started;
-    status = checkpoint_write(&r->s, r->settings, r->checkpoint, err);
+    status = checkpoint_write(&r->s, r->identity, r->checkpoint, err);
     if (!status) r->saved_step = r->s.step;
     r->last_checkpoint = clock_seconds();
     return status;
@@ -333,7 +338,9 @@ static onet_progress progress(const run *r) {
                            .seconds = r->seconds_before + seconds,
                            .seconds_left = rate > 0 ? left / rate : NAN,
                            .valid_loglik = r->s.valid_loglik,
-                           .best_epoch = (int)r->s.best_epoch};
+                           .best_epoch = (int)r->s.best_epoch,
+                           .steps_before = r->steps_before,
+                           .resumed_at = r->resumed_at};
 }
 
 static void report(run *r, int always) {
@@ -472,27 +479,6 @@ static onet_status loop(run *r, onet_error *err) {
     return status;
 }
 
-/* What makes two runs the same run. */
-static void name_run(run *r) {
-    const onet_train_options *o = &r->o;
-    const onet_settings *s = &r->model->sh.s;
-    snprintf(
-        r->settings, sizeof r->settings,
-        "data=%.16s sets=%zu items=%zu width=%d encoder=%d,%d,%d,%s decoder=%d,%d batch=%d steps=%" PRIu64
-        " rate=%.9g,%s,%.9g adam=%.9g,%.9g,%.9g decay=%.9g clip=%.9g average=%.9g seed=%" PRIu64
-        " standardise=%d vectors=%d forget=%.9g drop=%.9g jitter=%.9g batches=%s",
-        r->train->hash[0] ? r->train->hash : "memory", r->train->count, r->train->start[r->train->count],
-        s->width, s->encoder_blocks, s->hidden, s->encoder_out, choice_name(onet_pools(), s->pool),
-        s->decoder_blocks, s->decoder_out, o->batch, r->steps, o->learning_rate,
-        choice_name(onet_schedules(), o->schedule), o->warmup, o->beta1, o->beta2, o->epsilon,
-        o->weight_decay, o->clip, o->average, o->seed, o->standardise, o->train_vectors, o->forget, o->drop,
-        o->jitter, choice_name(onet_batch_kinds(), o->batches));
-    size_t used = strlen(r->settings);
-    if (s->relative) snprintf(r->settings + used, sizeof r->settings - used, " relative=1");
-    used = strlen(r->settings);
-    if (r->from[0]) snprintf(r->settings + used, sizeof r->settings - used, " from=%.16s", r->from);
-}
-
 /* Settings of the model to begin with, which rank 0 has, to all ranks. */
 static onet_status take_from(run *r, onet_error *err) {
     onet_status status = ONET_OK;
@@ -516,7 +502,7 @@ static onet_status record(run *r, onet_error *err) {
                               {"data.sets", sets},
                               {"seed", seed},
                               {"batch", per_step},
-                              {"run", r->settings},
+                              {"run", r->identity},
                               {"kernels", net_kernels(r->net)},
                               {"statistics", choice_name(onet_norm_statistics(), r->o.statistics)}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -584,7 +570,6 @@ static onet_status make_state(run *r, onet_error *err) {
     else
         first_parameters(sh, r->o.seed, r->s.theta);
     if (vectors) memcpy(r->s.vec, r->own->words->vectors, vector_numbers * sizeof(float));
-    name_run(r);
     r->saved_step = UINT64_MAX;
     size_t most = r->plan->used < (size_t)r->o.batch ? r->plan->used : (size_t)r->o.batch;
     if (r->w &&
@@ -595,15 +580,25 @@ static onet_status make_state(run *r, onet_error *err) {
 
 static onet_status find_files(run *r, onet_error *err) {
     if (!r->o.model_path) return ONET_OK;
+    char *path = train_beside(r->o.model_path, TRAIN_LOCK);
+    onet_status status =
+        path ? lock_take(&r->lock, path, r->o.model_path, err) : fail_memory(err, "the names of the files");
+    free(path);
+    if (!status) status = train_check_files(&r->o, err);
+    if (status) return status;
     r->checkpoint = train_beside(r->o.model_path, TRAIN_CHECKPOINT);
     r->best = train_beside(r->o.model_path, TRAIN_BEST);
     r->log_path = train_beside(r->o.model_path, TRAIN_LOG);
     if (!r->checkpoint || !r->best || !r->log_path) return fail_memory(err, "the names of the files");
     int found = 0;
-    onet_status status = ONET_OK;
-    if (r->o.resume && (status = checkpoint_read(&r->s, r->settings, r->checkpoint, &found, err)))
+    uint64_t before = 0;
+    if (r->o.resume && (status = checkpoint_read(&r->s, r->identity, r->checkpoint, &before, &found, err)))
         return status;
     if (found) r->saved_step = r->s.step;
+    if (found && before != r->steps) {
+        r->steps_before = before;
+        r->resumed_at = r->s.step;
+    }
     return ONET_OK;
 }
 
@@ -669,13 +664,16 @@ static onet_status open_net(run *r, onet_error *err) {
 }
 
 /* When all else is ready: a run that cannot start leaves the files of the one before. A run that goes on
- * keeps its log and its best model; in a new one, those are another model's. */
+ * keeps its log, its best model and its checkpoint; in a new one, those are another
+ * model's. */
 static onet_status start_files(run *r, onet_error *err) {
     if (!r->log_path) return ONET_OK;
     onet_status status = log_open(&r->log, r->log_path, r->s.log_bytes, err);
-    if (!status && !r->s.best_epoch && remove(r->best) && errno != ENOENT)
-        status = fail(err, ONET_IO, "cannot remove %s, the best model of an older run: %s", r->best,
-                      strerror(errno));
+    const char *old[] = {r->s.best_epoch ? NULL : r->best,
+                         r->saved_step == UINT64_MAX ? r->checkpoint : NULL};
+    for (int i = 0; i < 2 && !status; i++)
+        if (old[i] && remove(old[i]) && errno != ENOENT)
+            status = fail(err, ONET_IO, "cannot remove %s, of an older run: %s", old[i], strerror(errno));
     return status;
 }
 
@@ -700,12 +698,16 @@ static onet_status prepare(run *r, onet_error *err) {
     } else if (first && r->o.standardise)
         status = first_scale(r->model, r->train, err);
     if (first && !status && r->o.jitter > 0) status = first_spread(r->train, r->augment->spread, err);
-    if (first && !status) status = find_files(r, err);
+    if (first && !status) {
+        identity_make(r->identity, r->train, r->valid, &r->model->sh.s, &r->o, r->from, r->steps);
+        status = find_files(r, err);
+    }
     status = world_agree(w, status, err);
     if (!status && w) status = shard_columns(w, &r->model->columns, err);
     if (status) return status;
     if (w) {
         w->broadcast(w, 0, &r->validates, sizeof r->validates);
+        w->broadcast(w, 0, r->identity, sizeof r->identity);
         w->broadcast(w, 0, r->model->mean, (size_t)r->train->width * sizeof *r->model->mean);
         w->broadcast(w, 0, r->model->scale, (size_t)r->train->width * sizeof *r->model->scale);
         if (r->o.jitter > 0)
@@ -719,7 +721,11 @@ static onet_status prepare(run *r, onet_error *err) {
 
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
                            const onet_train_options *options, onet_error *err) {
-    run r = {.w = w, .train = train, .valid = valid && valid->count ? valid : NULL, .o = *options};
+    run r = {.w = w,
+             .lock = {.fd = -1},
+             .train = train,
+             .valid = valid && valid->count ? valid : NULL,
+             .o = *options};
     r.validates = r.valid != NULL;
     *model = NULL;
     if (w && !r.o.threads) r.o.threads = w->processors;
@@ -744,6 +750,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     if (w) shard_free(&r.shard, w);
     free(r.index);
     free(r.row);
+    lock_release(&r.lock);
     free(r.checkpoint);
     free(r.best);
     free(r.log_path);

@@ -15,6 +15,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
 #define TRAIN_BEST       ".best.safetensors"
 #define TRAIN_CHECKPOINT ".checkpoint.safetensors"
 #define TRAIN_LOG        ".log.csv"
+#define TRAIN_LOCK       ".lock"
 /* The name of one of them, allocated; NULL: out of memory. */
 char *train_beside(const char *model_path, const char *ending);
 

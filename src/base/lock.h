@@ -1,0 +1,19 @@
+/* A lock file: one process at a time works on what it stands beside. The system releases it when the process
+ * ends, however it ends. */
+#ifndef BASE_LOCK_H
+#define BASE_LOCK_H
+
+#include "ordernet.h"
+
+typedef struct lock {
+    int fd; /* -1: not held */
+    char *path;
+} lock;
+
+/* Takes the lock, and writes into the file who has it. ONET_FAILED where another process, or another call of
+ * this one, does; the sentence says who. `what`: what it is that both want to write. */
+onet_status lock_take(lock *l, const char *path, const char *what, onet_error *err);
+/* Removes the file. A lock that is all zero with fd -1, or that was not taken, is left alone. */
+void lock_release(lock *l);
+
+#endif

@@ -1,0 +1,21 @@
+/* What makes two training runs the same run: the data as they were read, and every setting that decides the
+ * result. A checkpoint of another run is not resumed. */
+#ifndef TRAIN_IDENTITY_H
+#define TRAIN_IDENTITY_H
+
+#include "ordernet.h"
+
+enum { IDENTITY_TEXT = 2048 };
+
+/* text: "items=HASH orders=HASH ... batch=32 ... steps=400". settings: the net's. from: the checksum of the
+ * model to begin with, or "". valid may be NULL. */
+void identity_make(char text[IDENTITY_TEXT], const onet_sets *train, const onet_sets *valid,
+                   const onet_settings *settings, const onet_train_options *options, const char *from,
+                   uint64_t steps);
+
+/* ONET_BAD, with what differs, where a run is not that of a checkpoint at `path`. More steps than before are
+ * the same run, carried on: *steps_before is how many it had. */
+onet_status identity_check(const char *checkpoint, const char *now, const char *path, uint64_t *steps_before,
+                           onet_error *err);
+
+#endif
