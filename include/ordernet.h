@@ -174,6 +174,7 @@ typedef struct onet_read_options {
     onet_missing missing;
     int one_set;   /* CSV: a file that lacks the set column is one set; so it is where set_column is "" */
     int delimiter; /* CSV: between two fields; 0: a tab where the name or the header tells, else a comma */
+    int mixed;     /* onet_reader_next: items may have one width in one set and another in the next */
 } onet_read_options;
 
 /* All zero but `size`; nothing is needed for most files. */
@@ -193,6 +194,7 @@ typedef struct onet_write_options {
     int top;       /* more than 1: that many orders */
     int score;     /* the answers are the sets' own orders: only logprob and step_logprob are added */
     int delimiter; /* CSV: between two fields; 0: a tab where the name ends in .tsv, else as the sets came */
+    int errors;    /* 1: onet_writer_put_error will be called; only for JSON Lines */
 } onet_write_options;
 
 ONET_API void onet_write_defaults(onet_write_options *options, size_t size);
@@ -637,7 +639,8 @@ typedef struct onet_reader onet_reader;
 ONET_API onet_status onet_reader_open(onet_reader **reader, const char *path,
                                       const onet_read_options *options, onet_error *err);
 /* The next set into record; *end is 1, and record as it was, after the last. ONET_BAD, with file and line,
- * for a broken set, for sets of two widths, of words and of numbers, and for a file without sets. */
+ * for a broken set, for sets of two widths, of words and of numbers, and for a file without sets. After that
+ * the next call goes on with the set after the bad one, where a line is a set; else *end is 1. */
 ONET_API onet_status onet_reader_next(onet_reader *reader, onet_record *record, int *end, onet_error *err);
 /* The path, or "standard input"; valid until the reader is closed. */
 ONET_API const char *onet_reader_name(const onet_reader *reader);
@@ -659,6 +662,10 @@ ONET_API onet_status onet_writer_begin(onet_writer *writer, const onet_reader *r
  * to CSV are written by onet_writer_end, in the order of the rows. */
 ONET_API onet_status onet_writer_put(onet_writer *writer, const onet_record *record,
                                      const onet_answer *answer, onet_error *err);
+/* In place of the answer to a set: what was wrong with it, {"line": 7, "error": "..."}, with the set's `id`
+ * where it has one. record: as onet_reader_next left it. */
+ONET_API onet_status onet_writer_put_error(onet_writer *writer, const onet_record *record, const char *error,
+                                           onet_error *err);
 ONET_API onet_status onet_writer_end(onet_writer *writer, onet_error *err);
 /* Hands over what was put so far: a reader of the pipe sees it now. */
 ONET_API onet_status onet_writer_flush(onet_writer *writer, onet_error *err);

@@ -698,6 +698,10 @@ static void writers(void **state) {
     usage(onet_writer_end(NULL, &err));
     usage(onet_writer_flush(NULL, &err));
     usage(onet_writer_commit(NULL, &err));
+    usage(onet_writer_put_error(NULL, record, "bad", &err));
+    usage(onet_writer_put_error(writer, NULL, "bad", &err));
+    usage(onet_writer_put_error(writer, record, NULL, &err));
+    usage(onet_writer_put_error(writer, record, "bad", &err)); /* the options do not ask for it */
     ok(onet_writer_end(writer, &err));
     usage(onet_writer_put(writer, record, &answer, &err)); /* after the end */
     ok(onet_writer_commit(writer, &err));

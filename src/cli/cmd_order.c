@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/ordering.h"
 #include "cli/processes.h"
 
@@ -15,8 +16,20 @@ typedef struct order_values {
     onet_read_options read;
     onet_order_options order;
     onet_format to;
-    int steps, text, score;
+    int steps, text, score, on_error;
 } order_values;
+
+enum { ERROR_STOP, ERROR_SKIP, ERROR_REPORT };
+
+static const onet_choice *on_errors(void) {
+    static const onet_choice list[] = {
+        {"stop", "end there, with the answers before it", ERROR_STOP},
+        {"skip", "say it on standard error and go on", ERROR_SKIP},
+        {"report", "write the error where the answer would stand, in JSON Lines", ERROR_REPORT},
+        {0},
+    };
+    return list;
+}
 
 static void defaults(void *values) {
     order_values *v = values;
@@ -39,7 +52,8 @@ typedef struct ordering {
     int count; /* records at hand */
     size_t items;
     answer_room room;
-    double *step; /* [step_room]: scores of the steps */
+    size_t seen, bad; /* sets so far; those that could not be ordered */
+    double *step;     /* [step_room]: scores of the steps */
     size_t step_room;
 } ordering;
 
@@ -72,11 +86,23 @@ static onet_status score(ordering *o, const onet_sets *sets, onet_error *err) {
     return status;
 }
 
-static onet_status answer(ordering *o, const char *name, onet_error *err) {
-    if (!o->count) return ONET_OK;
+/* What becomes of a bad set, where it does not end the work. */
+static onet_status note_bad(ordering *o, const onet_record *r, const char *sentence, onet_error *err) {
+    onet_error said;
+    snprintf(said.text, sizeof said.text, "%s", sentence);
+    fields_to_options(&said);
+    o->bad++;
+    if (o->v->on_error == ERROR_REPORT) return onet_writer_put_error(o->out, r, said.text, err);
+    fprintf(stderr, "ordernet order: skipped: %s\n", said.text);
+    return ONET_OK;
+}
+
+/* Answers the sets at hand. *bad: the first that has no answer, since its numbers are too large; -1: none.
+ * Those before it are written. */
+static onet_status answer_some(ordering *o, const char *name, int *bad, onet_error *err) {
     onet_sets *sets = NULL;
     onet_status status = gather(o, &sets, name, err);
-    int good = o->count;
+    *bad = -1;
     if (!status) {
         /* Lent for the time of the call: the model owns its words. */
         sets->words = (onet_words *)(uintptr_t)onet_model_words(o->model);
@@ -84,22 +110,46 @@ static onet_status answer(ordering *o, const char *name, onet_error *err) {
         if (!status) {
             status =
                 o->v->score ? score(o, sets, err) : onet_orderer_run(o->orderer, sets, o->room.answers, err);
-            good = (int)answers_sound(o->room.answers, (size_t)o->count);
+            int sound = (int)answers_sound(o->room.answers, (size_t)o->count);
+            if (status == ONET_BAD && sound < o->count) *bad = sound;
         }
         sets->words = NULL;
     }
     onet_sets_free(sets);
-    if (status == ONET_BAD && good < o->count)
-        fail(err, status, "%s:%ld: " TOO_LARGE, name, onet_record_line(o->records[good]));
-    else if (status)
-        good = 0;
-    /* The sets before a bad one get their answers. */
-    for (int i = 0; i < good; i++) {
-        onet_error late;
-        onet_status put = onet_writer_put(o->out, o->records[i], &o->room.answers[i], status ? &late : err);
+    if (*bad >= 0) fail(err, status, "%s:%ld: " TOO_LARGE, name, onet_record_line(o->records[*bad]));
+    if (status && *bad < 0) return status;
+    for (int i = 0; i < (status ? *bad : o->count); i++) {
+        onet_status put = onet_writer_put(o->out, o->records[i], &o->room.answers[i], err);
         if (!put) continue;
-        if (!status) status = put;
-        break;
+        *bad = -1; /* an answer that cannot be written ends the work */
+        return put;
+    }
+    return status;
+}
+
+/* The first `done` records are no longer needed; those behind them come first. */
+static void drop_records(ordering *o, int done) {
+    for (int i = done; i < o->count; i++) {
+        onet_record *free_one = o->records[i - done];
+        o->records[i - done] = o->records[i];
+        o->records[i] = free_one;
+    }
+    o->count -= done;
+}
+
+static onet_status answer(ordering *o, const char *name, onet_error *err) {
+    onet_status status = ONET_OK;
+    while (o->count && !status) {
+        int bad;
+        onet_error why;
+        status = answer_some(o, name, &bad, &why);
+        if (status && bad >= 0 && o->v->on_error != ERROR_STOP) {
+            status = note_bad(o, o->records[bad], why.text, err);
+            drop_records(o, bad + 1);
+            continue;
+        }
+        if (status) *err = why;
+        o->count = 0;
     }
     o->count = 0;
     o->items = 0;
@@ -123,15 +173,22 @@ static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
         if (!status && !end && o->v->score && !onet_record_order(*r))
             status = fail(&bad, ONET_BAD, "%s:%ld: the set has no order to score; give it an 'order'",
                           onet_reader_name(in), onet_record_line(*r));
-        if (status || end) {
-            /* The sets before a bad one get their answers. */
-            onet_status answered = answer(o, onet_reader_name(in), err);
-            if (answered || !status) return answered;
+        if (!status && !end) {
+            o->count++;
+            o->items += (size_t)onet_record_size(*r);
+            o->seen++;
+            continue;
+        }
+        /* The sets before a bad one get their answers. */
+        onet_record *which = *r;
+        onet_status answered = answer(o, onet_reader_name(in), err);
+        if (answered || !status) return answered;
+        if (status != ONET_BAD || o->v->on_error == ERROR_STOP) {
             *err = bad;
             return status;
         }
-        o->count++;
-        o->items += (size_t)onet_record_size(*r);
+        o->seen++;
+        if ((status = note_bad(o, which, bad.text, err))) return status;
     }
 }
 
@@ -140,6 +197,7 @@ static onet_status order_file(ordering *o, const char *path, onet_error *err) {
     if (o->v->text) read.format = ONET_FORMAT_TEXT;
     read.words = onet_model_words(o->model);
     read.columns = onet_model_columns(o->model);
+    read.mixed = o->v->on_error != ERROR_STOP; /* each set is compared with the model */
     onet_reader *in = NULL;
     onet_status status = onet_reader_open(&in, path, &read, err);
     if (!status) status = onet_writer_begin(o->out, in, err);
@@ -161,7 +219,8 @@ static onet_status order_all(ordering *o, int count, char **paths, onet_error *e
                                   .logprob = 1,
                                   .steps = v->steps,
                                   .top = v->order.top,
-                                  .score = v->score};
+                                  .score = v->score,
+                                  .errors = v->on_error == ERROR_REPORT};
     onet_status status = onet_writer_open(&o->out, v->out, &writing, err);
     if (!status && !count) status = order_file(o, "-", err);
     for (int i = 0; i < count && !status; i++) status = order_file(o, paths[i], err);
@@ -173,6 +232,8 @@ static onet_status order_all(ordering *o, int count, char **paths, onet_error *e
         onet_status closed = onet_writer_commit(o->out, status ? &late : err);
         if (!status) status = closed;
     }
+    if (!status && o->bad)
+        status = fail(err, ONET_BAD, "%zu of %zu sets could not be ordered", o->bad, o->seen);
     return status;
 }
 
@@ -242,6 +303,14 @@ static const option options[] = {
      .field = AT(score),
      .help = "Look for no order: add the log-probability of the order that each set has, and in JSON Lines "
              "of each of its steps."},
+    {.name = "on-error",
+     .kind = OPTION_CHOICE,
+     .argument = "WHAT",
+     .choices = on_errors,
+     .field = AT(on_error),
+     .help =
+         "What becomes of a set that cannot be read or ordered. Where a line is a set, those behind it are "
+         "answered; in other formats the whole file is bad. The exit status is 3 in any case."},
     {.name = "out",
      .kind = OPTION_STRING,
      .argument = "FILE",

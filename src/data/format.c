@@ -132,6 +132,7 @@ onet_status format_must_hold(const data_format *f, unsigned needs, onet_status o
         {HOLDS_STEPS, "the probabilities of the steps"},
         {HOLDS_SEVERAL, "several orders per set"},
         {HOLDS_SCORE, "the scores of orders"},
+        {HOLDS_ERRORS, "errors in place of answers"},
     };
     unsigned missing = needs & ~f->holds;
     if (!missing) return ONET_OK;

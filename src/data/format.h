@@ -20,7 +20,8 @@ typedef enum format_part {
     HOLDS_SIZES = 16,      /* sets of several sizes in one file */
     HOLDS_STEPS = 32,      /* of an answer: the probability of each step */
     HOLDS_SEVERAL = 64,    /* of an answer: several orders */
-    HOLDS_SCORE = 128      /* the log-probability of a set's own order */
+    HOLDS_SCORE = 128,     /* the log-probability of a set's own order */
+    HOLDS_ERRORS = 256     /* what was wrong with a set, in place of its answer */
 } format_part;
 
 typedef struct data_format {

@@ -33,6 +33,8 @@ const char *jsonl_value_end(const char *text, const char *end);
 
 /* Writes the set as a line: its own text where it came from JSON Lines, with `order` set to the answer's, or
  * to its own where answer is NULL. */
+/* Writes what was wrong with a set in place of its answer. */
+onet_status jsonl_write_error(output *out, const record *r, const char *error, onet_error *err);
 onet_status jsonl_write(output *out, const record *r, const onet_answer *answer,
                         const onet_write_options *parts, onet_error *err);
 

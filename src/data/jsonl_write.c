@@ -7,6 +7,7 @@
 #include "data/constraints.h"
 #include "data/csv.h"
 #include "data/format.h"
+#include "data/json_array.h"
 #include "data/jsonl.h"
 
 static onet_status put(output *out, const char *text, onet_error *err) {
@@ -269,12 +270,28 @@ onet_status jsonl_write(output *out, const record *r, const onet_answer *a, cons
     return status ? status : put(out, "\n", err);
 }
 
+onet_status jsonl_write_error(output *out, const record *r, const char *error, onet_error *err) {
+    onet_status status = put(out, "{", err);
+    for (int k = 0; k < r->members && !status; k++) {
+        const member *m = &r->member[k];
+        if (!jsonl_is(r, m, "id")) continue;
+        status = put(out, "\"id\": ", err);
+        if (!status) status = output_write(out, r->text + m->value, m->value_end - m->value, err);
+        if (!status) status = put(out, ", ", err);
+    }
+    if (!status && r->line > 0) status = output_printf(out, err, "\"line\": %ld, ", r->line);
+    if (!status) status = put(out, "\"error\": ", err);
+    if (!status) status = write_string(out, error, strlen(error), err);
+    return status ? status : put(out, "}\n", err);
+}
+
 /* ---- The format -------------------------------------------------------------------------------------- */
 
 static bool recognise(const char *data, size_t size) {
     const char *line, *end;
     bool whole;
-    return format_first_line(data, size, &line, &end, &whole) && *line == '{';
+    return format_first_line(data, size, &line, &end, &whole) &&
+           (*line == '{' || json_array_begins(line, (size_t)(end - line)));
 }
 
 static onet_status parse(record *r, const onet_read_options *options, const char *name, onet_error *err) {
@@ -295,7 +312,7 @@ const data_format jsonl_format = {
     .help = "JSON Lines",
     .endings = {".jsonl", ".ndjson", ".json"},
     .holds = HOLDS_NUMBERS | HOLDS_WORDS | HOLDS_CONTEXT | HOLDS_CONSTRAINTS | HOLDS_SIZES | HOLDS_STEPS |
-             HOLDS_SEVERAL | HOLDS_SCORE,
+             HOLDS_SEVERAL | HOLDS_SCORE | HOLDS_ERRORS,
     .recognise = recognise,
     .parse = parse,
     .put = put_set,

@@ -1,7 +1,8 @@
-/* Reads and writes NumPy's .npz: the arrays items, order and context, all sets of one size. */
+/* Reads and writes NumPy's .npz, and reads .npy: the arrays items, order, context and sizes. Sets of several
+ * sizes stand one behind the other, with their sizes, or are filled up with NaN. */
 #include "data/npz.h"
 
-#include <ctype.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,259 +11,210 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/format.h"
+#include "data/npy.h"
 #include "data/sets.h"
 #include "data/zip.h"
 
-enum { MAX_HEADER = 65536, MAX_DIMS = 8, ROWS = 4096 };
+/* ---- Shapes ------------------------------------------------------------------------------------------ */
 
-/* ---- The header of an array: a Python dictionary in text ---------------------------------------------- */
+/* The arrays of a file; those that it does not have are not open. */
+typedef struct arrays {
+    npy items, order, context, sizes;
+    bool has_order, has_context, has_sizes;
+    bool flat;       /* sets one behind the other: items [all, features] */
+    size_t count, n; /* sets; items of each, the largest, where they are not flat */
+    size_t total;    /* items with the filling */
+    size_t width;
+} arrays;
 
-typedef struct array {
-    const char *member; /* items.npy or order.npy */
-    char type[16];      /* <f4, ... */
-    bool fortran;
-    int dims;
-    size_t shape[MAX_DIMS];
-    size_t bytes; /* of its numbers in the file */
-} array;
-
-static onet_status bad(const input *in, const array *a, const char *what, onet_error *err) {
-    return fail(err, ONET_BAD, "%s: %s %s", input_name(in), a->member, what);
-}
-
-static const char *skip(const char *p, const char *text) {
-    while (isspace((unsigned char)*p)) p++;
-    size_t length = strlen(text);
-    return strncmp(p, text, length) ? NULL : p + length;
-}
-
-/* 'text' or "text" into at most `room` characters. */
-static const char *scan_string(const char *p, char *text, size_t room) {
-    while (isspace((unsigned char)*p)) p++;
-    char quote = *p;
-    if (quote != '\'' && quote != '"') return NULL;
-    const char *end = strchr(++p, quote);
-    if (!end || (size_t)(end - p) >= room) return NULL;
-    memcpy(text, p, (size_t)(end - p));
-    text[end - p] = 0;
-    return end + 1;
-}
-
-/* (10, 5, 2) */
-static const char *scan_shape(const char *p, array *a) {
-    if (!(p = skip(p, "("))) return NULL;
-    for (a->dims = 0;; a->dims++) {
-        const char *end = skip(p, ")");
-        if (end) return end;
-        if (a->dims == MAX_DIMS) return NULL;
-        while (isspace((unsigned char)*p)) p++;
-        if (!isdigit((unsigned char)*p)) return NULL;
-        size_t value = 0;
-        for (; isdigit((unsigned char)*p); p++) {
-            if (value > (SIZE_MAX - 9) / 10) return NULL;
-            value = value * 10 + (size_t)(*p - '0');
-        }
-        a->shape[a->dims] = value;
-        if ((end = skip(p, ",")))
-            p = end;
-        else if (!skip(p, ")"))
-            return NULL;
-    }
-}
-
-static bool scan_header(const char *p, array *a) {
-    bool type = false, order = false, shape = false;
-    if (!(p = skip(p, "{"))) return false;
-    for (;;) {
-        char key[16];
-        const char *end = skip(p, "}");
-        if (end) return type && order && shape && !*(end + strspn(end, " \n"));
-        if (!(p = scan_string(p, key, sizeof key)) || !(p = skip(p, ":"))) return false;
-        if (!type && !strcmp(key, "descr"))
-            type = (p = scan_string(p, a->type, sizeof a->type)) != NULL;
-        else if (!order && !strcmp(key, "fortran_order")) {
-            a->fortran = (end = skip(p, "True")) != NULL;
-            order = (p = end ? end : skip(p, "False")) != NULL;
-        } else if (!shape && !strcmp(key, "shape"))
-            shape = (p = scan_shape(p, a)) != NULL;
-        else
-            return false;
-        if (!p) return false;
-        if ((end = skip(p, ",")))
-            p = end;
-        else if (!skip(p, "}"))
-            return false;
-    }
-}
-
-static onet_status read_header(const input *in, zip_member *m, array *a, onet_error *err) {
-    unsigned char first[12];
-    onet_status status = zip_member_read(m, first, 10, err);
-    if (status) return status;
-    if (memcmp(first, "\x93NUMPY", 6) || first[6] < 1 || first[6] > 3)
-        return bad(in, a, "is not an array as NumPy saves it; make it with numpy.savez", err);
-    size_t length = first[8] | (size_t)first[9] << 8, start = 10;
-    if (first[6] > 1) {
-        if ((status = zip_member_read(m, first + 10, 2, err))) return status;
-        length |= (size_t)first[10] << 16 | (size_t)first[11] << 24;
-        start = 12;
-    }
-    if (length > MAX_HEADER) return bad(in, a, "has a header of over 64 KiB; it is corrupt", err);
-    char *text = calloc(length + 1, 1);
-    if (!text) return fail_memory(err, "an array's header");
-    status = zip_member_read(m, text, length, err);
-    if (!status && !scan_header(text, a))
-        status = bad(in, a, "has a header that cannot be understood; make it with numpy.savez", err);
-    free(text);
-    if (status) return status;
-    if (a->fortran) return bad(in, a, "is in Fortran order; save numpy.ascontiguousarray(array)", err);
-    a->bytes = zip_member_size(m) - start - length;
+static onet_status check_items(arrays *a, onet_error *err) {
+    const npy *items = &a->items;
+    char shape[128];
+    npy_shape(items, shape);
+    if (items->dims == 2 && !a->has_sizes)
+        return fail(err, ONET_BAD,
+                    "%s: items has the shape %s, two dimensions where [sets, n, features] are meant; save "
+                    "items[None] for one set, items[..., None] for items of one feature, or an array sizes "
+                    "beside it for sets one behind the other",
+                    items->file, shape);
+    if (items->dims != 3 && items->dims != 2)
+        return fail(
+            err, ONET_BAD,
+            "%s: items has the shape %s where [sets, n, features] are meant; save items.reshape(sets, n, "
+            "features)",
+            items->file, shape);
+    a->flat = items->dims == 2;
+    a->width = items->shape[items->dims - 1];
+    a->count = a->flat ? a->sizes.shape[0] : items->shape[0];
+    a->n = a->flat ? 0 : items->shape[1];
+    a->total = a->flat ? items->shape[0] : a->count * a->n; /* no overflow: the file has so many numbers */
+    if (!a->count || !a->total)
+        return fail(err, ONET_BAD, "%s: items holds no sets, or sets without items", items->file);
+    if (a->n > INT32_MAX || a->width < 1 || a->width > MAX_WIDTH)
+        return fail(err, ONET_BAD, "%s: items has the shape %s; from 1 to %d features are possible",
+                    items->file, shape, MAX_WIDTH);
     return ONET_OK;
 }
 
-/* An array whose type is known: there must be just as many bytes as it takes. */
-static onet_status check_bytes(const input *in, const array *a, onet_error *err) {
-    size_t bytes = (size_t)(a->type[2] - '0');
-    for (int i = 0; i < a->dims; i++)
-        if (!size_mul(bytes, a->shape[i], &bytes)) return bad(in, a, "has an impossibly large shape", err);
-    if (bytes != a->bytes)
-        return bad(in, a,
-                   "does not have as many bytes as its shape and type ask for; it is cut off or corrupt",
-                   err);
-    return ONET_OK;
+/* An array with one number for each item. */
+static onet_status check_beside(const arrays *a, const npy *b, onet_error *err) {
+    char shape[128], meant[128];
+    npy like = a->items;
+    like.dims--;
+    bool same =
+        b->dims == like.dims && b->shape[0] == like.shape[0] && (a->flat || b->shape[1] == like.shape[1]);
+    if (same) return ONET_OK;
+    return fail(err, ONET_BAD, "%s: %s has the shape %s where items asks for %s, a number for each item",
+                b->file, b->name, npy_shape(b, shape), npy_shape(&like, meant));
 }
 
-/* ---- Numbers ----------------------------------------------------------------------------------------- */
+static onet_status check_whole(const npy *a, onet_error *err) {
+    if (a->type[1] != 'f') return ONET_OK;
+    return fail(err, ONET_BAD,
+                "%s: %s is of type %s where whole numbers are meant; save %s.astype(\"int32\")", a->file,
+                a->name, a->type, a->name);
+}
 
-static onet_status read_items(const input *in, zip_member *m, const array *a, float *items, size_t count,
-                              onet_error *err) {
-    if (!strcmp(a->type, "<f4")) return zip_member_read(m, items, count * sizeof *items, err);
-    size_t width = a->shape[2], n = a->shape[1];
-    double some[ROWS];
-    for (size_t at = 0; at < count;) {
-        size_t part = count - at < ROWS ? count - at : ROWS;
-        onet_status status = zip_member_read(m, some, part * sizeof *some, err);
-        if (status) return status;
-        for (size_t i = 0; i < part; i++, at++) {
-            items[at] = (float)some[i];
-            if (items[at] - items[at] != 0)
-                return fail(err, ONET_BAD,
-                            "%s: set %zu: items[%zu][%zu] is %g, which is not a finite float32; put "
-                            "another number there",
-                            input_name(in), at / width / n + 1, at / width % n, at % width, some[i]);
-        }
+static onet_status check_shapes(arrays *a, onet_error *err) {
+    onet_status status = ONET_OK;
+    if (a->has_sizes && a->sizes.dims != 1)
+        return fail(err, ONET_BAD, "%s: sizes has %d dimensions where one is meant, a number for each set",
+                    a->sizes.file, a->sizes.dims);
+    if (a->has_sizes && (status = check_whole(&a->sizes, err))) return status;
+    if ((status = check_items(a, err))) return status;
+    if (a->has_sizes && a->sizes.shape[0] != a->count)
+        return fail(err, ONET_BAD, "%s: sizes has %zu numbers for %zu sets", a->sizes.file, a->sizes.shape[0],
+                    a->count);
+    if (a->has_order &&
+        ((status = check_whole(&a->order, err)) || (status = check_beside(a, &a->order, err))))
+        return status;
+    return a->has_context ? check_beside(a, &a->context, err) : ONET_OK;
+}
+
+/* ---- Sets of several sizes --------------------------------------------------------------------------- */
+
+/* Items of a set that is filled up with rows of NaN. */
+static size_t filled_size(const float *items, size_t n, size_t width) {
+    while (n) {
+        const float *row = items + (n - 1) * width;
+        for (size_t j = 0; j < width; j++)
+            if (!isnan(row[j])) return n;
+        n--;
     }
-    return ONET_OK;
+    return 0;
 }
 
-static onet_status read_order(const input *in, zip_member *m, const array *a, int32_t *order, size_t count,
-                              onet_error *err) {
-    if (!strcmp(a->type, "<i4")) return zip_member_read(m, order, count * sizeof *order, err);
-    int64_t some[ROWS];
-    for (size_t at = 0; at < count;) {
-        size_t part = count - at < ROWS ? count - at : ROWS;
-        onet_status status = zip_member_read(m, some, part * sizeof *some, err);
-        if (status) return status;
-        for (size_t i = 0; i < part; i++, at++) {
-            if (some[i] < 0 || some[i] > INT32_MAX)
-                return fail(err, ONET_BAD,
-                            "%s: set %zu: order[%zu] is %lld: it must be an index of one of the set's "
-                            "items",
-                            input_name(in), at / a->shape[1] + 1, at % a->shape[1], (long long)some[i]);
-            order[at] = (int32_t)some[i];
-        }
+/* size [count] of each set; the items are read. */
+static onet_status find_sizes(arrays *a, const onet_sets *s, int32_t *size, onet_error *err) {
+    onet_status status = a->has_sizes ? npy_ints(&a->sizes, size, err) : ONET_OK;
+    size_t sum = 0;
+    for (size_t k = 0; k < a->count && !status; k++) {
+        if (!a->has_sizes) size[k] = (int32_t)filled_size(s->items + k * a->n * a->width, a->n, a->width);
+        if (size[k] < 1 || (!a->flat && (size_t)size[k] > a->n) || (size_t)size[k] > a->total - sum)
+            status = fail(err, ONET_BAD,
+                          a->has_sizes ? "%s: sizes[%zu] is %ld, which is not the size of a set there"
+                                       : "%s: items[%zu] has %ld items: all of it is NaN",
+                          a->items.file, k, (long)size[k]);
+        sum += size[k] > 0 ? (size_t)size[k] : 0;
     }
-    return ONET_OK;
+    if (!status && a->flat && sum != a->total)
+        status = fail(err, ONET_BAD, "%s: the sizes add up to %zu where there are %zu items", a->items.file,
+                      sum, a->total);
+    return status;
 }
 
-static onet_status check_context(const input *in, const array *a, const array *items, onet_error *err) {
-    if (strcmp(a->type, "|b1") && strcmp(a->type, "|u1"))
-        return fail(err, ONET_BAD,
-                    "%s: context.npy is of type %s where bool or uint8 is meant; save context.astype(bool)",
-                    input_name(in), a->type);
-    if (a->dims != 2 || a->shape[0] != items->shape[0] || a->shape[1] != items->shape[1])
-        return fail(err, ONET_BAD,
-                    "%s: context.npy must have the shape (%zu, %zu), a flag for each of the items",
-                    input_name(in), items->shape[0], items->shape[1]);
-    return check_bytes(in, a, err);
-}
-
-static onet_status check_items(const input *in, const array *a, onet_error *err) {
-    if (a->dims != 3) return bad(in, a, "does not have three dimensions, [sets, n, features]", err);
-    if (strcmp(a->type, "<f4") && strcmp(a->type, "<f8"))
-        return fail(err, ONET_BAD,
-                    "%s: items.npy is of type %s where float32 or float64 is meant; save "
-                    "items.astype(\"float32\")",
-                    input_name(in), a->type);
-    if (!a->shape[0]) return bad(in, a, "holds no sets", err);
-    if (!a->shape[1]) return bad(in, a, "holds sets without items", err);
-    if (a->shape[1] > INT32_MAX || a->shape[2] < 1 || a->shape[2] > MAX_WIDTH)
-        return fail(err, ONET_BAD,
-                    "%s: items.npy has %zu items a set and %zu features an item; from 1 to %d features "
-                    "are possible",
-                    input_name(in), a->shape[1], a->shape[2], MAX_WIDTH);
-    return check_bytes(in, a, err);
-}
-
-static onet_status check_order(const input *in, const array *a, const array *items, onet_error *err) {
-    if (strcmp(a->type, "<i4") && strcmp(a->type, "<i8"))
-        return fail(err, ONET_BAD,
-                    "%s: order.npy is of type %s where int32 or int64 is meant; save "
-                    "order.astype(\"int32\")",
-                    input_name(in), a->type);
-    if (a->dims != 2 || a->shape[0] != items->shape[0] || a->shape[1] != items->shape[1])
-        return fail(err, ONET_BAD,
-                    "%s: order.npy must have the shape (%zu, %zu), one place for each of the items",
-                    input_name(in), items->shape[0], items->shape[1]);
-    return check_bytes(in, a, err);
+/* start from the sizes; the rows of each array move together, over what fills sets up. */
+static void close_up(const arrays *a, onet_sets *s, const int32_t *size) {
+    for (size_t k = 0; k < a->count; k++) {
+        size_t from = a->flat ? s->start[k] : k * a->n, to = s->start[k], n = (size_t)size[k];
+        s->start[k + 1] = to + n;
+        if (from == to) continue;
+        memmove(s->items + to * a->width, s->items + from * a->width, n * a->width * sizeof *s->items);
+        if (s->order) memmove(s->order + to, s->order + from, n * sizeof *s->order);
+        if (s->context) memmove(s->context + to, s->context + from, n);
+    }
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
 
-/* Items first: they say how much memory is needed, and have been seen to be there. */
-static onet_status read_arrays(onet_sets **sets, input *in, zip_member *items, zip_member *order,
-                               zip_member *context, onet_error *err) {
-    array a = {.member = "items.npy"}, b = {.member = "order.npy"}, c = {.member = "context.npy"};
-    onet_status status = read_header(in, items, &a, err);
-    if (status || (status = check_items(in, &a, err))) return status;
-    if (order && ((status = read_header(in, order, &b, err)) || (status = check_order(in, &b, &a, err))))
+/* Shapes first: they say how much memory is needed, and the numbers have been seen to be there. */
+static onet_status read_arrays(onet_sets **sets, arrays *a, onet_error *err) {
+    onet_status status = check_shapes(a, err);
+    if (status) return status;
+    if ((status = sets_room(sets, a->count, a->total, (int)a->width, false, a->has_order, err)))
         return status;
-    if (context &&
-        ((status = read_header(in, context, &c, err)) || (status = check_context(in, &c, &a, err))))
-        return status;
-    size_t total = a.shape[0] * a.shape[1];
-    if ((status = sets_room(sets, a.shape[0], total, (int)a.shape[2], false, order != NULL, err)))
-        return status;
-    for (size_t k = 0; k < a.shape[0]; k++) (*sets)->start[k + 1] = (k + 1) * a.shape[1];
-    if ((status = read_items(in, items, &a, (*sets)->items, total * a.shape[2], err)) ||
-        (order && (status = read_order(in, order, &b, (*sets)->order, total, err))) ||
-        (context && ((status = sets_room_context(*sets, total, err)) ||
-                     (status = zip_member_read(context, (*sets)->context, total, err)))))
-        return status;
-    status = sets_check_missing(*sets, err);
-    if (status == ONET_BAD) error_prefix(err, "%s", input_name(in));
+    onet_sets *s = *sets;
+    int32_t *size = array_new(a->count, sizeof *size);
+    if (!size) status = fail_memory(err, "the sizes of the sets");
+    if (!status) status = npy_floats(&a->items, s->items, err);
+    if (!status && a->has_order) status = npy_ints(&a->order, s->order, err);
+    if (!status && a->has_context) {
+        status = sets_room_context(s, a->total, err);
+        if (!status) status = npy_flags(&a->context, s->context, err);
+    }
+    if (!status) status = find_sizes(a, s, size, err);
+    if (!status) close_up(a, s, size);
+    free(size);
+    if (!status) status = sets_check_missing(s, err);
+    if (status == ONET_BAD && strncmp(err ? err->text : "", a->items.file, strlen(a->items.file)) != 0)
+        error_prefix(err, "%s", a->items.file);
     return status;
 }
 
-onet_status npz_read(onet_sets **sets, input *in, onet_error *err) {
+/* An array of an archive; has: whether it is there. */
+static onet_status open_member(zip *archive, npy *a, const char *name, const char *file, bool *has,
+                               onet_error *err) {
+    char path[32];
+    *a = (npy){.name = name, .file = file};
+    snprintf(path, sizeof path, "%s.npy", name);
+    onet_status status = zip_member_open(&a->member, archive, path, err);
+    *has = a->member != NULL;
+    return status || !*has ? status : npy_open(a, err);
+}
+
+static onet_status read_archive(onet_sets **sets, input *in, onet_error *err) {
     zip *archive;
-    zip_member *items = NULL, *order = NULL, *context = NULL;
-    *sets = NULL;
+    arrays a = {0};
+    const char *file = input_name(in);
+    bool has_items = false;
     onet_status status = zip_open(&archive, in, err);
     if (status) return status;
-    status = zip_member_open(&items, archive, "items.npy", err);
-    if (!status && !items)
-        status = fail(err, ONET_BAD,
-                      "%s: there is no array \"items\" in it; save it with numpy.savez(file, "
-                      "items=..., order=...)",
-                      input_name(in));
-    if (!status) status = zip_member_open(&order, archive, "order.npy", err);
-    if (!status) status = zip_member_open(&context, archive, "context.npy", err);
-    if (!status) status = read_arrays(sets, in, items, order, context, err);
-    zip_member_close(items);
-    zip_member_close(order);
-    zip_member_close(context);
+    status = open_member(archive, &a.items, "items", file, &has_items, err);
+    if (!status && !has_items)
+        status = fail(
+            err, ONET_BAD,
+            "%s: there is no array \"items\" in it; save it with numpy.savez(file, items=..., order=...)",
+            file);
+    if (!status) status = open_member(archive, &a.order, "order", file, &a.has_order, err);
+    if (!status) status = open_member(archive, &a.context, "context", file, &a.has_context, err);
+    if (!status) status = open_member(archive, &a.sizes, "sizes", file, &a.has_sizes, err);
+    if (!status) status = read_arrays(sets, &a, err);
+    zip_member_close(a.items.member);
+    zip_member_close(a.order.member);
+    zip_member_close(a.context.member);
+    zip_member_close(a.sizes.member);
     zip_close(archive);
+    return status;
+}
+
+/* What a single array may take in memory, where it comes through a pipe or compressed. */
+#define NPY_LIMIT ((size_t)1 << 40)
+
+static onet_status read_single(onet_sets **sets, input *in, onet_error *err) {
+    arrays a = {.items = {.name = "items", .file = input_name(in), .in = in}};
+    onet_status status = input_whole(in, NPY_LIMIT, &a.items.size, err);
+    if (!status) status = npy_open(&a.items, err);
+    return status ? status : read_arrays(sets, &a, err);
+}
+
+onet_status npz_read(onet_sets **sets, input *in, onet_error *err) {
+    const char *data;
+    size_t size;
+    *sets = NULL;
+    onet_status status = input_peek(in, 6, &data, &size, err);
+    if (status) return status;
+    bool single = size >= 6 && !memcmp(data, "\x93NUMPY", 6);
+    status = single ? read_single(sets, in, err) : read_archive(sets, in, err);
     if (status) {
         onet_sets_free(*sets);
         *sets = NULL;
@@ -294,21 +246,21 @@ onet_status npz_write(const onet_sets *s, const char *path, onet_error *err) {
         return status;
     }
     size_t n = sets_size(s, 0), total = s->start[s->count];
-    for (size_t k = 1; k < s->count; k++)
-        if (sets_size(s, k) != n)
-            return fail(err, ONET_BAD,
-                        "cannot write %s: set %zu is of size %zu and set 1 of size %zu, and NumPy's "
-                        "format holds sets of one size; write .jsonl or .safetensors",
-                        strcmp(path, "-") ? path : "standard output", k + 1, sets_size(s, k), n);
-    char shape[64], head_items[128], head_order[128], head_context[128];
+    bool mixed = false;
+    for (size_t k = 1; k < s->count; k++) mixed |= sets_size(s, k) != n;
+    int32_t *size = mixed ? array_new(s->count, sizeof *size) : NULL;
+    if (mixed && !size) return fail_memory(err, "the sizes of the sets");
+    char shape[64], head_items[128], head_order[128], head_context[128], head_sizes[128];
     snprintf(shape, sizeof shape, "%zu, %zu, %d", s->count, n, s->width);
-    size_t parts = 1;
-    zip_part part[3] = {{.name = "items.npy",
+    if (mixed) snprintf(shape, sizeof shape, "%zu, %d", total, s->width);
+    int parts = 1;
+    zip_part part[4] = {{.name = "items.npy",
                          .head = head_items,
                          .head_size = make_header(head_items, "<f4", shape),
                          .data = s->items,
                          .data_size = total * (size_t)s->width * sizeof *s->items}};
     snprintf(shape, sizeof shape, "%zu, %zu", s->count, n);
+    if (mixed) snprintf(shape, sizeof shape, "%zu,", total);
     if (s->order)
         part[parts++] = (zip_part){.name = "order.npy",
                                    .head = head_order,
@@ -321,13 +273,23 @@ onet_status npz_write(const onet_sets *s, const char *path, onet_error *err) {
                                    .head_size = make_header(head_context, "|u1", shape),
                                    .data = s->context,
                                    .data_size = total};
-    return zip_write(path, part, parts, err);
+    for (size_t k = 0; mixed && k < s->count; k++) size[k] = (int32_t)sets_size(s, k);
+    snprintf(shape, sizeof shape, "%zu,", s->count);
+    if (mixed)
+        part[parts++] = (zip_part){.name = "sizes.npy",
+                                   .head = head_sizes,
+                                   .head_size = make_header(head_sizes, "<i4", shape),
+                                   .data = size,
+                                   .data_size = s->count * sizeof *size};
+    status = zip_write(path, part, parts, err);
+    free(size);
+    return status;
 }
 
 /* ---- The format -------------------------------------------------------------------------------------- */
 
 static bool recognise(const char *data, size_t size) {
-    return size >= 4 && !memcmp(data, "PK\3\4", 4);
+    return size >= 6 && (!memcmp(data, "PK\3\4", 4) || !memcmp(data, "\x93NUMPY", 6));
 }
 
 static onet_status read_file(onet_sets **sets, input *in, const onet_read_options *options, size_t limit,
@@ -341,7 +303,7 @@ const data_format npz_format = {
     .name = "npz",
     .help = "NumPy arrays",
     .endings = {".npz"},
-    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT,
+    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES,
     .recognise = recognise,
     .read = read_file,
     .write = npz_write,

@@ -12,6 +12,7 @@
 #include "base/sized.h"
 #include "data/columns.h"
 #include "data/csv.h"
+#include "data/json_array.h"
 #include "data/sets.h"
 #include "data/sets_io.h"
 
@@ -29,6 +30,10 @@ struct onet_reader {
     size_t given;          /* sets so far */
     int width;             /* of the first set, 0 for words */
     long line;             /* where it stood */
+    json_array array;      /* JSON Lines: the sets stand in an array instead */
+    bool looked;           /* the first line was looked at for one */
+    bool broken;           /* what follows cannot be read */
+    bool refused;          /* a set was bad */
     bool missing;          /* sets may lack values */
     onet_columns *columns; /* the names of the first set's features, for those that follow; or NULL */
     /* Formats that are read whole. */
@@ -104,6 +109,7 @@ void onet_reader_close(onet_reader *in) {
     input_close(in->in);
     csv_free(in->table);
     onet_columns_free(in->columns);
+    json_array_free(&in->array);
     onet_sets_free(in->sets);
     free(in);
 }
@@ -148,14 +154,35 @@ static bool is_blank(const char *line, size_t length) {
     return true;
 }
 
+static onet_status parse(const reader *in, record *r, const char *text, size_t length, long line,
+                         onet_error *err) {
+    onet_status status = record_line(r, in->format->format, text, length, line, err);
+    if (status) return status;
+    r->found_here = in->columns != NULL;
+    return in->format->parse(r, &in->options, input_name(in->in), err);
+}
+
+static onet_status next_object(reader *in, record *r, int *end, onet_error *err) {
+    json_array *a = &in->array;
+    bool ended;
+    onet_status status = json_array_next(a, in->in, in->limit, &ended, err);
+    *end = ended;
+    in->broken = status != ONET_OK;
+    return status || ended ? status : parse(in, r, a->text, a->length, a->begins, err);
+}
+
 static onet_status next_line(reader *in, record *r, int *end, onet_error *err) {
     char *line;
     size_t length;
     long number;
     onet_status status;
     input_line_limit(in->in, in->limit);
+    if (in->array.open) return next_object(in, r, end, err);
     do {
-        if ((status = input_line(in->in, &line, &length, &number, err))) return status;
+        if ((status = input_line(in->in, &line, &length, &number, err))) {
+            in->broken = true;
+            return status;
+        }
         if (!line) {
             *end = 1;
             return ONET_OK;
@@ -165,9 +192,13 @@ static onet_status next_line(reader *in, record *r, int *end, onet_error *err) {
             length -= 3;
         }
     } while (is_blank(line, length));
-    if ((status = record_line(r, in->format->format, line, length, number, err))) return status;
-    r->found_here = in->columns != NULL;
-    return in->format->parse(r, &in->options, input_name(in->in), err);
+    bool first = !in->looked;
+    in->looked = true;
+    if (first && in->format->format == ONET_FORMAT_JSONL && json_array_begins(line, length)) {
+        json_array_open(&in->array, line, length, number);
+        return next_object(in, r, end, err);
+    }
+    return parse(in, r, line, length, number, err);
 }
 
 /* ---- Whole files ------------------------------------------------------------------------------------- */
@@ -175,6 +206,7 @@ static onet_status next_line(reader *in, record *r, int *end, onet_error *err) {
 static onet_status next_of_table(reader *in, record *r, int *end, onet_error *err) {
     if (!in->table) {
         onet_status status = in->format->read_table(&in->table, in->in, &in->options, in->limit, err);
+        in->broken = status != ONET_OK;
         if (status) return status;
     }
     if (in->given == in->table->sets)
@@ -186,6 +218,7 @@ static onet_status next_of_table(reader *in, record *r, int *end, onet_error *er
 
 static onet_status next_of_sets(reader *in, record *r, int *end, onet_error *err) {
     onet_status status = in->sets ? ONET_OK : reader_take(in, &in->sets, err);
+    in->broken = status != ONET_OK;
     if (status) return status;
     if (in->given < in->sets->count) return sets_record(in->sets, in->given, in->format->format, r, err);
     *end = 1;
@@ -209,7 +242,7 @@ static onet_status check_alike(reader *in, const record *r, onet_error *err) {
         in->width = r->width;
         in->line = r->line;
     }
-    if (r->width == in->width) return ONET_OK;
+    if (r->width == in->width || in->options.mixed) return ONET_OK;
     if (!r->width || !in->width)
         return fail(err, ONET_BAD, "%s:%ld: items are %s here and %s in line %ld; a file has one kind",
                     input_name(in->in), r->line, r->width ? "numbers" : "words",
@@ -241,12 +274,15 @@ onet_status onet_reader_next(onet_reader *in, onet_record *r, int *end, onet_err
     *end = 0;
     NEED(in, "reader");
     NEED(r, "record");
+    *end = in->broken;
+    if (in->broken) return ONET_OK;
     onet_status status = next_set(in, r, end, err);
+    if (!status && !*end && !(status = check_alike(in, r, err))) status = check_missing(in, r, err);
+    if (status) in->refused = true;
     if (status) return status;
-    if (*end && !in->given)
+    if (*end && !in->given && !in->refused)
         return fail(err, ONET_BAD, "%s: the file has no sets; at least one is meant", input_name(in->in));
     if (*end) return ONET_OK;
-    if ((status = check_alike(in, r, err)) || (status = check_missing(in, r, err))) return status;
     if (!in->given && r->own_columns && r->columns == r->own_columns && !in->options.columns) {
         if ((status = onet_columns_copy(&in->columns, r->own_columns, err))) return status;
         in->options.columns = in->columns;

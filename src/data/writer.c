@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "data/csv.h"
+#include "data/jsonl.h"
 #include "data/sets.h"
 #include "data/sets_io.h"
 #include "words/words.h"
@@ -83,6 +84,7 @@ onet_status onet_writer_begin(onet_writer *w, const onet_reader *in, onet_error 
     if (w->options.steps) needs |= HOLDS_STEPS;
     if (w->options.top > 1) needs |= HOLDS_SEVERAL;
     if (w->options.score) needs |= HOLDS_SCORE;
+    if (w->options.errors) needs |= HOLDS_ERRORS;
     onet_status status = format_must_hold(format, needs, ONET_USAGE, err);
     if (status) return status;
     w->in = in;
@@ -109,8 +111,12 @@ static onet_status keep_set(writer *w, const record *r, const onet_answer *answe
     if (!(w->format->holds & HOLDS_CONSTRAINTS)) answered.constraint_count = 0;
     if (!w->words) w->words = w->options.words;
     if (!w->words && w->in) w->words = reader_words(w->in);
-    if (!w->sets) status = sets_new(&w->sets, 0, err);
-    return status ? status : sets_append_record(w->sets, &answered, w->words, err);
+    bool first = !w->sets;
+    if (first) status = sets_new(&w->sets, 0, err);
+    if (!status) status = sets_append_record(w->sets, &answered, w->words, err);
+    if (!status && first && r->columns && r->columns->inputs == w->sets->width)
+        status = onet_sets_set_columns(w->sets, r->columns, err);
+    return status;
 }
 
 /* The orders that the format may write, each a permutation of the set's items. */
@@ -140,6 +146,16 @@ onet_status onet_writer_put(onet_writer *w, const onet_record *r, const onet_ans
                                   : w->format->put(w->out, &w->state, r, answer, &w->options, err);
     if (status == ONET_BAD && w->in) error_prefix(err, "%s:%ld", onet_reader_name(w->in), r->line);
     return status;
+}
+
+onet_status onet_writer_put_error(onet_writer *w, const onet_record *r, const char *error, onet_error *err) {
+    NEED(w, "writer");
+    NEED(r, "record");
+    NEED(error, "error");
+    if (!w->begun || !w->options.errors)
+        return fail(err, ONET_USAGE,
+                    "onet_writer_put_error needs onet_write_options.errors, and onet_writer_begin");
+    return jsonl_write_error(w->out, r, error, err);
 }
 
 /* ---- The end of an input, and of all ----------------------------------------------------------------- */

@@ -18,10 +18,20 @@ def path(name):
 np.savez(path("stored"), items=items, order=order.astype(np.int32))
 np.savez_compressed(path("deflated"), items=items.astype(np.float64), order=order.astype(np.int64))
 np.savez(path("no-order"), items=items)
-np.savez(path("fortran"), items=np.asfortranarray(items))
-np.savez(path("ints"), items=items.astype(np.int64))
-np.savez(path("half"), items=items.astype(np.float16))
-np.savez(path("bytes"), items=items, order=order.astype(np.uint8))
+np.savez(path("fortran"), items=np.asfortranarray(items), order=np.asfortranarray(order.astype(np.int16)))
+np.savez(path("half"), items=items.astype(np.float16), order=order.astype(np.uint8))
+np.savez(path("big"), items=items.astype(">f8"), order=order.astype(">i8"))
+np.savez(path("big-half"), items=np.asfortranarray(items.astype(">f2")), order=order.astype(">u4"))
+np.savez(path("complex"), items=items.astype(np.complex64))
+np.save(os.path.join(here, "single.npy"), items)
+np.savez(path("plane"), items=items[0])
+
+# Sets of 3 and 2 items: one behind the other with their sizes, and filled up with NaN.
+np.savez(path("flat"), items=items.reshape(6, 2)[:5], sizes=np.array([3, 2]), order=np.array([2, 0, 1, 1, 0]))
+filled = items.copy()
+filled[1, 2] = np.nan
+np.savez(path("filled"), items=filled, order=np.array([[2, 0, 1], [1, 0, -1]]))
+np.savez(path("short"), items=items.reshape(6, 2), sizes=np.array([3, 2]))
 context = np.array([[0, 1, 0], [0, 0, 1]], dtype=bool)
 np.savez(path("context"), items=items, order=order.astype(np.int32), context=context)
 with zipfile.ZipFile(path("versions"), "w") as archive:
