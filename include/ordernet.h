@@ -360,6 +360,12 @@ ONET_API onet_status onet_orderer_score(onet_orderer *orderer, const onet_sets *
 ONET_API onet_status onet_orderer_score_steps(onet_orderer *orderer, const onet_sets *sets, double *logprob,
                                               double *step, onet_error *err);
 
+/* What the net chooses from along the own order of the only set: probability [n, n], row t that of each item
+ * at place t, given the items before it; 0 for items that are placed already and for context items. The rows
+ * of context items' places are 0. */
+ONET_API onet_status onet_orderer_choices(onet_orderer *orderer, const onet_sets *sets, double *probability,
+                                          onet_error *err);
+
 /* ---- Training ---------------------------------------------------------------------------------------- */
 
 typedef enum onet_schedule { ONET_CONSTANT = 0, ONET_COSINE = 1 } onet_schedule;

@@ -30,10 +30,11 @@ export class Remote {
     this.#worker = new Worker("worker.js", { type: "module" });
     this.#worker.onmessage = ({ data }) => {
       if (data.progress) return this.onprogress(data.progress);
-      const { resolve, reject } = this.#waiting.get(data.id);
+      const waiting = this.#waiting.get(data.id);
+      if (!waiting) return; // it was ended meanwhile
       this.#waiting.delete(data.id);
-      if (data.refusal) reject(new Error(data.refusal));
-      else resolve(data.result);
+      if (data.refusal) waiting.reject(new Error(data.refusal));
+      else waiting.resolve(data.result);
     };
     this.#worker.onerror = () => {
       for (const { reject } of this.#waiting.values()) reject(new Error("The engine could not be started. Load the page again."));

@@ -13,7 +13,7 @@ export function curve(element, points) {
   const x = (step) => LEFT + (width - LEFT - RIGHT) * (step / last.steps);
   const y = (share) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - share);
   const line = (list, at) => list.map((p, i) => `${i ? "L" : "M"}${x(p.step).toFixed(1)} ${at(p).toFixed(1)}`).join("");
-  const measured = points.filter((p, i) => !Number.isNaN(p.exact) && (p.exact !== points[i - 1]?.exact || p.epoch !== points[i - 1]?.epoch || p === last));
+  const measured = points.filter((p, i) => !Number.isNaN(p.exact) && (p.exact !== points[i - 1]?.exact || p === last));
   const lossPoints = points.filter((p) => Number.isFinite(p.loss) && p.step > 0);
   const grid = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
     svg("line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: y(share), y2: y(share) }),

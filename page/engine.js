@@ -96,11 +96,12 @@ export class Engine {
     });
   }
 
-  /** The probability of each item at step t of an order, given the items before. */
-  choices(model, { items, words, n, order, t }) {
-    return this.#with([words ?? items, Int32Array.from(order), { type: Float64Array, length: n }], ([p, o, probability], result) => {
-      if (this.#c.page_choices(model.handle, words ? 0 : p, words ? p : 0, n, o, t, probability)) this.#refuse();
-      return Array.from(result(Float64Array, 2, n));
+  /** For each step of an order the probability of each item, given the items before. */
+  choices(model, { items, words, n, order }) {
+    return this.#with([words ?? items, Int32Array.from(order), { type: Float64Array, length: n * n }], ([p, o, probability], result) => {
+      if (this.#c.page_choices(model.handle, words ? 0 : p, words ? p : 0, n, o, probability)) this.#refuse();
+      const all = result(Float64Array, 2, n * n);
+      return Array.from({ length: n }, (_, t) => Array.from(all.subarray(t * n, t * n + n)));
     });
   }
 
@@ -154,7 +155,7 @@ export class Engine {
       }));
   }
 
-  /** What the net makes of the cities, step by step: its most probable order, and the cities as it sees them. */
+  /** What the net makes of the cities, step by step: its most probable order, and what it chose from. */
   tourSteps(where, model) {
     const items = this.#instance(where, (at, n) =>
       this.#with([{ type: Float32Array, length: 2 * n }], ([p], result) => {
@@ -162,8 +163,8 @@ export class Engine {
         return result(Float32Array, 0, 2 * n);
       }));
     const n = items.length / 2;
-    const [best] = this.order(model, { items, n, beam: 5, top: 1 });
-    return { items, n, ...best };
+    const [{ order }] = this.order(model, { items, n, beam: 5, top: 1 });
+    return { n, order, choices: this.choices(model, { items, n, order }) };
   }
 
   // ---- Sets

@@ -18,6 +18,9 @@ export async function startOwn(engine) {
   let model = null; // {bytes, width, words}
   let orders = null; // the file that "Save the orders" gives
 
+  /** For screen readers: what is shown many times a second is told once. */
+  const say = (sentence) => { $("own-status").textContent = sentence; };
+
   // ---- Examples
 
   /** Takes the file as the data to learn from. */
@@ -144,6 +147,7 @@ export async function startOwn(engine) {
     }
     if (!model && data.example) $("own-new").value = randomSets();
     become("training");
+    say("Training.");
     let epoch = 0;
     trainer.onprogress = (now) => {
       points.push(now);
@@ -163,6 +167,7 @@ export async function startOwn(engine) {
       become(done ? "done" : "stopped");
       const last = points.filter((p) => !Number.isNaN(p.exact)).at(-1);
       $("own-progress").textContent = `${done ? "Done" : "Stopped"}: ${last ? `${percent(last.exact)} of the sets kept aside are in exactly the right order` : "no epoch was finished, so there is no model yet"}.`;
+      say($("own-progress").textContent);
       if (model && $("own-new").value.trim()) await orderNew();
     } catch (error) {
       if (own === data) become("ready");
@@ -275,7 +280,10 @@ export async function startOwn(engine) {
   $("own-again").onclick = () => attempt(() => train(false));
   $("own-stop").onclick = () => attempt(stop);
   $("own-save").onclick = () => save("mine.safetensors", model.bytes, "application/octet-stream");
-  $("own-order").onclick = () => attempt(orderNew);
+  $("own-order").onclick = () => attempt(async () => {
+    await orderNew();
+    say("The sets are in order.");
+  });
   $("own-random").onclick = () => attempt(() => {
     $("own-new").value = randomSets();
     return orderNew();

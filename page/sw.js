@@ -3,10 +3,10 @@ const VERSION = "page-@VERSION@", WORDS = "words-@WORDS@";
 const FILES = [@FILES@];
 
 addEventListener("install", (event) => {
-  event.waitUntil(caches.open(VERSION).then((cache) => cache.addAll(["./", ...FILES].map((file) => new Request(file, { cache: "reload" })))));
-  skipWaiting();
+  event.waitUntil(caches.open(VERSION).then((cache) => cache.addAll(["./", ...FILES].map((file) => new Request(file, { cache: "no-cache" })))));
 });
 
+// A new version takes over once no tab runs the old one.
 addEventListener("activate", (event) => {
   const old = (name) => name !== VERSION && name !== WORDS;
   event.waitUntil(caches.keys().then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name)))));

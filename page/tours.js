@@ -13,7 +13,7 @@ export async function startTours(engine) {
   let file = null; // the file that they came from, as long as no city was changed: its distances count, not the board's
   let fit = { x: 0, y: 0, scale: 1 / SIZE, height: 1 }; // from the board to the user's coordinates
   let tours = {}; // by method: {order, length, bound, proven}
-  let steps = null; // {items, n, order, t, probability}
+  let steps = null; // {n, order, choices, t}
   let solver = null; // the worker of the slow methods
   let timer = 0;
 
@@ -118,7 +118,7 @@ export async function startTours(engine) {
     shares.replaceChildren();
     if (!steps) return;
     lines.append(svg("path", { class: "tour ordernet", d: path(order.slice(0, steps.t + 1), steps.t === cities.length - 1) }));
-    steps.probability?.forEach((p, i) => {
+    steps.choices[steps.t].forEach((p, i) => {
       if (p < 0.005) return;
       const { x, y } = cities[i];
       halos.append(svg("circle", { class: "halo", cx: x, cy: y, r: 14 + 60 * Math.sqrt(p) }));
@@ -253,12 +253,8 @@ export async function startTours(engine) {
       if (found.n !== cities.length) return;
       steps = { ...found, t: 0 };
     }
-    const t = Math.min(steps.n - 1, Math.max(0, to(steps)));
-    const own = steps;
+    const own = steps, t = Math.min(own.n - 1, Math.max(0, to(own))), probability = own.choices[t];
     own.t = t;
-    const probability = await engine.call("choices", "tsp", { items: own.items, n: own.n, order: own.order, t });
-    if (steps !== own || own.t !== t) return;
-    own.probability = probability;
     $("step-end").hidden = false;
     $("step-at").textContent = `step ${t + 1} of ${own.n}`;
     const ranked = probability.map((p, i) => ({ p, i })).sort((a, b) => b.p - a.p).slice(0, 5).filter(({ p }, k) => k === 0 || p >= 0.0005);

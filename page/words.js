@@ -108,6 +108,13 @@ export async function startWords(engine) {
     clearTimeout(timer);
     timer = setTimeout(() => attempt(order), 250);
   };
+  // A text field drops the line breaks of what is pasted, and would join the words around them.
+  $("words-text").onpaste = (event) => {
+    const pasted = event.clipboardData.getData("text").split(/\s+/).join(" ").trim();
+    event.preventDefault();
+    $("words-text").setRangeText(pasted, $("words-text").selectionStart, $("words-text").selectionEnd, "end");
+    $("words-text").oninput();
+  };
   $("words-sentence").onclick = () => set(shuffle(split(SENTENCES[Math.floor(Math.random() * SENTENCES.length)])).join(" "));
   $("words-shuffle").onclick = () => set(shuffle(split($("words-text").value)).join(" "));
   $("words-clear").onclick = () => {

@@ -20,7 +20,6 @@ const calls = {
     return facts;
   },
   order: (name, set) => engine.order(models.get(name), set),
-  choices: (name, set) => engine.choices(models.get(name), set),
   words: (name, list) => engine.words(models.get(name), list),
   cities: (file) => engine.cities(file),
   tour: (where, method, name, options) => engine.tour(where, method, { ...options, model: models.get(name) }),

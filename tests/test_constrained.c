@@ -367,6 +367,45 @@ static void steps_add_up(void **state) {
     onet_model_free(m);
 }
 
+/* A row of choices is a distribution over the items that are not placed yet, and has the step's own. */
+static void choices_are_distributions(void **state) {
+    (void)state;
+    enum { SIZE = 12 };
+    onet_error err;
+    onet_model *m = model_of(&nets[0], 74);
+    onet_sets *sets = random_sets(2, 20, 1, SIZE, 75);
+    add_context(sets, 76);
+    onet_orderer *orderer;
+    assert_int_equal(onet_orderer_new(&orderer, m, NULL, &err), ONET_OK);
+    for (size_t s = 0; s < sets->count; s++) {
+        onet_sets one = *sets;
+        one.start += s;
+        one.count = 1;
+        size_t n = sets_size(sets, s), placed = sets_placed(sets, s);
+        double p, step[SIZE], choice[SIZE * SIZE];
+        bool gone[SIZE] = {false};
+        const int32_t *order = sets->order + sets->start[s];
+        for (size_t t = placed; t < n; t++) gone[order[t]] = true;
+        assert_int_equal(onet_orderer_score_steps(orderer, &one, &p, step, &err), ONET_OK);
+        assert_int_equal(onet_orderer_choices(orderer, &one, choice, &err), ONET_OK);
+        for (size_t t = 0; t < n; t++) {
+            double sum = 0;
+            for (size_t i = 0; i < n; i++) {
+                assert_true(gone[i] || t >= placed ? choice[t * n + i] == 0 : choice[t * n + i] > 0);
+                sum += choice[t * n + i];
+            }
+            assert_true(fabs(sum - (t < placed)) < 1e-5); /* the exponents are float32 */
+            if (t < placed) {
+                assert_true(choice[t * n + (size_t)order[t]] == exp(step[t]));
+            }
+            gone[order[t]] = true;
+        }
+    }
+    onet_orderer_free(orderer);
+    onet_sets_free(sets);
+    onet_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_the_papers),
@@ -376,6 +415,7 @@ int main(void) {
         cmocka_unit_test(a_full_beam_finds_the_best_kept_order),
         cmocka_unit_test(draws_follow_the_probabilities),
         cmocka_unit_test(steps_add_up),
+        cmocka_unit_test(choices_are_distributions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -368,6 +368,11 @@ static void orderers(void **state) {
     usage(onet_orderer_score(w.orderer, NULL, w.logprob, &err));
     usage(onet_orderer_score(w.orderer, sets, NULL, &err));
     usage(onet_orderer_score_steps(w.orderer, sets, NULL, NULL, &err));
+    double choice[N * N];
+    usage(onet_orderer_choices(NULL, sets, choice, &err));
+    usage(onet_orderer_choices(w.orderer, NULL, choice, &err));
+    usage(onet_orderer_choices(w.orderer, sets, NULL, &err));
+    usage(onet_orderer_choices(w.orderer, sets, choice, &err)); /* more than one set */
     with_broken_sets(score_sets, &w, true);
     onet_sets other = *sets;
     other.width = 1;
@@ -375,6 +380,8 @@ static void orderers(void **state) {
     other = *sets;
     other.order = NULL;
     bad(onet_orderer_score(w.orderer, &other, w.logprob, &err));
+    other.count = 1;
+    bad(onet_orderer_choices(w.orderer, &other, choice, &err));
     onet_orderer_serve(NULL);
     onet_orderer_serve(w.orderer); /* alone: nobody to serve */
     assert_null(onet_orderer_kernels(NULL));

@@ -10,6 +10,7 @@
 typedef struct score_out {
     double *logprob; /* [count] */
     double *step;    /* [items]: log-probability of each step, 0 for context items; NULL: not wanted */
+    double *choices; /* [n, n] of the only set: probability of each item at each step; NULL: not wanted */
 } score_out;
 
 typedef struct gpu_work {

@@ -143,7 +143,13 @@ static void score_set(const job *j, size_t set, worker *w, const frozen *f, int 
     size_t first = j->sets->start[set], n = sets_size(j->sets, set);
     int32_t *given = w->row + n;
     for (int t = 0; t < placed; t++) given[t] = w->row[j->sets->order[first + (size_t)t]];
-    search_run(&w->s, f, &w->e, &(search_task){.n = placed, .beams = 1, .given = given, .item = w->item});
+    search_run(&w->s, f, &w->e,
+               &(search_task){.n = placed,
+                              .beams = 1,
+                              .given = given,
+                              .choices = j->score.choices,
+                              .width = (int)n,
+                              .item = w->item});
     const beam *found = &w->s.now[0];
     j->score.logprob[set] = found->logprob;
     if (!j->score.step) return;
@@ -342,7 +348,8 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
         if (sets_size(sets, s) > 1 << 24)
             return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s + 1,
                         sets_size(sets, s));
-    status = (r->w ? orderer_run_shared : orderer_run_here)(r, sets, answers, score, err);
+    /* The choices of one set are not worth sharing. */
+    status = (r->w && !score.choices ? orderer_run_shared : orderer_run_here)(r, sets, answers, score, err);
     return status ? status : check_numbers(sets, answers, score.logprob, err);
 }
 
@@ -365,7 +372,27 @@ onet_status onet_orderer_score_steps(onet_orderer *r, const onet_sets *sets, dou
     NEED(logprob, "logprob");
     if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to score");
     onet_status status = sets_check(sets, err);
-    return status ? status : run(r, sets, NULL, (score_out){logprob, step}, err);
+    return status ? status : run(r, sets, NULL, (score_out){.logprob = logprob, .step = step}, err);
+}
+
+onet_status onet_orderer_choices(onet_orderer *r, const onet_sets *sets, double *probability,
+                                 onet_error *err) {
+    NEED(r, "orderer");
+    NEED(sets, "sets");
+    NEED(probability, "probability");
+    if (sets->count != 1)
+        return fail(err, ONET_USAGE, "the choices of one set are given, not of %zu", sets->count);
+    if (!sets->order) return fail(err, ONET_BAD, "the set has no order to follow");
+    onet_status status = sets_check(sets, err);
+    if (status) return status;
+    size_t n = sets_size(sets, 0);
+    double logprob, *step = array_new(n, sizeof *step);
+    if (!step) return fail_memory(err, "the choices");
+    memset(probability, 0, n * n * sizeof *probability);
+    /* The steps are asked for so that the CPU does it: the GPU gives no choices. */
+    status = run(r, sets, NULL, (score_out){&logprob, step, probability}, err);
+    free(step);
+    return status;
 }
 
 onet_status onet_orderer_score(onet_orderer *r, const onet_sets *sets, double *logprob, onet_error *err) {

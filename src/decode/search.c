@@ -305,6 +305,8 @@ static int choose(search *s, const search_task *task, int alive, int t) {
     if (task->given || task->r) {
         const beam *only = &s->now[0];
         int row = task->given ? task->given[t] : 0;
+        for (int i = 0; task->choices && i < only->rows; i++)
+            task->choices[(size_t)t * (size_t)task->width + (size_t)s->item[i]] = exp(only->logp[i]);
         s->best[0] = task->r ? draw(s, only, task, t)
                              : (candidate){only->logprob + only->logp[row], only->logp[row], 0, row};
         return 1;

@@ -50,7 +50,11 @@ typedef struct search_task {
     int beams;            /* 1: the greedy search */
     rng *r;               /* not NULL: each step is drawn at random; beams is 1 */
     const int32_t *given; /* [n], not NULL: this order, of rows, is followed and scored; beams is 1 */
-    const int32_t *item;  /* [n]: the item of the set that a row stands for */
+    /* With `given`: the probability of item i at step t to choices[t * width + i], width the items of the
+     * set; NULL: not wanted. */
+    double *choices;
+    int width;
+    const int32_t *item;                 /* [n]: the item of the set that a row stands for */
     const constraint_graph *constraints; /* on the items; NULL: none */
 } search_task;
 

@@ -133,7 +133,7 @@ static void serve_one(onet_orderer *r, const world *w, const request *q) {
         r->served = q->served;
         o.status = q->kind == ORDER
                        ? orderer_run_here(r, sets, answers, (score_out){0}, &o.err)
-                       : orderer_run_here(r, sets, NULL, (score_out){x.logprob, x.score}, &o.err);
+                       : orderer_run_here(r, sets, NULL, (score_out){x.logprob, x.score, NULL}, &o.err);
         w->send(w, 0, &o, sizeof o);
         for (size_t s = 0; s < q->count && q->kind == ORDER; s++) x.found[s] = answers[s].found;
         if (!o.status) move_results(give, w, 0, &x, q, r->top);
@@ -243,7 +243,8 @@ static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_a
         if (o.status) continue;
         move_results(get, w, k, &p[k].x, &p[k].q, r->top);
         score_out part_score = {score.logprob ? score.logprob + cut[k] : NULL,
-                                score.step ? score.step + (p[k].sets.start[0] - p[0].sets.start[0]) : NULL};
+                                score.step ? score.step + (p[k].sets.start[0] - p[0].sets.start[0]) : NULL,
+                                NULL};
         copy_results(&p[k].x, &p[k].q, r->top, &p[k].sets, answers ? answers + cut[k] : NULL, part_score);
     }
     return bad.status ? fail(err, (onet_status)bad.status, "%s", bad.err.text) : ONET_OK;

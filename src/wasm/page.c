@@ -95,11 +95,9 @@ EXPORT(page_word) int page_word(const onet_model *model, const char *text, size_
 
 /* ---- Orders ------------------------------------------------------------------------------------------ */
 
-/* Sets of n items each, lent: items [count, n, width], or rows [count, n] of the model's words. */
-static onet_sets lend(const onet_model *model, size_t count, int n, float *items, int32_t *rows,
-                      size_t *start) {
-    for (size_t s = 0; s <= count; s++) start[s] = s * (size_t)n;
-    return (onet_sets){.count = count,
+/* A set that is lent: items [n, width], or rows [n] of the model's words. */
+static onet_sets lend(const onet_model *model, float *items, int32_t *rows, size_t *start) {
+    return (onet_sets){.count = 1,
                        .width = onet_model_settings(model)->width,
                        .start = start,
                        .items = rows ? NULL : items,
@@ -112,49 +110,23 @@ static onet_sets lend(const onet_model *model, size_t count, int n, float *items
 EXPORT(page_order)
 int page_order(const onet_model *model, float *items, int32_t *rows, int n, int beam, int top, int32_t *order,
                double *logprob, float *step) {
-    size_t start[2];
-    onet_sets set = lend(model, 1, n, items, rows, start);
+    size_t start[2] = {0, (size_t)n};
+    onet_sets set = lend(model, items, rows, start);
     onet_answer answer = {.order = order, .logprob = logprob, .step = step};
     onet_orderer *orderer = orderer_for(model, beam, top);
     return orderer && !onet_orderer_run(orderer, &set, &answer, &page_failure) ? answer.found : -1;
 }
 
-/* The choice at step t of an order: probability [n] of each item that is not placed yet, given the t items
- * before it, and 0 for those. Each of them is put at place t in turn, and the model scores that step. */
+/* The choices along an order [n] of one set: probability [n, n] as onet_orderer_choices gives it. Returns the
+ * status. */
 EXPORT(page_choices)
-int page_choices(const onet_model *model, const float *items, const int32_t *rows, int n,
-                 const int32_t *order, int t, double *probability) {
-    int width = onet_model_settings(model)->width, count = n - t;
-    size_t each = (size_t)n * (rows ? sizeof *rows : (size_t)width * sizeof *items);
-    char *copy = malloc((size_t)count * each);
-    size_t *start = malloc(((size_t)count + 1) * sizeof *start);
-    int32_t *orders = malloc((size_t)count * (size_t)n * sizeof *orders);
-    double *total = malloc((size_t)count * sizeof *total),
-           *step = malloc((size_t)count * (size_t)n * sizeof *step);
-    onet_status status = copy && start && orders && total && step ? ONET_OK : page_no_memory();
-    onet_orderer *orderer = status ? NULL : orderer_for(model, 0, 0);
-    if (orderer) {
-        onet_sets sets = lend(model, (size_t)count, n, (float *)(void *)copy,
-                              rows ? (int32_t *)(void *)copy : NULL, start);
-        sets.order = orders;
-        for (int k = 0; k < count; k++) {
-            int32_t *own = orders + (size_t)k * (size_t)n;
-            memcpy(copy + (size_t)k * each, rows ? (const void *)rows : (const void *)items, each);
-            memcpy(own, order, (size_t)n * sizeof *own);
-            own[t] = order[t + k];
-            own[t + k] = order[t];
-        }
-        status = onet_orderer_score_steps(orderer, &sets, total, step, &page_failure);
-        for (int i = 0; i < n; i++) probability[i] = 0;
-        for (int k = 0; k < count && !status; k++)
-            probability[order[t + k]] = exp(step[(size_t)k * (size_t)n + (size_t)t]);
-    }
-    free(copy);
-    free(start);
-    free(orders);
-    free(total);
-    free(step);
-    return orderer && !status ? 0 : -1;
+int page_choices(const onet_model *model, float *items, int32_t *rows, int n, int32_t *order,
+                 double *probability) {
+    size_t start[2] = {0, (size_t)n};
+    onet_sets set = lend(model, items, rows, start);
+    set.order = order;
+    onet_orderer *orderer = orderer_for(model, 0, 0);
+    return orderer ? (int)onet_orderer_choices(orderer, &set, probability, &page_failure) : ONET_FAILED;
 }
 
 /* ---- Sets -------------------------------------------------------------------------------------------- */
