@@ -619,8 +619,9 @@ ONET_API onet_status onet_vectors_read(onet_words **words, const char *path, siz
 typedef struct onet_record onet_record;
 ONET_API onet_status onet_record_new(onet_record **record, onet_error *err);
 ONET_API void onet_record_free(onet_record *record);
-ONET_API int onet_record_size(const onet_record *record);  /* n: items */
-ONET_API int onet_record_width(const onet_record *record); /* features per item; 0: words */
+ONET_API int onet_record_size(const onet_record *record);   /* n: items */
+ONET_API int onet_record_placed(const onet_record *record); /* those that are not context */
+ONET_API int onet_record_width(const onet_record *record);  /* features per item; 0: words */
 /* [n, width], NaN where a value is missing; NULL: words. */
 ONET_API const float *onet_record_items(const onet_record *record);
 ONET_API const char *onet_record_word(const onet_record *record,
@@ -634,6 +635,10 @@ ONET_API onet_format onet_record_format(const onet_record *record);
  * valid until the next call. */
 ONET_API onet_status onet_record_text(onet_record *record, const char *key, const char **text,
                                       onet_error *err);
+/* The same of one item: its field in a column of CSV; in JSON Lines what it has under a key of its own, where
+ * items are objects, or its place in an array of one value for each item under a key of the set. */
+ONET_API onet_status onet_record_item_text(onet_record *record, const char *key, int item, const char **text,
+                                           onet_error *err);
 /* The name of feature j: its column in CSV, its key in JSON; NULL where it has none. */
 ONET_API const char *onet_record_feature(const onet_record *record, int feature);
 

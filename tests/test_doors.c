@@ -620,6 +620,12 @@ static void records_and_readers(void **state) {
     assert_null(text);
     usage(onet_record_text(record, NULL, &text, &err));
     usage(onet_record_text(record, "name", NULL, &err));
+    usage(onet_record_item_text(NULL, "name", 0, &text, &err));
+    usage(onet_record_item_text(record, NULL, 0, &text, &err));
+    usage(onet_record_item_text(record, "name", 0, NULL, &err));
+    usage(onet_record_item_text(record, "name", -1, &text, &err));
+    usage(onet_record_item_text(record, "name", 1 << 20, &text, &err));
+    assert_int_equal(onet_record_placed(NULL), 0);
     assert_null(onet_record_feature(NULL, 0));
     assert_null(onet_record_feature(record, -1));
     usage(onet_reader_open(NULL, "name", &o, &err));

@@ -37,6 +37,7 @@ typedef struct comparison {
     int rows; /* instances kept for the picture */
     onet_tsp t[MOST_ROWS];
     int32_t *tour[MOST_ROWS * MOST_METHODS];
+    char **names[MOST_ROWS]; /* of the cities of each; NULL: they have none */
     tour_panel panel[MOST_ROWS * MOST_METHODS];
 } comparison;
 
@@ -75,9 +76,25 @@ static void describe(const comparison *c, const onet_tsp *t, int m, const onet_t
              t->whole ? 0 : 4, proof->length, over[0] ? ", " : "", over);
 }
 
+/* The names of n cities, for as long as the picture takes. */
+static onet_status copy_names(char ***copy, char *const *names, int n, onet_error *err) {
+    if (!names) return ONET_OK;
+    if (!(*copy = array_new((size_t)n + 1, sizeof **copy)))
+        return fail_memory(err, "the names of the cities");
+    for (int i = 0; i < n; i++)
+        if (!((*copy)[i] = strdup(names[i] ? names[i] : "")))
+            return fail_memory(err, "the names of the cities");
+    return ONET_OK;
+}
+
+static void free_names(char **names) {
+    for (int i = 0; names && names[i]; i++) free(names[i]);
+    free(names);
+}
+
 /* Keeps the instance when there is room and it can be drawn. */
-static onet_status compare_one(comparison *c, onet_tsp *t, onet_error *err) {
-    onet_status status = ONET_OK;
+static onet_status compare_one(comparison *c, onet_tsp *t, char *const *names, onet_error *err) {
+    onet_status status = copy_names(&c->names[c->rows], names, t->n, err);
     double first = 0;
     int32_t **tour = c->tour + c->rows * c->methods;
     tour_panel *panel = c->panel + c->rows * c->methods;
@@ -93,7 +110,11 @@ static onet_status compare_one(comparison *c, onet_tsp *t, onet_error *err) {
         if (!tour[m]) status = fail_memory(err, "a tour");
         if (!status) status = onet_tsp_solve(t, c->method[m], &c->effort, tour[m], &proof, err);
         if (status) break;
-        panel[m] = (tour_panel){.n = t->n, .xy = t->xy, .tour = tour[m], .against = m ? tour[0] : NULL};
+        panel[m] = (tour_panel){.n = t->n,
+                                .xy = t->xy,
+                                .tour = tour[m],
+                                .against = m ? tour[0] : NULL,
+                                .names = c->names[c->rows]};
         describe(c, t, m, &proof, first, &panel[m]);
         if (!m) first = proof.length;
     }
@@ -103,6 +124,8 @@ static onet_status compare_one(comparison *c, onet_tsp *t, onet_error *err) {
         *t = (onet_tsp){0};
         return ONET_OK;
     }
+    free_names(c->names[c->rows]);
+    c->names[c->rows] = NULL;
     for (int m = 0; m < c->methods; m++) {
         free(tour[m]);
         tour[m] = NULL;
@@ -118,7 +141,7 @@ static onet_status compare_file(comparison *c, const char *path, const onet_read
     for (size_t i = 0; i < file.count && !status; i++) {
         onet_tsp t = {0};
         status = tsp_get(&file, i, &t, err);
-        if (!status) status = compare_one(c, &t, err);
+        if (!status) status = compare_one(c, &t, tsp_names(&file, i), err);
         onet_tsp_free(&t);
     }
     tsp_unload(&file);
@@ -134,6 +157,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     c->effort.seconds = v->seconds;
     c->effort.seed = 1;
     onet_status status = parse_methods(c, v->methods, err);
+    for (int i = 0; i < count && v->draw && !status; i++) status = canvas_keeps(v->draw, operands[i], err);
     if (!status && v->draw) status = canvas_possible(v->draw, err);
     for (int m = 0; m < c->methods && !status && !model; m++)
         if (c->method[m] == ONET_TSP_ORDERNET) status = tour_net_open(&v->net, &model, &c->effort.net, err);
@@ -144,6 +168,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
             .title = v->title, .columns = c->methods, .count = c->rows * c->methods, .panels = c->panel};
         status = tours_write(&page, v->draw, err);
     }
+    for (int i = 0; i < MOST_ROWS; i++) free_names(c->names[i]);
     for (int i = 0; i < c->rows; i++) onet_tsp_free(&c->t[i]);
     for (int i = 0; i < MOST_ROWS * MOST_METHODS; i++) free(c->tour[i]);
     onet_tsp_net_free(c->effort.net);

@@ -37,7 +37,8 @@ static void defaults(void *values) {
 
 /* What is kept of the solved instances for --out and --draw. */
 typedef struct kept {
-    onet_sets *tours;
+    onet_writer *out; /* sets that were read with other text are written back with it */
+    onet_sets *tours; /* other sets */
     tour_panel panel[MOST_PANELS];
     onet_tsp drawn[MOST_PANELS];
     int32_t *drawn_tour[MOST_PANELS];
@@ -45,6 +46,7 @@ typedef struct kept {
 } kept;
 
 static void free_kept(kept *k) {
+    onet_writer_abort(k->out);
     onet_sets_free(k->tours);
     for (int i = 0; i < k->panels; i++) {
         onet_tsp_free(&k->drawn[i]);
@@ -60,9 +62,21 @@ static void print_length(bool whole, double length) {
         printf("%.9g", length);
 }
 
+/* A name from a file: what would control the terminal is not passed on to it. */
+static void print_name(const char *name) {
+    bool quoted = name && strchr(name, ',');
+    if (quoted) putchar('"');
+    for (const char *p = name ? name : "-"; *p; p++) {
+        bool control = (unsigned char)*p < 0x20 || *p == 0x7f || (*p == '\xC2' && (unsigned char)p[1] < 0xA0);
+        if (control && *p == '\xC2') p++;
+        putchar(control ? '?' : *p);
+    }
+    if (quoted) putchar('"');
+}
+
 /* TSPLIB numbers its nodes from 1, the engine's formats count from 0. */
-static void print_answer(const solve_values *v, const tsp_file *file, const onet_tsp *t, const int32_t *tour,
-                         const onet_tsp_proof *proof) {
+static void print_answer(const solve_values *v, const tsp_file *file, size_t instance, const onet_tsp *t,
+                         const int32_t *tour, const onet_tsp_proof *proof) {
     printf("%s: %d cit%s, %s, length ", t->name[0] ? t->name : "instance", t->n, t->n == 1 ? "y" : "ies",
            choice_name(onet_tsp_methods(), v->method));
     print_length(t->whole, proof->length);
@@ -76,13 +90,22 @@ static void print_answer(const solve_values *v, const tsp_file *file, const onet
     if (v->out) return;
     for (int i = 0; i < t->n; i++) printf("%s%d", i ? " " : "", tour[i] + !file->sets);
     printf("\n");
+    char *const *names = tsp_names(file, instance);
+    for (int i = 0; names && i < t->n; i++) {
+        printf("%s", i ? ", " : "");
+        print_name(names[tour[i]]);
+    }
+    if (names) printf("\n");
 }
 
 /* Takes the instance over when it is one of those to draw. */
 static onet_status keep(const solve_values *v, const tsp_file *file, size_t i, onet_tsp *t,
                         const int32_t *tour, const onet_tsp_proof *proof, kept *k, onet_error *err) {
     onet_status status = ONET_OK;
-    if (v->out && file->sets)
+    if (v->out && file->records)
+        status = onet_writer_put(k->out, file->records[i],
+                                 &(onet_answer){.found = 1, .order = (int32_t *)(uintptr_t)tour}, err);
+    else if (v->out && file->sets)
         status = onet_sets_append(k->tours, t->n, 2, file->sets->items + 2 * file->sets->start[i], tour, err);
     else if (v->out)
         status = tsplib_write_tour(t, tour, v->out, err);
@@ -91,7 +114,7 @@ static onet_status keep(const solve_values *v, const tsp_file *file, size_t i, o
     if (!copy) return fail_memory(err, "a picture");
     memcpy(copy, tour, (size_t)t->n * sizeof *copy);
     tour_panel *p = &k->panel[k->panels];
-    *p = (tour_panel){.n = t->n, .xy = t->xy, .tour = copy};
+    *p = (tour_panel){.n = t->n, .xy = t->xy, .tour = copy, .names = tsp_names(file, i)};
     snprintf(p->title, sizeof p->title, "%s, %d cities", t->name[0] ? t->name : "instance", t->n);
     snprintf(p->note, sizeof p->note, "%s, length %.*f%s", choice_name(onet_tsp_methods(), v->method),
              t->whole ? 0 : 4, proof->length, proof->proven ? ", optimal" : "");
@@ -113,13 +136,22 @@ static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t
     if (!status && interrupted()) status = ONET_INTERRUPTED;
     if (status == ONET_USAGE && file->sets) error_prefix(err, "set %zu", i + 1);
     if (!status) {
-        print_answer(v, file, &t, tour, &proof);
+        print_answer(v, file, i, &t, tour, &proof);
         *length += proof.length;
         status = keep(v, file, i, &t, tour, &proof, k, err);
     }
     onet_tsp_free(&t);
     free(tour);
     return status;
+}
+
+static onet_status start_out(const solve_values *v, const tsp_file *file, kept *k, onet_error *err) {
+    if (!v->out || !file->sets) return ONET_OK;
+    if (!file->records) return onet_sets_new(&k->tours, 2, err);
+    onet_write_options writing = {
+        .size = sizeof writing, .set_column = v->read.set_column, .rank_column = v->read.rank_column};
+    onet_status status = onet_writer_open(&k->out, v->out, &writing, err);
+    return status ? status : onet_writer_begin(k->out, file->in, err);
 }
 
 static onet_status solve_all(const solve_values *v, const tsp_file *file, const onet_tsp_options *effort,
@@ -129,7 +161,7 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
     progress p;
     progress_start(&p, v->quiet || file->count == 1);
     interrupt_catch();
-    onet_status status = v->out && file->sets ? onet_sets_new(&k.tours, 2, err) : ONET_OK;
+    onet_status status = start_out(v, file, &k, err);
     for (size_t i = 0; i < file->count && !status; i++) {
         status = solve_one(v, file, i, effort, &k, &length, err);
         if (status == ONET_INTERRUPTED)
@@ -144,6 +176,10 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
         printf("\n");
     }
     if (!status && k.tours) status = onet_sets_write(k.tours, v->out, ONET_FORMAT_AUTO, err);
+    if (!status && k.out && !(status = onet_writer_end(k.out, err))) {
+        status = onet_writer_commit(k.out, err);
+        k.out = NULL;
+    }
     if (!status && v->draw) {
         tour_page page = {
             .columns = k.panels < COLUMNS ? k.panels : COLUMNS, .count = k.panels, .panels = k.panel};
@@ -155,9 +191,13 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
 }
 
 /* What could never be written is found out before the work. */
-static onet_status check_places(const solve_values *v, const tsp_file *file, onet_error *err) {
+static onet_status check_places(const solve_values *v, const tsp_file *file, const char *path,
+                                onet_error *err) {
     onet_format format;
-    onet_status status = v->out && file->sets ? onet_format_of_path(v->out, &format, err) : ONET_OK;
+    if (v->out && output_replaces(v->out, path))
+        return fail(err, ONET_USAGE, "%s would be overwritten by --out %s; name another file", path, v->out);
+    onet_status status = v->draw ? canvas_keeps(v->draw, path, err) : ONET_OK;
+    if (!status && v->out && file->sets) status = onet_format_of_path(v->out, &format, err);
     if (!status && v->out) status = output_possible(v->out, err);
     if (!status && v->draw) status = canvas_possible(v->draw, err);
     return status;
@@ -175,7 +215,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     effort.stop = interrupt_asked;
     onet_status status = tsp_load(&file, operands[0], &v->read, err);
     if (status) return status;
-    status = check_places(v, &file, err);
+    status = check_places(v, &file, operands[0], err);
     if (!status && v->method == ONET_TSP_ORDERNET) status = tour_net_open(&v->net, &model, &effort.net, err);
     if (!status) status = solve_all(v, &file, &effort, err);
     onet_tsp_net_free(effort.net);
@@ -231,13 +271,17 @@ const command cmd_tsp_solve = {
     .operands = "FILE",
     .least = 1,
     .most = 1,
-    .about = "Reads a TSPLIB file (EUC_2D, CEIL_2D, ATT, GEO, EXPLICIT), or sets of points in any format "
-             "that 'ordernet order' reads, and prints for each instance its length and the tour. Distances "
-             "are Euclidean in double precision, or rounded as the TSPLIB file asks. A TSPLIB tour is "
-             "printed in the file's node numbers, from 1; others in places in the set, from 0. A tour starts "
-             "at the city with the smallest x+y and runs counter-clockwise.\n\nFor the net, cities of any "
-             "scale and place are brought to the unit square with one scale for both axes: the longer side "
-             "leaves a margin of 1/(n+1) at both ends, the shorter is centred.",
+    .about =
+        "Reads a TSPLIB file (EUC_2D, CEIL_2D, ATT, GEO, EXPLICIT), or sets of points in any format "
+        "that 'ordernet order' reads, and prints for each instance its length and the tour. Distances "
+        "are Euclidean in double precision, or rounded as the TSPLIB file asks. A TSPLIB tour is "
+        "printed in the file's node numbers, from 1; others in places in the set, from 0, and below by the "
+        "names of "
+        "the cities, where a column or key 'name', 'city', 'label' or 'place' has them. A CSV file without a "
+        "set column is one instance; of more than two columns of numbers, x and y are taken. A tour starts "
+        "at the city with the smallest x+y and runs counter-clockwise.\n\nFor the net, cities of any "
+        "scale and place are brought to the unit square with one scale for both axes: the longer side "
+        "leaves a margin of 1/(n+1) at both ends, the shorter is centred.",
     .examples = "ordernet tsp solve --method exact berlin52.tsp\n"
                 "ordernet tsp generate --n 50 --per-size 8 | ordernet tsp solve --method ordernet "
                 "--symmetries 8 --draw tours -",

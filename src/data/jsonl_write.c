@@ -91,7 +91,7 @@ static bool has_part(int part, const record *r, const onet_answer *a, const onet
         /* One that is only scored stays as it was written. */
         return a ? !parts->score || r->format != ONET_FORMAT_JSONL : r->order != NULL;
     case LOGPROB:
-        return a && parts->logprob;
+        return a && parts->logprob && a->logprob;
     case STEPS:
         return a && parts->steps && a->step;
     case STEP_LOGPROB:

@@ -141,6 +141,10 @@ int onet_record_size(const onet_record *r) {
     return r ? r->n : 0;
 }
 
+int onet_record_placed(const onet_record *r) {
+    return r ? record_placed(r) : 0;
+}
+
 int onet_record_width(const onet_record *r) {
     return r ? r->width : 0;
 }

@@ -125,3 +125,13 @@ static onet_status possible(const void *context, const char *path, onet_error *e
 onet_status canvas_possible(const char *path, onet_error *err) {
     return canvas_both(path, possible, NULL, err);
 }
+
+static onet_status keeps(const void *context, const char *path, onet_error *err) {
+    const char *read = context;
+    if (!output_replaces(path, read)) return ONET_OK;
+    return fail(err, ONET_USAGE, "%s would be overwritten by --draw %s; name another file", read, path);
+}
+
+onet_status canvas_keeps(const char *path, const char *read, onet_error *err) {
+    return canvas_both(path, keeps, read, err);
+}

@@ -50,5 +50,7 @@ onet_status canvas_both(const char *path,
                         const void *context, onet_error *err);
 /* Whether canvas_both could write there: to be called before long work whose picture goes there. */
 onet_status canvas_possible(const char *path, onet_error *err);
+/* ONET_USAGE where canvas_both would replace the file `read`. */
+onet_status canvas_keeps(const char *path, const char *read, onet_error *err);
 
 #endif

@@ -3,11 +3,24 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "show/canvas.h"
+
+enum { MOST_NAMES = 100 }; /* cities whose names a panel has room for */
+
+/* Bytes of a name that fit, without a part of a character at the end; none behind a control character. */
+static size_t name_length(const char *name, size_t room) {
+    size_t length = 0;
+    while (length < room && (unsigned char)name[length] >= 0x20 && name[length] != 0x7f) length++;
+    if (name[length])
+        while (length && ((unsigned char)name[length] & 0xC0) == 0x80) length--;
+    return length;
+}
 
 static const double SIDE = 210, GAP = 22, BELOW = 34, EDGE = 24, TITLE = 34;
 
@@ -76,6 +89,15 @@ static void draw_panel(canvas *c, const tour_panel *p, double x, double y, int32
     for (int i = 0; i < n; i++) {
         point city = on_page(&f, p->xy + 2 * i);
         canvas_dot(c, city.x, city.y, radius);
+    }
+    for (int i = 0; p->names && n <= MOST_NAMES && i < n; i++) {
+        if (!p->names[i]) continue;
+        point city = on_page(&f, p->xy + 2 * i);
+        bool right = city.x > x + SIDE / 2; /* so that the text stays in the panel */
+        char text[32];
+        snprintf(text, sizeof text, "%.*s", (int)name_length(p->names[i], sizeof text - 1), p->names[i]);
+        canvas_text(c, city.x + (right ? -4 : 4), city.y - 3, (text_style){7, false, right ? RIGHT : LEFT},
+                    text);
     }
     canvas_text(c, x, y + SIDE + 15, (text_style){11, true, LEFT}, p->title);
     canvas_colour(c, GREY);

@@ -8,14 +8,22 @@
 typedef struct tsp_file {
     size_t count;
     onet_tsp one;    /* of a TSPLIB file */
-    onet_sets *sets; /* of other formats; NULL for TSPLIB */
+    onet_sets *sets; /* of other formats, points x, y; NULL for TSPLIB */
+    char **names; /* [cities of all sets]: what they are called, each NULL where it is not; NULL: none is */
+    /* The sets as they were read, where they have text to be written back: CSV, and sets with names. */
+    onet_reader *in;
+    onet_record **records; /* [count] or NULL */
+    size_t named, kept;    /* names and records that there are */
 } tsp_file;
 
-/* options may be NULL. ONET_BAD for items that are not pairs of numbers. */
+/* options may be NULL. A CSV file without the set column is one set; of more than two columns of numbers
+ * those called x and y are taken. ONET_BAD for items that are not pairs of numbers. */
 onet_status tsp_load(tsp_file *file, const char *path, const onet_read_options *options, onet_error *err);
 void tsp_unload(tsp_file *file);
 
 /* Makes instance i, which the caller frees. Distances take n^2 memory, so make one at a time. */
 onet_status tsp_get(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err);
+/* The names of its cities, [n]; NULL: they have none. */
+char *const *tsp_names(const tsp_file *file, size_t i);
 
 #endif
