@@ -215,6 +215,10 @@ ONET_API onet_status onet_sets_set_context(onet_sets *sets, const uint8_t *conte
 ONET_API onet_status onet_sets_set_constraints(onet_sets *sets, const onet_constraint *constraints,
                                                size_t count, onet_error *err);
 ONET_API void onet_sets_free(onet_sets *sets);
+/* Checks sets that the caller filled in itself, in arrays of its own, which nothing copies: sizes, finite
+ * features, words of the vocabulary, orders, context and constraints. ONET_BAD: the sentence names the set.
+ * Such sets may be ordered, scored, measured, trained on and written; they are not to be freed as sets. */
+ONET_API onet_status onet_sets_check(const onet_sets *sets, onet_error *err);
 /* The format that a name in .jsonl, .csv, ... tells; ONET_USAGE where it tells none. */
 ONET_API onet_status onet_format_of_path(const char *path, onet_format *format, onet_error *err);
 /* Copies set after set from one file to another; "-" is standard input or output. Both options may be NULL.
@@ -229,6 +233,13 @@ typedef struct onet_model onet_model;
 ONET_API onet_status onet_model_load(onet_model **model, const char *path, onet_error *err);
 ONET_API onet_status onet_model_save(const onet_model *model, const char *path, onet_error *err);
 ONET_API void onet_model_free(onet_model *model);
+/* The bytes of the file that onet_model_save would write: *bytes [*size], to be freed with onet_bytes_free;
+ * and a model from such bytes. */
+ONET_API onet_status onet_model_to_bytes(const onet_model *model, void **bytes, size_t *size,
+                                         onet_error *err);
+ONET_API void onet_bytes_free(void *bytes);
+ONET_API onet_status onet_model_from_bytes(onet_model **model, const void *bytes, size_t size,
+                                           onet_error *err);
 
 /* Puts one set in order by beam search: items [n, width] in, order [n] and, where it is not NULL, the
  * natural logarithm of the order's probability out. A model that was trained on data with missing values
@@ -392,6 +403,7 @@ typedef struct onet_progress {
     /* A run that goes on with more steps than before: the steps that its checkpoint was of, and after which
      * of them it went on; 0 where it does not. */
     uint64_t steps_before, resumed_at;
+    int ended; /* the epoch that has just ended; 0: the call comes in the midst of one */
 } onet_progress;
 
 /* How the products of training are computed: in float32, or (only on a GPU) with factors rounded to TF32, on
@@ -450,6 +462,10 @@ typedef struct onet_train_options {
     /* 1: ONET_USAGE where a model, checkpoint, log or best model of an earlier training stands at model_path
      * or beside it, unless `resume` is set. 0: they are replaced. */
     int keep;
+    int keep_stopped; /* 1: a stop gives the model as trained so far, beside ONET_INTERRUPTED */
+    /* Where not NULL: gets the best model by validation, for the caller to free; NULL when nothing was
+     * validated or the training failed. */
+    onet_model **best;
 } onet_train_options;
 
 /* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv;

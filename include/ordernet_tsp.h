@@ -116,6 +116,8 @@ typedef struct onet_tsp_options {
     void *context;
 } onet_tsp_options;
 
+/* A ready function for `stop`: its context is an int that another thread sets to end the search. */
+ONET_API int onet_tsp_stop_flag(void *flag);
 /* All zero but `size`, seed 1 and symmetries 1. */
 ONET_API void onet_tsp_defaults(onet_tsp_options *options, size_t size);
 

@@ -1,6 +1,9 @@
 /* What a program learns of models, files and speed through ordernet.h. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ordernet.h"
 #include "unit.h"
@@ -54,6 +57,63 @@ static void tells_of_models(void **state) {
     assert_string_equal(sum, other); /* the same seed, data and settings */
     onet_model_free(again);
     onet_model_free(model);
+}
+
+static void models_as_bytes(void **state) {
+    (void)state;
+    onet_model *model = small_model(), *again;
+    void *bytes, *second;
+    size_t size, second_size;
+    assert_int_equal(onet_model_to_bytes(model, &bytes, &size, &err), ONET_OK);
+    char path[] = "/tmp/ordernet-bytes-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(onet_model_save(model, path, &err), ONET_OK);
+    close(fd);
+    FILE *file = fopen(path, "rb");
+    char *saved = malloc(size + 1);
+    assert_true(file && saved);
+    assert_int_equal(fread(saved, 1, size + 1, file), size); /* the file is as long as the bytes */
+    assert_memory_equal(saved, bytes, size);
+    fclose(file);
+    remove(path);
+    assert_int_equal(onet_model_from_bytes(&again, bytes, size, &err), ONET_OK);
+    assert_int_equal(onet_model_to_bytes(again, &second, &second_size, &err), ONET_OK);
+    assert_int_equal(second_size, size);
+    assert_memory_equal(second, bytes, size);
+    onet_bytes_free(second);
+    onet_model_free(again);
+    for (size_t part = 0; part < size; part += 37) { /* none of which is a whole model */
+        assert_int_equal(onet_model_from_bytes(&again, bytes, part, &err), ONET_BAD);
+        assert_null(again);
+    }
+    saved[size - 1] ^= 1;
+    assert_int_equal(onet_model_from_bytes(&again, saved, size, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "the model"));
+    free(saved);
+    onet_bytes_free(bytes);
+    onet_model_free(model);
+}
+
+/* Sets in arrays of the caller's own, which nothing copies. */
+static void checks_a_callers_sets(void **state) {
+    (void)state;
+    float items[] = {3, 1, 2, 4, 5};
+    int32_t order[] = {1, 0, 2, 0, 1};
+    size_t start[] = {0, 2, 5};
+    onet_sets sets = {.count = 2, .width = 1, .start = start, .items = items, .order = order};
+    assert_int_equal(onet_sets_check(&sets, &err), ONET_OK);
+    order[4] = 0;
+    assert_int_equal(onet_sets_check(&sets, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "set 2: order[2] is 0, which stands in the order already"));
+    order[4] = 1;
+    items[3] = NAN;
+    assert_int_equal(onet_sets_check(&sets, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "set 2: items[1][0] is not a finite number"));
+    items[3] = 4;
+    start[1] = 0;
+    assert_int_equal(onet_sets_check(&sets, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "set 1: the set has no items"));
 }
 
 static void names_files(void **state) {
@@ -145,7 +205,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_of_models),       cmocka_unit_test(names_files),
         cmocka_unit_test(reads_a_callers_bytes), cmocka_unit_test(measures_speed),
-        cmocka_unit_test(alone_in_the_world),
+        cmocka_unit_test(alone_in_the_world),    cmocka_unit_test(models_as_bytes),
+        cmocka_unit_test(checks_a_callers_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

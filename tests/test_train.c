@@ -247,6 +247,83 @@ static void a_resumed_run_equals_an_unbroken_one(void **state) {
                             0);
 }
 
+typedef struct stopping {
+    int after;     /* epochs */
+    int ended[16]; /* what progress told, each epoch once */
+    int count;
+    uint64_t step;
+} stopping;
+
+static int stop_after(void *context, const onet_progress *p) {
+    stopping *s = context;
+    if (p->ended && (!s->count || s->ended[s->count - 1] != p->ended)) s->ended[s->count++] = p->ended;
+    s->step = p->step;
+    return s->count >= s->after;
+}
+
+static void a_stop_may_keep_the_model(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(200, 3, 7, 31);
+    onet_train_options o = small_run();
+    onet_model *stopped = NULL, *whole;
+    onet_error err;
+    stopping s = {.after = 2};
+    o.epochs = 4;
+    o.schedule = ONET_CONSTANT; /* the first epochs of a run do not depend on how many follow */
+    o.warmup = 0;
+    o.progress = stop_after;
+    o.context = &s;
+    assert_int_equal(onet_train(&stopped, sets, NULL, &o, &err), ONET_INTERRUPTED);
+    assert_null(stopped);
+    s = (stopping){.after = 2};
+    o.keep_stopped = 1;
+    assert_int_equal(onet_train(&stopped, sets, NULL, &o, &err), ONET_INTERRUPTED);
+    assert_non_null(stopped);
+    assert_non_null(strstr(err.text, "stopped at step"));
+    assert_int_equal(s.count, 2);
+    assert_int_equal(s.ended[0], 1);
+    assert_int_equal(s.ended[1], 2);
+    assert_int_equal(strtoull(onet_model_record(stopped, "steps"), NULL, 10), s.step);
+    s = (stopping){.after = 16};
+    o.epochs = 2;
+    whole = train(sets, NULL, &o);
+    char a[65], b[65];
+    onet_model_checksum(stopped, a);
+    onet_model_checksum(whole, b);
+    assert_string_equal(a, b);
+    onet_model_free(stopped);
+    onet_model_free(whole);
+    onet_sets_free(sets);
+}
+
+static int stop_in_validation(void *context, const onet_progress *p) {
+    *(onet_progress *)context = *p;
+    return p->step >= 1;
+}
+
+/* Without files, a stop does not wait for the end of a validation. */
+static void a_stop_ends_a_validation(void **state) {
+    (void)state;
+    onet_sets *one_step = sorting(10, 3, 7, 33), *many = sorting(60000, 3, 7, 32);
+    onet_train_options o = small_run();
+    onet_model *model;
+    onet_error err;
+    onet_progress last;
+    o.epochs = 3;
+    o.valid_limit = 0;
+    o.threads = 1;
+    o.progress = stop_in_validation;
+    o.context = &last;
+    o.keep_stopped = 1;
+    assert_int_equal(onet_train(&model, one_step, many, &o, &err), ONET_INTERRUPTED);
+    assert_int_equal(last.step, 1);
+    assert_true(isnan(last.valid_exact));
+    assert_int_equal(last.best_epoch, 0);
+    onet_model_free(model);
+    onet_sets_free(many);
+    onet_sets_free(one_step);
+}
+
 static double loglik(const onet_model *m, const onet_sets *sets) {
     onet_orderer *orderer;
     onet_error err;
@@ -311,6 +388,24 @@ static void the_best_and_patience_go_by_log_likelihood(void **state) {
     assert_true(fabs(loglik(best, valid) - w.seen[0]) < 1e-12);
     onet_model_free(m);
     onet_model_free(best);
+
+    /* The same without files: the best comes to the caller. */
+    onet_train_options in_memory = o;
+    in_memory.model_path = NULL;
+    in_memory.best = &best;
+    onet_model_free(train(sets, valid, &in_memory));
+    assert_true(fabs(loglik(best, valid) - w.seen[0]) < 1e-12);
+    onet_model_free(best);
+    /* A finished run resumed: from its file. */
+    in_memory.model_path = o.model_path;
+    in_memory.resume = 1;
+    onet_model_free(train(sets, valid, &in_memory));
+    assert_true(fabs(loglik(best, valid) - w.seen[0]) < 1e-12);
+    onet_model_free(best);
+    in_memory = small_run();
+    in_memory.best = &best;
+    onet_model_free(train(sets, NULL, &in_memory));
+    assert_null(best);
 
     /* More patience, and the same run goes on. */
     o.resume = 1;
@@ -715,6 +810,8 @@ int main(void) {
         cmocka_unit_test(threads_give_the_same_bits),
         cmocka_unit_test(a_resumed_run_equals_an_unbroken_one),
         cmocka_unit_test(the_best_and_patience_go_by_log_likelihood),
+        cmocka_unit_test(a_stop_may_keep_the_model),
+        cmocka_unit_test(a_stop_ends_a_validation),
         cmocka_unit_test(fine_tuning),
         cmocka_unit_test(fine_tuning_of_other_items_is_refused),
         cmocka_unit_test(the_average_is_that_of_all_steps),

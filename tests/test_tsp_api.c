@@ -72,6 +72,11 @@ static void stop_ends_a_search(void **state) {
     assert_false(proof.proven);
     assert_true(onet_tsp_is_tour(MANY, tour));
     assert_true(proof.bound < proof.length);
+    int flag = 1;
+    onet_tsp_options by_flag = {.size = sizeof by_flag, .stop = onet_tsp_stop_flag, .context = &flag};
+    assert_int_equal(onet_tsp_solve(&t, ONET_TSP_EXACT, &by_flag, tour, &proof, NULL), ONET_OK);
+    assert_false(proof.proven);
+    assert_true(onet_tsp_is_tour(MANY, tour));
     calls = 0;
     options.kicks = 1000000000;
     assert_int_equal(onet_tsp_solve(&t, ONET_TSP_TWO_OPT, &options, tour, NULL, NULL), ONET_OK);
@@ -129,12 +134,43 @@ static void wrong_calls_get_a_sentence(void **state) {
     assert_false(onet_tsp_is_tour(3, beyond));
 }
 
+static void null_is_refused(void **state) {
+    (void)state;
+    onet_tsp t;
+    onet_error err;
+    onet_tsp_net *net;
+    int32_t tour[N] = {0};
+    double xy[2] = {0, 0};
+    assert_int_equal(onet_tsp_points(NULL, 1, xy, &err), ONET_USAGE);
+    assert_string_equal(err.text, "onet_tsp_points: t is NULL");
+    assert_int_equal(onet_tsp_points(&t, 1, NULL, &err), ONET_USAGE);
+    assert_int_equal(onet_tsp_blank(NULL, 1, 0, &err), ONET_USAGE);
+    onet_tsp_free(&t);
+    onet_tsp_free(NULL);
+    on_a_circle(&t, N);
+    assert_int_equal(onet_tsp_solve(NULL, ONET_TSP_NEAREST, NULL, tour, NULL, &err), ONET_USAGE);
+    assert_int_equal(onet_tsp_solve(&t, ONET_TSP_NEAREST, NULL, NULL, NULL, &err), ONET_USAGE);
+    assert_int_equal(onet_tsp_net_new(&net, NULL, NULL, &err), ONET_USAGE);
+    assert_int_equal(onet_tsp_net_new(NULL, NULL, NULL, &err), ONET_USAGE);
+    assert_int_equal(onet_tsp_net_tours(NULL, &t, 1, ONET_TSP_FITTED, 1, NULL, NULL, &err), ONET_USAGE);
+    assert_true(isnan(onet_tsp_length(&t, NULL)) && isnan(onet_tsp_length(NULL, tour)));
+    assert_false(onet_tsp_is_tour(0, tour));
+    assert_false(onet_tsp_is_tour(3, NULL));
+    assert_false(onet_tsp_stop_flag(NULL));
+    onet_tsp_canonical(NULL, tour);
+    onet_tsp_canonical(&t, NULL);
+    onet_tsp_defaults(NULL, 8);
+    onet_tsp_net_free(NULL);
+    onet_tsp_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_gives_a_canonical_tour),
         cmocka_unit_test(stop_ends_a_search),
         cmocka_unit_test(farthest_start_differs),
         cmocka_unit_test(wrong_calls_get_a_sentence),
+        cmocka_unit_test(null_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

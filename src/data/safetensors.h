@@ -76,5 +76,8 @@ const char *st_type_name(st_type type);
  * types first (so that all are aligned), else in the order given. */
 onet_status safetensors_write(const char *path, const st_tensor *tensor, size_t tensors,
                               const st_pair *metadata, size_t pairs, onet_error *err);
+/* The same bytes in memory: *bytes [*size], which the caller frees. */
+onet_status safetensors_bytes(void **bytes, size_t *size, const st_tensor *tensor, size_t tensors,
+                              const st_pair *metadata, size_t pairs, onet_error *err);
 
 #endif

@@ -99,17 +99,47 @@ static void make_header(text *t, const st_tensor *tensor, size_t tensors, const 
     while (t->length % 8 && !t->failed) add_plain(t, " ");
 }
 
+static void length_bytes(size_t length, unsigned char first[8]) {
+    for (int i = 0; i < 8; i++) first[i] = (unsigned char)((uint64_t)length >> (8 * i));
+}
+
 static onet_status write_file(output *out, const text *header, const st_tensor *tensor, size_t tensors,
                               onet_error *err) {
     unsigned char first[8];
     size_t bytes;
-    for (int i = 0; i < 8; i++) first[i] = (unsigned char)((uint64_t)header->length >> (8 * i));
+    length_bytes(header->length, first);
     onet_status status = output_write(out, first, sizeof first, err);
     if (!status) status = output_write(out, header->bytes, header->length, err);
     EACH_TENSOR(one, tensor, tensors) {
         if (!status && st_bytes(one, &bytes)) status = output_write(out, one->data, bytes, err);
     }
     return status;
+}
+
+onet_status safetensors_bytes(void **result, size_t *size, const st_tensor *tensor, size_t tensors,
+                              const st_pair *metadata, size_t pairs, onet_error *err) {
+    text header = {0};
+    size_t at = 0, bytes;
+    *result = NULL;
+    make_header(&header, tensor, tensors, metadata, pairs);
+    *size = 8 + header.length;
+    EACH_TENSOR(one, tensor, tensors) {
+        if (st_bytes(one, &bytes)) *size += bytes;
+    }
+    unsigned char *to = header.failed ? NULL : malloc(*size);
+    if (to) {
+        length_bytes(header.length, to);
+        memcpy(to + 8, header.bytes, header.length);
+        at = 8 + header.length;
+        EACH_TENSOR(one, tensor, tensors) {
+            if (!st_bytes(one, &bytes)) continue;
+            memcpy(to + at, one->data, bytes);
+            at += bytes;
+        }
+    }
+    free(header.bytes);
+    *result = to;
+    return to ? ONET_OK : fail_memory(err, "a file in memory");
 }
 
 onet_status safetensors_write(const char *path, const st_tensor *tensor, size_t tensors,

@@ -377,6 +377,11 @@ void sets_allow_missing(onet_sets *s) {
     ((growing *)s)->missing = true;
 }
 
+onet_status onet_sets_check(const onet_sets *sets, onet_error *err) {
+    NEED(sets, "sets");
+    return sets_check(sets, err);
+}
+
 onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,
                            const int32_t *order, onet_error *err) {
     NEED(sets, "sets");

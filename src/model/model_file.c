@@ -183,15 +183,20 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
     return ONET_OK;
 }
 
-onet_status onet_model_save(const onet_model *m, const char *path, onet_error *err) {
-    NEED(m, "model");
-    NEED(path, "path");
+/* A model goes to the file `path` or, where that is NULL, to memory: bytes [*size]. */
+typedef struct place {
+    const char *path;
+    void **bytes;
+    size_t *size;
+} place;
+
+static onet_status save(const onet_model *m, place to, onet_error *err) {
     const shape *sh = &m->sh;
     size_t count = 0, width = (size_t)sh->s.width;
     pairs p = {0};
     words_tensors w = {0};
     columns_tensors c = {0};
-    onet_status status = check_numbers(m, path, ONET_FAILED, err);
+    onet_status status = check_numbers(m, to.path ? to.path : "the model", ONET_FAILED, err);
     if (status) return status;
     st_tensor *list = array_new(2 * (size_t)sh->tensors + 9, sizeof *list);
     tensor *slopes = array_new((size_t)sh->tensors, sizeof *slopes); /* their names */
@@ -228,13 +233,34 @@ onet_status onet_model_save(const onet_model *m, const char *path, onet_error *e
     if (!status) status = columns_tensors_make(&c, m->columns, err);
     for (size_t i = 0; i < c.tensors; i++) list[count++] = c.tensor[i];
     if (!status) status = pairs_make(&p, m, &c, err);
-    if (!status) status = safetensors_write(path, list, count, p.pair, p.count, err);
+    if (!status)
+        status = to.path ? safetensors_write(to.path, list, count, p.pair, p.count, err)
+                         : safetensors_bytes(to.bytes, to.size, list, count, p.pair, p.count, err);
     pairs_free(&p, m->records);
     words_tensors_free(&w);
     columns_tensors_free(&c);
     free(slopes);
     free(list);
     return status;
+}
+
+onet_status onet_model_save(const onet_model *m, const char *path, onet_error *err) {
+    NEED(m, "model");
+    NEED(path, "path");
+    return save(m, (place){.path = path}, err);
+}
+
+onet_status onet_model_to_bytes(const onet_model *m, void **bytes, size_t *size, onet_error *err) {
+    NEED(bytes, "bytes");
+    NEED(size, "size");
+    *bytes = NULL;
+    *size = 0;
+    NEED(m, "model");
+    return save(m, (place){.bytes = bytes, .size = size}, err);
+}
+
+void onet_bytes_free(void *bytes) {
+    free(bytes);
 }
 
 /* ---- Loading ----------------------------------------------------------------------------------------- */
@@ -393,18 +419,50 @@ static onet_status load(const safetensors *file, onet_model **model, onet_error 
     return check_sum(file, *model, err);
 }
 
+static onet_status load_and_close(safetensors *file, onet_model **model, onet_error *err) {
+    onet_status status = load(file, model, err);
+    if (status) {
+        onet_model_free(*model);
+        *model = NULL;
+    }
+    safetensors_close(file);
+    return status;
+}
+
 onet_status onet_model_load(onet_model **model, const char *path, onet_error *err) {
     NEED(model, "model");
     *model = NULL;
     NEED(path, "path");
     safetensors *file;
     onet_status status = safetensors_open(&file, path, err);
+    return status ? status : load_and_close(file, model, err);
+}
+
+typedef struct rest {
+    const unsigned char *at;
+    size_t left;
+} rest;
+
+static ptrdiff_t take_rest(void *context, void *buffer, size_t size) {
+    rest *r = context;
+    if (size > r->left) size = r->left;
+    if (size) memcpy(buffer, r->at, size);
+    r->at += size;
+    r->left -= size;
+    return (ptrdiff_t)size;
+}
+
+onet_status onet_model_from_bytes(onet_model **model, const void *bytes, size_t size, onet_error *err) {
+    NEED(model, "model");
+    *model = NULL;
+    NEED(bytes, "bytes");
+    rest r = {bytes, size};
+    input *in;
+    safetensors *file;
+    onet_status status = input_from(&in, "the model", take_rest, &r, err);
     if (status) return status;
-    status = load(file, model, err);
-    if (status) {
-        onet_model_free(*model);
-        *model = NULL;
-    }
-    safetensors_close(file);
+    status = safetensors_from(&file, in, err);
+    if (!status) status = load_and_close(file, model, err);
+    input_close(in);
     return status;
 }

@@ -61,6 +61,8 @@ typedef struct run {
     char identity[IDENTITY_TEXT]; /* what a checkpoint must be of, to be resumed */
     lock lock;
     char *checkpoint, *best, *log_path;
+    void *best_bytes; /* the best model as a file, for the caller; NULL: not wanted, or none yet */
+    size_t best_size;
     train_log log;
     int stop; /* the caller wants it to end */
     uint64_t log_every;
@@ -340,7 +342,8 @@ static onet_progress progress(const run *r) {
                            .valid_loglik = r->s.valid_loglik,
                            .best_epoch = (int)r->s.best_epoch,
                            .steps_before = r->steps_before,
-                           .resumed_at = r->resumed_at};
+                           .resumed_at = r->resumed_at,
+                           .ended = r->s.step && ends(r) ? (int)epoch_done(r) : 0};
 }
 
 static void report(run *r, int always) {
@@ -351,8 +354,12 @@ static void report(run *r, int always) {
     if (r->o.progress(r->o.context, &now)) r->stop = 1;
 }
 
-static void look(void *context) {
-    report(context, 0);
+/* A stop ends a validation where it is, unless there are files: a run that is resumed from them must be that
+ * of an unbroken one, with every epoch validated. */
+static int look(void *context) {
+    run *r = context;
+    report(r, 0);
+    return r->stop && !r->checkpoint && !r->w;
 }
 
 /* The log tells of the step that was done, progress of the one that comes. */
@@ -378,13 +385,18 @@ static onet_status measure_model(run *r, onet_error *err) {
     validation found;
     onet_status status = validate_sets(&found, r->model, r->valid, count, &how,
                                        (gpu_choice){.number = r->net->device}, look, r, err);
-    if (status) return status;
+    if (status) return status == ONET_INTERRUPTED ? ONET_OK : status;
     r->s.valid_exact = found.exact;
     r->s.valid_loglik = found.loglik;
     if (r->s.best_epoch && !(found.loglik > r->s.best_loglik)) return ONET_OK;
     r->s.best_loglik = found.loglik;
     r->s.best_epoch = epoch_done(r);
-    if (r->best && !(status = record_progress(r, err))) status = onet_model_save(r->model, r->best, err);
+    if (r->best || r->o.best) status = record_progress(r, err);
+    if (r->best && !status) status = onet_model_save(r->model, r->best, err);
+    if (r->o.best && !status) {
+        onet_bytes_free(r->best_bytes);
+        status = onet_model_to_bytes(r->model, &r->best_bytes, &r->best_size, err);
+    }
     return status;
 }
 
@@ -719,6 +731,12 @@ static onet_status prepare(run *r, onet_error *err) {
     return world_agree(w, start_files(r, err), err);
 }
 
+/* The best model for the caller. A run that was resumed may have it in its file alone. */
+static onet_status give_best(run *r, onet_error *err) {
+    if (r->best_bytes) return onet_model_from_bytes(r->o.best, r->best_bytes, r->best_size, err);
+    return r->best ? onet_model_load(r->o.best, r->best, err) : ONET_OK;
+}
+
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
                            const onet_train_options *options, onet_error *err) {
     run r = {.w = w,
@@ -728,17 +746,27 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
              .o = *options};
     r.validates = r.valid != NULL;
     *model = NULL;
+    if (r.o.best) *r.o.best = NULL;
     if (w && !r.o.threads) r.o.threads = w->processors;
     if (w && w->rank) r.o.from = NULL;
     onet_status status = train_check_options(options, err);
     if (!status) status = prepare(&r, err);
     if (!status) status = loop(&r, err);
-    if (!status) {
-        status = fill_model(&r, err);
-        if (!status) status = record_progress(&r, err);
-        if (!status && r.checkpoint) status = onet_model_save(r.model, options->model_path, err);
-        status = world_agree(w, status, err);
+    bool kept = status == ONET_INTERRUPTED && r.o.keep_stopped;
+    if (!status || kept) {
+        onet_error late;
+        onet_status filled = fill_model(&r, kept ? &late : err);
+        if (!filled) filled = record_progress(&r, kept ? &late : err);
+        if (!filled && !kept && r.checkpoint) filled = onet_model_save(r.model, options->model_path, err);
+        filled = world_agree(w, filled, kept ? &late : err);
+        kept = kept && !filled;
+        if (!status) status = filled;
     }
+    if (r.o.best && r.s.best_epoch && (!status || kept)) {
+        onet_status got = give_best(&r, kept ? NULL : err);
+        if (!status) status = got;
+    }
+    onet_bytes_free(r.best_bytes);
     onet_error late;
     onet_status closed = log_close(&r.log, status ? &late : err); /* the first failure is the one to tell */
     if (!status) status = closed;
@@ -754,7 +782,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     free(r.checkpoint);
     free(r.best);
     free(r.log_path);
-    if (status)
+    if (status && !kept)
         onet_model_free(r.model);
     else
         *model = r.model;

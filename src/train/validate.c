@@ -12,7 +12,7 @@
 enum { BLOCK = 256 }; /* sets between two looks */
 
 onet_status validate_sets(validation *found, const onet_model *model, const onet_sets *sets, size_t count,
-                          const onet_order_options *how, gpu_choice gpu, void (*look)(void *context),
+                          const onet_order_options *how, gpu_choice gpu, int (*look)(void *context),
                           void *context, onet_error *err) {
     size_t right = 0, steps = 0, largest = 0; /* items of a block */
     double sum = 0;
@@ -36,13 +36,13 @@ onet_status validate_sets(validation *found, const onet_model *model, const onet
         status = onet_orderer_run(orderer, &block, answer, err);
         if (!status) status = onet_measure_sets(&report, &block, answer, NULL, 0, err);
         if (!status) right += (size_t)llround(report.exact.mean * (double)here);
-        look(context);
+        if (!status && look(context)) status = ONET_INTERRUPTED;
         if (!status) status = onet_orderer_score(orderer, &block, logprob, err);
         for (size_t i = 0; i < here && !status; i++) {
             sum += logprob[i];
             steps += sets_placed(sets, s + i);
         }
-        look(context);
+        if (!status && look(context)) status = ONET_INTERRUPTED;
     }
     onet_orderer_free(orderer);
     free(order);

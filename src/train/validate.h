@@ -10,9 +10,9 @@ typedef struct validation {
 } validation;
 
 /* Measures the model with the first `count` sets; on `gpu` where `how` leaves the choice and the work
- * is worth it. Calls look(context) many times in between. */
+ * is worth it. Calls look(context) many times in between; non-zero ends with ONET_INTERRUPTED. */
 onet_status validate_sets(validation *found, const onet_model *model, const onet_sets *sets, size_t count,
-                          const onet_order_options *how, gpu_choice gpu, void (*look)(void *context),
+                          const onet_order_options *how, gpu_choice gpu, int (*look)(void *context),
                           void *context, onet_error *err);
 
 #endif

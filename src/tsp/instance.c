@@ -2,13 +2,14 @@
 #include "ordernet_tsp.h"
 #include <stdbool.h>
 
-#include "base/error.h"
+#include "base/door.h"
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 onet_status onet_tsp_blank(onet_tsp *t, int n, int coordinates, onet_error *err) {
+    NEED(t, "t");
     *t = (onet_tsp){.n = n};
     if (n < 1 || n > ONET_TSP_MAX_CITIES)
         return fail(err, ONET_BAD, "%d cities; an instance has 1 to %d", n, ONET_TSP_MAX_CITIES);
@@ -23,6 +24,9 @@ onet_status onet_tsp_blank(onet_tsp *t, int n, int coordinates, onet_error *err)
 }
 
 onet_status onet_tsp_points(onet_tsp *t, int n, const double *xy, onet_error *err) {
+    NEED(t, "t");
+    *t = (onet_tsp){0};
+    NEED(xy, "xy");
     onet_status status = onet_tsp_blank(t, n, true, err);
     if (status) return status;
     memcpy(t->xy, xy, (size_t)n * 2 * sizeof *xy);
@@ -44,6 +48,7 @@ onet_status onet_tsp_points(onet_tsp *t, int n, const double *xy, onet_error *er
 }
 
 void onet_tsp_free(onet_tsp *t) {
+    if (!t) return;
     free(t->xy);
     free(t->dist);
     *t = (onet_tsp){0};
@@ -51,11 +56,13 @@ void onet_tsp_free(onet_tsp *t) {
 
 double onet_tsp_length(const onet_tsp *t, const int32_t *tour) {
     double length = 0;
+    if (!t || !t->dist || !tour) return NAN;
     for (int i = 0; i < t->n; i++) length += onet_tsp_distance(t, tour[i], tour[i + 1 < t->n ? i + 1 : 0]);
     return length;
 }
 
 int onet_tsp_is_tour(int n, const int32_t *tour) {
+    if (n < 1 || !tour) return 0;
     bool *seen = calloc((size_t)n, sizeof *seen);
     bool good = seen != NULL;
     for (int i = 0; good && i < n; i++) {
@@ -86,6 +93,7 @@ static void reverse(int32_t *first, int32_t *last) {
 }
 
 void onet_tsp_canonical(const onet_tsp *t, int32_t *tour) {
+    if (!t || !tour) return;
     int n = t->n, start = 0;
     for (int i = 1; i < n; i++)
         if (before(t, tour[i], tour[start])) start = i;

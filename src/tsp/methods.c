@@ -1,5 +1,5 @@
 /* The table of solvers that tsp solve, compare and evaluate choose from. */
-#include "base/error.h"
+#include "base/door.h"
 #include "base/sized.h"
 #include "tsp/solvers.h"
 
@@ -19,7 +19,11 @@ const onet_choice *onet_tsp_methods(void) {
 
 void onet_tsp_defaults(onet_tsp_options *options, size_t size) {
     onet_tsp_options own = {.size = sizeof own, .seed = 1, .symmetries = 1};
-    sized_give(options, size, &own, sizeof own);
+    if (options) sized_give(options, size, &own, sizeof own);
+}
+
+int onet_tsp_stop_flag(void *flag) {
+    return flag && __atomic_load_n((const int *)flag, __ATOMIC_RELAXED);
 }
 
 static tsp_limit limit_of(const onet_tsp_options *options) {
@@ -97,6 +101,8 @@ onet_status onet_tsp_solve(const onet_tsp *t, onet_tsp_method method, const onet
         [ONET_TSP_TWO_OPT] = two_opt,
         [ONET_TSP_ORDERNET] = ordernet,
     };
+    NEED(t, "t");
+    NEED(tour, "tour");
     onet_tsp_options options;
     onet_tsp_defaults(&options, sizeof options);
     onet_tsp_proof found = {0};

@@ -1,7 +1,7 @@
 /* Presents instances to the net, under the square's symmetries, and keeps the best tours. */
 #include "ordernet_tsp.h"
 
-#include "base/error.h"
+#include "base/door.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include <math.h>
@@ -15,7 +15,9 @@ struct onet_tsp_net {
 
 onet_status onet_tsp_net_new(onet_tsp_net **net, const onet_model *model, const onet_order_options *options,
                              onet_error *err) {
+    NEED(net, "net");
     *net = NULL;
+    NEED(model, "model");
     if (onet_model_settings(model)->width != 2 || onet_model_words(model))
         return fail(err, ONET_USAGE,
                     "the model does not order points of the plane; give one trained on tours");
@@ -144,6 +146,8 @@ static onet_status new_pass(pass *p, const onet_tsp *t, size_t count, size_t top
 onet_status onet_tsp_net_tours(onet_tsp_net *net, const onet_tsp *t, size_t count, onet_tsp_place place,
                                int symmetries, int32_t *const *probable, int32_t *const *shortest,
                                onet_error *err) {
+    NEED(net, "net");
+    NEED(t, "t");
     for (size_t i = 0; i < count; i++)
         if (!t[i].xy) return no_coordinates(&t[i], err);
     if (!symmetries) symmetries = 1;

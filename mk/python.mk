@@ -1,0 +1,40 @@
+# The Python package: `make wheel` builds dist/ordernet-VERSION-py3-none-PLATFORM.whl and the sdist, `make check-python`
+# installs the wheel into a fresh virtual environment and runs python/tests there. No index is asked.
+PYTHON      ?= /usr/bin/python3
+PYTHON_LIB  := $(B)/python/libordernet.so
+PYTHON_VENV := $(B)/python/venv
+# What a wheel cannot expect of a machine is linked in, and its symbols are hidden from Python's own zlib.
+STATIC_LIBS := -Wl,-Bstatic -lz -llzma -lutf8proc -Wl,-Bdynamic -lm -ldl -pthread
+
+$(PYTHON_LIB): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD $@)
+	$(Q)$(CC) $(SAN) -shared -Wl,-soname,libordernet.so -Wl,--exclude-libs,ALL -Wl,--strip-debug $^ $(LDFLAGS) $(STATIC_LIBS) -o $@
+
+# setuptools takes what is left from another build in build/lib into the wheel.
+wheel: $(PYTHON_LIB)
+	@rm -rf build/lib build/bdist.* dist && mkdir -p dist
+	$(call say,WHEEL dist)
+	$(Q)$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --wheel-dir dist .
+	$(Q)$(PYTHON) -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' >$(B)/python/sdist.log 2>&1 || \
+	    { cat $(B)/python/sdist.log; exit 1; }
+	@ls dist
+
+# Debian packages; tests of what is missing are skipped with a reason.
+setup-python:
+	@PYTHON='$(PYTHON)' sh mk/setup-python.sh
+
+CHECKS    += check-python
+check-python: $(PROGRAM) libordernet.so
+	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/run.sh $(PYTHON_VENV) ./$(PROGRAM)
+
+# The sdist has all that a build needs: a wheel is made of it alone, quickly rather than fast, and used.
+CHECKS    += check-sdist
+check-sdist:
+	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/sdist.sh $(B)/python/sdist
+
+clean: clean-python
+clean-python:
+	rm -rf dist python/ordernet.egg-info
+
+.PHONY: wheel setup-python check-python check-sdist clean-python

@@ -1,0 +1,27 @@
+"""OrderNet: learn an order from examples, and put new sets in order.
+
+    import ordernet
+    model = ordernet.OrderNet(epochs=20).fit(sets, orders, valid=(valid_sets, valid_orders))
+    model.predict(new_sets)
+    model.save("mine.safetensors")
+    ordernet.load("mine.safetensors").order(items)
+
+A set is an array (items, features); its order is an index array: order[t] is the item at place t. See
+docs/python.md.
+"""
+
+from ._library import (
+    DataError, FileError, MissingFileError, ModelError, NotFittedError, OrderNetError, OutOfMemoryError, TrainingError,
+    UsageError, __version__,
+)
+from ._model import OrderNet, load
+from ._progress import Progress
+from ._sets import Sets
+from ._tours import Proof, christofides, exact_tour, tour, tour_length
+from ._unscramble import unscramble
+
+__all__ = [
+    "DataError", "FileError", "MissingFileError", "ModelError", "NotFittedError", "OrderNet", "OrderNetError",
+    "OutOfMemoryError", "Progress", "Proof", "Sets", "TrainingError", "UsageError", "__version__", "christofides",
+    "exact_tour", "load", "tour", "tour_length", "unscramble",
+]

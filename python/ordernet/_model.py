@@ -1,0 +1,549 @@
+"""The estimator: fit, predict, save, with scikit-learn's conventions."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import math
+import threading
+from collections import deque
+from ctypes import byref, c_void_p
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _library
+from ._engine import BEAM, SAMPLE, Answers, Engine, Orderer, order_key
+from ._library import (
+    DataError, ModelError, NotFittedError, ProgressFunction, Report, SetMeasure, TrainOptions, UsageError, call, lib,
+)
+from ._progress import Progress, bar
+from ._sets import Sets, _address, _numbers, as_sets, names_of
+
+#: What a report has, each as (mean, low, high): low and high are the ends of its 95% interval.
+MEASURES = ("exact", "position", "tau", "loglik", "neighbours", "loglik_all")
+
+_NETS = ("encoder_blocks", "hidden", "encoder_out", "decoder_blocks", "decoder_out")
+_PLAIN = (
+    "batch", "epochs", "max_steps", "learning_rate", "warmup", "beta1", "beta2", "epsilon", "weight_decay", "clip", "average",
+    "seed", "standardise", "train_vectors", "forget", "drop", "jitter", "threads", "valid_limit", "patience",
+)
+_CHOSEN = {"schedule": "schedules", "batches": "batch_kinds", "statistics": "norm_statistics", "precision": "precisions"}
+
+
+class OrderNet:
+    """A neural network that learns an order from examples, and puts new sets in order.
+
+    Every parameter has the name, the meaning and the default of the program's option (``ordernet train
+    --help``).
+
+    Parameters
+    ----------
+    epochs, batch, max_steps
+        passes over the training sets; sets per step; steps at most, 0: as the epochs say.
+    learning_rate, schedule, warmup, beta1, beta2, epsilon, weight_decay, clip, average
+        of Adam: "cosine" or "constant" schedule, share of the steps with a rising rate, decoupled weight decay,
+        largest norm of the gradient, decay of the average of the weights.
+    preset, encoder_blocks, hidden, encoder_out, pool, decoder_blocks, decoder_out, relative
+        the net: "default", "tsp" or "words", and what differs from it (None: as the preset says). relative=True
+        gives each feature a second time, relative to the set.
+    standardise, drop, jitter, train_vectors, forget
+        scale features to mean 0 and variance 1; leave items out, add noise to features, anew in each epoch;
+        words: train their vectors, take a share of them for unknown.
+    batches, statistics, precision
+        "mixed" or "one-size"; "running" or "measured"; "float32" or "tf32" (GPU).
+    patience, valid_limit, keep
+        stop when validation has not improved for so many epochs, 0: never; validation sets looked at, 0: all;
+        "last" keeps the weights of the last epoch, as the program does, "best" those of the best by validation.
+    pretrained
+        fine-tuning: a path, or a fitted OrderNet, whose weights the training starts with.
+    beam
+        width of the search when sets are ordered; 1: greedy.
+    seed, threads, kernels, device
+        threads 0: one for each CPU; device "auto", "cpu", "cuda" or "cuda:N".
+    progress
+        "auto" shows a bar in a terminal or notebook, True always, False never.
+
+    Attributes, after ``fit``
+    -------------------------
+    history_
+        lists by name, one entry per epoch: epoch, loss, learning_rate, valid_exact, valid_loglik, seconds.
+    best_epoch_
+        the epoch with the highest log-likelihood of the validation sets, 0 without validation.
+    n_features_in_, feature_names_in_ (where the sets had names), n_parameters_, record_, checksum_
+        features per item; trained parameters; the training record of the model file; its SHA-256.
+    """
+
+    def __init__(
+        self, *, epochs: int = 20, batch: int = 32, max_steps: int = 0, learning_rate: float = 5e-3, schedule: str = "cosine",
+        warmup: float = 0.02, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, weight_decay: float = 0.1,
+        clip: float = 1.0, average: float = 0.999, preset: str = "default", encoder_blocks: Optional[int] = None,
+        hidden: Optional[int] = None, encoder_out: Optional[int] = None, pool: Optional[str] = None,
+        decoder_blocks: Optional[int] = None, decoder_out: Optional[int] = None, relative: bool = False,
+        standardise: bool = True, drop: float = 0.0, jitter: float = 0.0, train_vectors: bool = False, forget: float = 0.0,
+        batches: str = "mixed", statistics: str = "running", precision: str = "float32", patience: int = 0,
+        valid_limit: int = 2000, keep: str = "last", pretrained: Any = None, beam: int = 5, seed: int = 1, threads: int = 0,
+        kernels: str = "auto", device: str = "auto", progress: Union[bool, str] = "auto",
+    ) -> None:
+        self.epochs = epochs
+        self.batch = batch
+        self.max_steps = max_steps
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.warmup = warmup
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+        self.weight_decay = weight_decay
+        self.clip = clip
+        self.average = average
+        self.preset = preset
+        self.encoder_blocks = encoder_blocks
+        self.hidden = hidden
+        self.encoder_out = encoder_out
+        self.pool = pool
+        self.decoder_blocks = decoder_blocks
+        self.decoder_out = decoder_out
+        self.relative = relative
+        self.standardise = standardise
+        self.drop = drop
+        self.jitter = jitter
+        self.train_vectors = train_vectors
+        self.forget = forget
+        self.batches = batches
+        self.statistics = statistics
+        self.precision = precision
+        self.patience = patience
+        self.valid_limit = valid_limit
+        self.keep = keep
+        self.pretrained = pretrained
+        self.beam = beam
+        self.seed = seed
+        self.threads = threads
+        self.kernels = kernels
+        self.device = device
+        self.progress = progress
+
+    # ---- scikit-learn ----
+
+    @classmethod
+    def _names(cls) -> List[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> Dict[str, Any]:
+        """The parameters by name."""
+        return {name: getattr(self, name) for name in self._names()}
+
+    def set_params(self, **params: Any) -> "OrderNet":
+        """Sets parameters by name; returns self."""
+        known = self._names()
+        for name, value in params.items():
+            if name not in known:
+                raise UsageError(f"there is no parameter {name!r}: it must be one of {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        plain = inspect.signature(type(self).__init__).parameters
+        own = [f"{n}={v!r}" for n, v in self.get_params().items() if v is not plain[n].default and v != plain[n].default]
+        return f"OrderNet({', '.join(own)})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_engine" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:  # scikit-learn 1.6 and later ask for it
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+
+    def __getstate__(self) -> Dict[str, Any]:
+        state = dict(self.__dict__)
+        engine = state.pop("_engine", None)
+        if engine is not None:
+            state["_bytes"] = engine.to_bytes()
+        return state
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        data = state.pop("_bytes", None)
+        self.__dict__.update(state)
+        if data is not None:
+            self._engine = Engine.from_bytes(data)
+
+    # ---- Models from files ----
+
+    @classmethod
+    def from_pretrained(cls, path: Any, **params: Any) -> "OrderNet":
+        """A model from a file, to be used as it is or fine-tuned with ``fit``."""
+        model = cls(pretrained=path, **params)
+        model._take(Engine.load(path))
+        return model
+
+    def save(self, path: Any) -> None:
+        """Writes the model file (.safetensors), which the program and the library read too."""
+        self._fitted().save(path)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the model file."""
+        return self._fitted().to_bytes()
+
+    def state_dict(self) -> Dict[str, np.ndarray]:
+        """The tensors of the model file by name, as NumPy arrays; the twin in reference/ loads them."""
+        return self._fitted().tensors()
+
+    def _fitted(self) -> Engine:
+        try:
+            return self.__dict__["_engine"]
+        except KeyError:
+            raise NotFittedError("this OrderNet is not fitted yet: call fit, or load a model") from None
+
+    def _words(self) -> int:
+        words = self._fitted().words
+        if not words:
+            raise ModelError("the model's items are numbers, not words")
+        return words
+
+    def _take(self, engine: Engine) -> None:
+        self._engine = engine
+        self.n_features_in_ = engine.features
+        names = names_of(engine.columns)
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names[:engine.features], dtype=object)
+        self.n_parameters_ = int(lib.onet_model_parameters(engine.handle, 1))
+        self.record_ = engine.record()
+        self.checksum_ = engine.checksum()
+
+    # ---- Training ----
+
+    def _options(self) -> Tuple[TrainOptions, Optional[Engine]]:
+        """The parameters as the library takes them, and the model that they start with."""
+        options = TrainOptions()
+        lib.onet_train_defaults(byref(options), ctypes.sizeof(options))
+        call("onet_settings_preset", byref(options.settings), str(self.preset).encode())
+        options.settings.width = 0
+        for name in _NETS:
+            if getattr(self, name) is not None:
+                _set(options.settings, name, getattr(self, name))
+        if self.pool is not None:
+            options.settings.pool = _library.choose("pools", self.pool, "pool")
+        options.settings.relative = int(bool(self.relative))
+        for name in _PLAIN:
+            _set(options, name, getattr(self, name))
+        for name, names in _CHOSEN.items():
+            setattr(options, name, _library.choose(names, getattr(self, name), name))
+        options.kernels, options.device = str(self.kernels).encode(), str(self.device).encode()
+        if self.keep not in ("last", "best"):
+            raise UsageError(f"keep is {self.keep!r}: it must be 'last' or 'best'")
+        start = None
+        if isinstance(self.pretrained, OrderNet):
+            start = self.pretrained._fitted()
+        elif self.pretrained is not None:
+            start = Engine.load(self.pretrained)
+        if start is not None:
+            options.from_ = start.handle
+        return options, start
+
+    def fit(self, sets: Any, orders: Any = None, valid: Any = None,
+            callbacks: Union[Callable[[Progress], Any], Iterable[Callable[[Progress], Any]], None] = None) -> "OrderNet":
+        """Trains on sets and their right orders; returns self.
+
+        sets, orders
+            as for Sets; or a Sets that has orders.
+        valid
+            sets to validate with after each epoch: (sets, orders), or a Sets that has orders.
+        callbacks
+            functions of a Progress, called a few times a second and at the end of each epoch, in this thread.
+            One that returns True ends the training there.
+
+        Ctrl-C raises KeyboardInterrupt and leaves the model as trained so far.
+        """
+        options, start = self._options()
+        words = start if start is not None and start.words else None
+        train = as_sets(sets, orders, words, start.columns if start is not None and start.fills else None)
+        if train._order is None:
+            raise DataError("training needs the right orders: give them as the second argument, or Sets that have them")
+        valid_sets = None
+        if valid is not None:
+            pair = valid if isinstance(valid, tuple) else (valid, None)
+            if len(pair) != 2:
+                raise DataError("valid is a pair (sets, orders), or a Sets that has orders")
+            by = train._struct.columns
+            by = by if by and lib.onet_columns_missing(by) and not isinstance(pair[0], Sets) else None
+            valid_sets = as_sets(pair[0], pair[1], words, by)
+        if self.keep == "best" and valid_sets is None:
+            raise UsageError("keep='best' goes by validation sets: give some as valid=(sets, orders)")
+        functions = [callbacks] if callable(callbacks) else list(callbacks or [])
+        self._run(options, train, valid_sets, functions)
+        return self
+
+    def _run(self, options: TrainOptions, train: Sets, valid: Optional[Sets], functions: List[Callable[[Progress], Any]]) -> None:
+        wake, waiting = threading.Event(), deque()  # type: ignore[var-annotated]
+        stop = [0]
+
+        def told(_: Any, now: Any) -> int:
+            waiting.append(Progress(*(getattr(now.contents, name) for name in Progress._fields)))
+            wake.set()
+            return stop[0]
+
+        history: Dict[str, List[float]] = {
+            name: [] for name in ("epoch", "loss", "learning_rate", "valid_exact", "valid_loglik", "seconds")
+        }
+        last: List[Optional[Progress]] = [None]
+        shown = bar(self.progress)
+
+        def watch() -> None:
+            while waiting:
+                last[0] = now = waiting.popleft()
+                if now.ended and (not history["epoch"] or history["epoch"][-1] < now.ended):
+                    for name in history:
+                        history[name].append(now.ended if name == "epoch" else getattr(now, name))
+                if shown is not None:
+                    shown.show(now)
+                for function in functions:
+                    if function(now) is True:
+                        stop[0] = 1
+
+        model, best, err = c_void_p(), c_void_p(), _library.Error()
+        options.progress = ProgressFunction(told)
+        options.keep_stopped = 1
+        if self.keep == "best":
+            options.best = ctypes.pointer(best)
+
+        def work() -> int:
+            return lib.onet_train(
+                byref(model), byref(train._struct), None if valid is None else byref(valid._struct), byref(options), byref(err)
+            )
+
+        def halt() -> None:
+            stop[0] = 1
+
+        status = _library.INTERRUPTED
+        try:
+            status = _library.interruptible(work, halt, watch, wake)
+        finally:
+            if shown is not None:
+                shown.close(last[0])
+            last_engine = Engine(model) if model else None
+            best_engine = Engine(best) if best else None
+            engine = best_engine or last_engine
+            if engine is not None:
+                self._take(engine)
+                self.history_ = history
+                self.best_epoch_ = last[0].best_epoch if last[0] else 0
+        if status and not (status == _library.INTERRUPTED and engine is not None):
+            _library.fail(status, err)
+
+    # ---- Ordering ----
+
+    def _orderer(self, engine: Engine, top: int = 1, beam: Optional[int] = None, threads: Optional[int] = None) -> Orderer:
+        width = _whole(self.beam if beam is None else beam, "beam", 1, 100000)
+        threads = _whole(self.threads if threads is None else threads, "threads", 0, 65536)
+        return engine.take(BEAM, max(width, top), top, threads, str(self.kernels), str(self.device))
+
+    def _given(self, sets: Any, orders: Any = None) -> Sets:
+        engine = self._fitted()
+        given = as_sets(sets, orders, engine if engine.words else None, engine.columns if engine.fills else None)
+        if given.width != engine.width:
+            raise DataError(f"the sets have items of {given.width} features, but the model was trained on {engine.features}")
+        return given
+
+    def predict(self, sets: Any, top: Optional[int] = None, beam: Optional[int] = None) -> List[np.ndarray]:
+        """The most probable order of each set: a list of index arrays (items,).
+
+        top
+            that many orders of each set, best first: a list of arrays (found, items); a set of few items may
+            have fewer.
+        """
+        return self._answers(sets, top, beam)[0]
+
+    def _answers(self, sets: Any, top: Optional[int], beam: Optional[int]) -> Tuple[List[np.ndarray], Answers]:
+        given, engine = self._given(sets), self._fitted()
+        orderer = self._orderer(engine, top=1 if top is None else _whole(top, "top", 1, 100000), beam=beam)
+        try:
+            answers = engine.order_all(orderer, given)
+        finally:
+            engine.give(orderer)
+        return answers.best() if top is None else answers.all(), answers
+
+    def order(self, items: Any, top: Optional[int] = None) -> np.ndarray:
+        """The order of one set, items (n, features) or a list of words: an index array (n,), or (found, n) with top."""
+        engine = self._fitted()
+        if isinstance(items, Sets):
+            raise DataError("order takes the items of one set; predict takes Sets")
+        if engine.words or engine.fills:
+            return self.predict([items], top)[0]
+        if type(items) is not np.ndarray or items.dtype != np.float32:
+            items = _numbers(items, "the set")
+        if items.ndim != 2 or items.shape[1] != engine.width or not items.shape[0]:
+            raise DataError(f"the set has shape {items.shape}, where (items, {engine.width}) is meant")
+        orderer = self._orderer(engine, 1 if top is None else _whole(top, "top", 1, 100000), None, 1)
+        try:
+            order, found = engine.order_one(orderer, np.ascontiguousarray(items))
+        finally:
+            engine.give(orderer)
+        return order[0] if top is None else order[:found]
+
+    def predict_log_proba(self, sets: Any, orders: Any = None) -> np.ndarray:
+        """The log-probability, (sets,), that the model gives to orders; to its own (predict) where there are none.
+
+        sets, orders: as for Sets. Orders that a Sets has already count too.
+        """
+        given, engine = self._given(sets, orders), self._fitted()
+        if given._order is None:
+            return self._answers(given, None, None)[1].logprob[:, 0].copy()
+        orderer = self._orderer(engine)
+        try:
+            return engine.score(orderer, given)
+        finally:
+            engine.give(orderer)
+
+    def positions(self, items: Any, samples: int = 2000, seed: int = 1) -> np.ndarray:
+        """How probable each item of one set is at each place: an array (n, n), ``[item, place]``.
+
+        Where the set has no more than `samples` orders, the probabilities of all are added up, and the matrix
+        is exact. Else that many orders are drawn at random from the model: an entry p is within
+        ``2 * sqrt(p * (1 - p) / samples)`` of the exact one in 19 cases of 20.
+        """
+        engine = self._fitted()
+        one = self._given([items])
+        n, samples = int(one.sizes[0]), _whole(samples, "samples", 1, 10**7)
+        exact = n <= 10 and math.factorial(n) <= samples
+        top = math.factorial(n) if exact else samples
+        key = order_key(BEAM if exact else SAMPLE, top, top, _whole(seed, "seed", 0, 2**64 - 1), 1, str(self.kernels), "cpu")
+        orderer = Orderer(engine, key)  # its own: what it draws depends on what it drew before
+        try:
+            answers = engine.order_all(orderer, one)
+        finally:
+            orderer.free()
+        orders = answers.all()[0]
+        weight = np.exp(answers.logprob[0][:len(orders)]) if exact else np.full(len(orders), 1 / len(orders))
+        matrix = np.zeros((n, n))
+        for place in range(n):
+            matrix[:, place] = np.bincount(orders[:, place], weight, n)
+        return matrix
+
+    # ---- Measures ----
+
+    def score(self, sets: Any, orders: Any = None) -> float:
+        """The share of sets that ``predict`` puts in exactly the right order."""
+        return self.evaluate(sets, orders)["exact"][0]
+
+    def evaluate(self, sets: Any, orders: Any = None) -> Dict[str, Tuple[float, float, float]]:
+        """How well the answers agree with the right orders: each measure as (mean, low, high of its 95% interval).
+
+        exact: share of sets in exactly the right order; position: of items at the right place; tau: Kendall's;
+        neighbours: share of right neighbours; loglik: log-likelihood of the right order per step, the mean over
+        sets; loglik_all: over all steps.
+        """
+        given, engine = self._with_orders(sets, orders), self._fitted()
+        orderer = self._orderer(engine)
+        try:
+            each = self._each(engine, orderer, given)
+        finally:
+            engine.give(orderer)
+        report = Report()
+        lib.onet_measure_mean(byref(report), each, None, len(given))
+        return {name: _triple(getattr(report, name)) for name in MEASURES}
+
+    def importance(self, sets: Any, orders: Any = None, repeats: int = 5, seed: int = 1) -> List[Dict[str, Any]]:
+        """How much the answers need each feature: a dict per feature, in their order.
+
+        exact, loglik: by how much the measure falls when the feature's values are shuffled among the items of
+        each set, as (mean, low, high); feature: its name, or number.
+        """
+        given, engine = self._with_orders(sets, orders), self._fitted()
+        names = names_of(engine.columns) or given.features or [str(j) for j in range(engine.width)]
+        orderer, found = self._orderer(engine), []
+        try:
+            each = self._each(engine, orderer, given)
+            for j, name in enumerate(names):
+                one = _library.ImportanceStruct()
+                call("onet_measure_importance", byref(one), orderer.handle, byref(given._struct), each, j,
+                     _whole(repeats, "repeats", 1, 10**6), _whole(seed, "seed", 0, 2**64 - 1))
+                found.append({"feature": name, "exact": _triple(one.exact), "loglik": _triple(one.loglik)})
+        finally:
+            engine.give(orderer)
+        return found
+
+    def _with_orders(self, sets: Any, orders: Any) -> Sets:
+        given = self._given(sets, orders)
+        if given._order is None:
+            raise DataError("there are no right orders to compare with: give them, or Sets that have them")
+        return given
+
+    @staticmethod
+    def _each(engine: Engine, orderer: Orderer, sets: Sets) -> Any:
+        answers = engine.order_all(orderer, sets)
+        logprob = engine.score(orderer, sets)
+        each = (SetMeasure * len(sets))()
+        call("onet_measure_each", each, byref(sets._struct), _address(answers.raw), _address(logprob))
+        return each
+
+    # ---- Data frames ----
+
+    def predict_frame(self, frame: Any, set: Any = None, features: Optional[List[Any]] = None) -> Any:
+        """A copy of a pandas DataFrame with two columns more: rank and probability.
+
+        set, features
+            the columns, as for Sets.from_frame; by default those of the data that the model was trained on.
+
+        rank is the place, from 0, of the row in its set; probability that of choosing it for this place, once
+        the places before it are filled. A column of that name is replaced.
+        """
+        engine = self._fitted()
+        called = {str(column): column for column in frame.columns}  # the model has text
+        if set is None and engine.columns and lib.onet_columns_set(engine.columns):
+            name = lib.onet_columns_set(engine.columns).decode()
+            set = called.get(name, name)
+        if features is None and hasattr(self, "feature_names_in_"):
+            features = [called.get(name, name) for name in self.feature_names_in_]
+        if set is None:
+            raise UsageError("predict_frame needs the column that says the set: set=..., as this model knows no columns")
+        given = Sets._of_frame(frame, set, None, features, "error", engine.columns if engine.fills else None)
+        if given.width != engine.width:
+            raise DataError(f"there are {given.width} features, but the model was trained on {engine.features}; name them: features=[...]")
+        orderer = self._orderer(engine)
+        try:
+            answers = engine.order_all(orderer, given, steps=True)
+        finally:
+            engine.give(orderer)
+        place = np.arange(len(frame)) - np.repeat(given._start[:-1].astype(np.int64), given.sizes)
+        row = given._frame.rows[answers.order + np.repeat(given._start[:-1].astype(np.int64), given.sizes)]  # type: ignore[union-attr]
+        rank, probability = np.empty(len(frame), np.int64), np.empty(len(frame))
+        rank[row], probability[row] = place, answers.step
+        return frame.assign(rank=rank, probability=probability)
+
+
+def load(path: Any) -> OrderNet:
+    """A model from a file that ``save`` or the program wrote; ``"tsp"`` and ``"words"`` are the shipped ones."""
+    if isinstance(path, str) and path in ("tsp", "words"):
+        path = _library.MODELS / f"{path}.safetensors"
+    model = OrderNet()
+    model._take(Engine.load(path))
+    return model
+
+
+def _triple(measure: Any) -> Tuple[float, float, float]:
+    return measure.mean, measure.low, measure.high
+
+
+def _whole(value: Any, name: str, low: int, high: int) -> int:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or not low <= value <= high:
+        raise UsageError(f"{name} is {value!r}: it must be a whole number from {low} to {high}")
+    return int(value)
+
+
+def _set(struct: Any, name: str, value: Any) -> None:
+    """A field from a parameter: a number in the field's range."""
+    kind = dict((field[0], field[1]) for field in struct._fields_)[name]
+    if kind is ctypes.c_double:
+        if isinstance(value, (str, bytes)) or not np.isscalar(value) or isinstance(value, complex):
+            raise UsageError(f"{name} is {value!r}: it must be a number")
+        setattr(struct, name, float(value))
+        return
+    if isinstance(value, (bool, np.bool_)):
+        value = int(value)
+    setattr(struct, name, _whole(value, name, 0, 2**64 - 1 if kind is ctypes.c_uint64 else 2**31 - 1))
+
+

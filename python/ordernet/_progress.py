@@ -1,0 +1,93 @@
+"""What a training tells while it runs: records for callbacks, and a bar."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any, NamedTuple, Optional
+
+
+class Progress(NamedTuple):
+    """Where a training is; what callbacks are given."""
+
+    epoch: int  #: from 1
+    epochs: int
+    step: int
+    steps: int  #: of the whole training
+    loss: float  #: mean per step of an order, smoothed; NaN before the first step
+    learning_rate: float
+    valid_exact: float  #: share of validation sets in exactly the right order; NaN before the first validation
+    examples_per_second: float
+    seconds: float
+    seconds_left: float
+    valid_loglik: float  #: log-likelihood of the validation sets' orders, mean per step
+    best_epoch: int  #: with the highest valid_loglik so far; 0 before the first validation
+    ended: int  #: the epoch that has just ended, or 0
+
+
+def _numbers(now: Progress) -> str:
+    text = "" if math.isnan(now.loss) else f"loss {now.loss:.4f}"
+    if not math.isnan(now.valid_exact):
+        text += f", valid {100 * now.valid_exact:.1f}%"
+    return text
+
+
+class _Line:
+    """One line on standard error, drawn again and again; for where tqdm is not installed."""
+
+    def __init__(self) -> None:
+        self.width = 0
+
+    def show(self, now: Progress, end: str = "") -> None:
+        done = now.step / now.steps if now.steps else 1
+        bar = "#" * int(30 * done)
+        text = f"epoch {now.epoch}/{now.epochs} |{bar:<30}| {100 * done:3.0f}% {_numbers(now)}, {now.examples_per_second:.0f} sets/s"
+        sys.stderr.write("\r" + text.ljust(self.width) + end)
+        sys.stderr.flush()
+        self.width = len(text)
+
+    def close(self, now: Optional[Progress]) -> None:
+        if now is not None:
+            self.show(now, "\n")
+
+
+class _Tqdm:
+    """tqdm's bar, in a notebook its widget where that is possible."""
+
+    def __init__(self, tqdm: Any) -> None:
+        self.tqdm, self.bar = tqdm, None
+
+    def show(self, now: Progress) -> None:
+        if self.bar is None:
+            self.bar = self.tqdm(total=now.steps, unit="step", desc="fit")
+        self.bar.set_postfix_str(_numbers(now), refresh=False)
+        self.bar.set_description(f"epoch {now.epoch}/{now.epochs}", refresh=False)
+        self.bar.update(now.step - self.bar.n)
+
+    def close(self, now: Optional[Progress]) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython")
+    try:
+        return shell is not None and "IPKernelApp" in shell.get_ipython().config
+    except AttributeError:
+        return False
+
+
+def bar(wanted: Any) -> Any:
+    """A bar, or None. wanted: "auto" shows one in a terminal or notebook, True always, False never."""
+    if not wanted or (wanted == "auto" and not (_in_notebook() or (sys.stderr is not None and sys.stderr.isatty()))):
+        return None
+    try:
+        import warnings
+
+        with warnings.catch_warnings():  # tqdm says so where a notebook has no widgets
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
+
+            return _Tqdm(tqdm)
+    except ImportError:
+        return _Line()

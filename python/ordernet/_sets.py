@@ -1,0 +1,458 @@
+"""Sets of items and their orders, in the memory that the library reads."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, byref
+from pathlib import Path
+from typing import Any, Iterator, List, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _library
+from ._library import DataError, SetsStruct, call, lib
+
+SIZE = np.dtype(np.uintp)
+
+
+def _numbers(values: Any, what: str) -> np.ndarray:
+    """values as a float32 array; as it is, where it is one."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # NumPy's word for rows of different lengths
+        array = np.asarray([], dtype=object)
+    if array.dtype == np.float32:
+        return array
+    if array.dtype.kind not in "fiub":
+        raise DataError(
+            f"{what} has values of type {array.dtype}, where numbers are meant: every item needs the same number "
+            "of features, and text is to be turned into numbers first"
+        )
+    with np.errstate(over="ignore"):  # what overflows is reported as not finite
+        return array.astype(np.float32)
+
+
+def _address(array: Optional[np.ndarray]) -> Optional[int]:
+    return None if array is None else array.__array_interface__["data"][0]
+
+
+def _flat_items(sets: Any) -> tuple:
+    """items [total, width] and sizes [count] of sets that are no Sets."""
+    if isinstance(sets, (str, bytes)):
+        raise DataError("the sets are a text; Sets.read(path) reads a file")
+    if hasattr(sets, "columns") and hasattr(sets, "iloc"):
+        raise DataError("the sets are a data frame; Sets.from_frame says which of its rows belong together")
+    if isinstance(sets, np.ndarray) and sets.dtype != object:
+        if sets.ndim != 3:
+            raise DataError(
+                f"the sets have shape {sets.shape}, where (sets, items, features) is meant; for one set give "
+                "[items] or use order(items), for items of one feature items[:, :, None]"
+            )
+        array = np.ascontiguousarray(_numbers(sets, "the array of sets"))
+        count, n, width = array.shape
+        if not count or not n or not width:
+            raise DataError(f"the sets have shape {array.shape}: there must be a set, an item and a feature")
+        return array.reshape(count * n, width), np.full(count, n)
+    try:
+        each = list(sets)
+    except TypeError:
+        raise DataError(f"the sets are of type {type(sets).__name__}, where a list of 2-D arrays is meant") from None
+    if not each:
+        raise DataError("there are no sets: the list is empty")
+    for s, one in enumerate(each):
+        if not isinstance(one, np.ndarray) or one.dtype != np.float32:
+            each[s] = one = _numbers(one, f"set {s + 1}")
+        if one.ndim != 2:
+            raise DataError(
+                f"set {s + 1} has shape {one.shape}, where (items, features) is meant"
+                + ("; items of one feature are items[:, None]" if one.ndim == 1 else "")
+            )
+        if not one.shape[0] or not one.shape[1]:
+            raise DataError(f"set {s + 1} has shape {one.shape}: there must be an item and a feature")
+        if one.shape[1] != each[0].shape[1]:
+            raise DataError(
+                f"set {s + 1} has items of {one.shape[1]} features where those of set 1 have {each[0].shape[1]}; "
+                "give every item as many"
+            )
+    items = np.ascontiguousarray(each[0]) if len(each) == 1 else np.concatenate(each)
+    return items, np.fromiter((len(one) for one in each), np.intp, len(each))
+
+
+def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
+    """orders, a list of index arrays or a 2-D array, one behind the other as int32."""
+    each = orders if isinstance(orders, np.ndarray) and orders.dtype != object else None
+    if each is not None and each.ndim == 2:
+        if each.shape[0] == len(sizes) and (sizes == each.shape[1]).all():
+            return _indices(each, "the array of orders").reshape(-1)
+    try:
+        rows = [_indices(order, f"the order of set {s + 1}") for s, order in enumerate(orders)]
+    except TypeError:
+        raise DataError(f"the orders are of type {type(orders).__name__}, where a list of index arrays is meant") from None
+    if len(rows) != len(sizes):
+        raise DataError(f"there are {len(rows)} orders for {len(sizes)} sets; give one per set")
+    for s, (row, n) in enumerate(zip(rows, sizes)):
+        if row.shape != (n,):
+            raise DataError(f"the order of set {s + 1} has shape {row.shape} where ({n},) is meant: one index per item")
+    return np.concatenate(rows)
+
+
+def _indices(values: Any, what: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        array = np.asarray([], dtype=object)
+    if array.dtype == np.int32:
+        return array
+    whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and bool(np.all(array == np.floor(array))))
+    if not whole:
+        raise DataError(f"{what} has values of type {array.dtype}, where indices of items are meant, from 0")
+    far = (array < -1) | (array > np.iinfo(np.int32).max)
+    # -1 stands for what no int32 holds: the library names the first index that is none of an item.
+    return np.where(far, -1, array).astype(np.int32)
+
+
+class _Owner:
+    """An object of the library's, freed with the last that uses it."""
+
+    def __init__(self, handle: Any, free: Any) -> None:
+        self.handle, self._free = handle, free
+
+    def __del__(self) -> None:
+        self._free(self.handle)
+
+
+def _columns(width: int, names: Optional[Sequence[str]], set: Any = None) -> Optional[_Owner]:
+    """The names of features, as the library keeps them in a model; None where there are none."""
+    if names is None:
+        return None
+    if len(names) != width:
+        raise DataError(f"{len(names)} names for {width} features; give one each")
+    handle = ctypes.c_void_p()
+    text = (ctypes.c_char_p * width)(*(str(name).encode() for name in names))
+    call("onet_columns_new", byref(handle), width, text, None if set is None else str(set).encode(), None, bad=DataError)
+    return _Owner(handle, lib.onet_columns_free)
+
+
+class Sets:
+    """Sets of items with, where they are known, their right orders.
+
+    sets
+        a list of arrays (items, features), each set with as many items as it has; or one array (sets, items,
+        features). A C-contiguous float32 array of three dimensions is used as it is, without a copy.
+    orders
+        a list of index arrays, or one array (sets, items), or None. ``orders[s][t]`` is the index, from 0, of
+        the item at place t of set s: ``np.argsort(rank)``, where ``rank[i]`` is the place of item i.
+    features
+        names of the features, a list of str, or None. A model that is trained on the sets keeps them.
+    missing
+        what becomes of NaN: "error" refuses it, "mean" puts the mean of these sets there, "indicator" also
+        gives the net a feature that says where. Sets to train on say it; a model remembers.
+
+    ``len(sets)`` is the number of sets and ``sets[s]`` the items of set s, (items, features).
+    """
+
+    def __init__(self, sets: Any, orders: Any = None, features: Optional[Sequence[str]] = None, missing: str = "error") -> None:
+        items, sizes = _flat_items(sets)
+        self._fill(items, sizes, None if orders is None else _flat_order(orders, sizes), features, missing=missing)
+
+    def _fill(self, items: np.ndarray, sizes: np.ndarray, order: Optional[np.ndarray], features: Optional[Sequence[str]],
+              set: Any = None, missing: str = "error", by: Optional[int] = None) -> None:
+        """by: the columns of the model that says what becomes of missing values."""
+        start = np.zeros(len(sizes) + 1, SIZE)
+        np.cumsum(sizes, out=start[1:])
+        # A copy: what was checked must stay as it is.
+        order = None if order is None else np.array(order, np.int32)
+        columns = _columns(items.shape[1], features, set)
+        struct = SetsStruct(
+            count=len(sizes), width=items.shape[1], start=_address(start), items=_address(items), order=_address(order),
+            columns=None if columns is None else columns.handle,
+        )
+        how = _library.choose("missings", missing, "missing")
+        if how or by is not None:
+            filled = POINTER(SetsStruct)()
+            call("onet_sets_fill", byref(filled), byref(struct), by, how)
+            self._own(filled)
+            return
+        call("onet_sets_check", byref(struct))
+        self._held: Any = columns  # what the struct points to, beside the arrays
+        self._frame: Optional[_Frame] = None
+        self._struct, self._start, self._items, self._order = struct, start, items, order
+        if order is not None:
+            order.flags.writeable = False
+
+    # ---- Other sources ----
+
+    @classmethod
+    def flat(cls, items: Any, sizes: Any, orders: Any = None, features: Optional[Sequence[str]] = None) -> "Sets":
+        """Sets of any sizes that stand in one array: items (all items, features), sizes (sets,).
+
+        C-contiguous float32 items are used as they are. orders: one index array (all items,), each set's part
+        counted within the set, or as for Sets().
+        """
+        array = np.ascontiguousarray(_numbers(items, "the array of items"))
+        if array.ndim != 2:
+            raise DataError(f"the items have shape {array.shape}, where (items, features) is meant")
+        counts = _indices(sizes, "sizes")
+        if counts.ndim != 1 or not len(counts) or (counts < 1).any() or counts.sum(dtype=np.int64) != len(array):
+            raise DataError(f"the sizes must be 1 or more each, and {len(array)} together, as there are items")
+        order = None
+        if orders is not None:
+            whole = isinstance(orders, np.ndarray) and orders.ndim == 1 and orders.dtype != object
+            order = _indices(orders, "the array of orders") if whole else _flat_order(orders, counts)
+            if order.shape != (len(array),):
+                raise DataError(f"the orders have shape {order.shape} where ({len(array)},) is meant")
+        new = cls.__new__(cls)
+        new._fill(array, counts, order, features)
+        return new
+
+    @classmethod
+    def read(cls, path: Any, *, format: str = "auto", set: Optional[str] = None, rank: Optional[str] = None,
+             features: Union[str, Sequence[str], None] = None, width: int = 0, missing: str = "error", model: Any = None,
+             vectors: Any = None) -> "Sets":
+        """Reads a file in any format of the program (docs/formats.md): .jsonl, .csv, .npz, .safetensors, ...
+
+        set, rank, features
+            CSV: names of its columns; as in the file's first line when None.
+        width
+            Pointer Network text: features per item; 0 stands for 2.
+        missing
+            as for Sets(); an empty field, NA, null or NaN is a missing value.
+        model
+            the OrderNet that is to order the sets: features are taken by its names, in whatever order the file has
+            them, missing values as it was trained, and words by its vocabulary.
+        vectors
+            words: a file of vectors in GloVe's format, for files that do not bring their own.
+        """
+        options = _library.ReadOptions()
+        lib.onet_read_defaults(byref(options), ctypes.sizeof(options))
+        options.format = 0 if format == "auto" else _library.choose("formats", format, "format")
+        options.set_column = None if set is None else str(set).encode()
+        options.rank_column = None if rank is None else str(rank).encode()
+        if features is not None:
+            options.features = (features if isinstance(features, str) else ",".join(map(str, features))).encode()
+        options.width = int(width)
+        options.missing = _library.choose("missings", missing, "missing")
+        if model is not None:
+            engine = model._fitted()
+            options.words, options.columns = engine.words, engine.columns
+        words = None
+        if vectors is not None:
+            handle, vectors_path = ctypes.c_void_p(), _library.path_bytes(vectors)
+            call("onet_words_read", byref(handle), vectors_path, path=vectors_path)
+            words = _Owner(handle, lib.onet_words_free)
+            options.words = handle.value
+        read = POINTER(SetsStruct)()
+        where = _library.path_bytes(path)
+        call("onet_sets_read", byref(read), where, byref(options), path=where)
+        new = cls.__new__(cls)
+        new._own(read)
+        return new
+
+    def _own(self, handle: Any) -> None:
+        """Takes over sets of the library's."""
+        self._held = owner = _Owner(handle, lib.onet_sets_free)
+        self._struct = s = handle.contents
+        self._frame = None
+
+        def view(address: int, shape: tuple, kind: Any) -> np.ndarray:
+            size = int(np.prod(shape)) * np.dtype(kind).itemsize
+            held = (ctypes.c_char * size).from_address(address)
+            held._owner = owner  # type: ignore[attr-defined]  # a view keeps the memory
+            array = np.frombuffer(held, kind).reshape(shape)
+            array.flags.writeable = False
+            return array
+
+        start = (ctypes.c_size_t * (s.count + 1)).from_address(s.start)
+        self._start = np.array(start, SIZE)
+        total = int(self._start[-1])
+        self._items = view(s.items, (total, s.width), np.float32) if s.items else None
+        self._order = view(s.order, (total,), np.int32) if s.order else None
+
+    @classmethod
+    def from_frame(cls, frame: Any, set: Any, rank: Any = None, features: Optional[Sequence[Any]] = None,
+                   missing: str = "error") -> "Sets":
+        """Sets from a pandas DataFrame with one row per item.
+
+        set
+            the column whose equal values say which rows belong together; sets stand in the order in which they
+            are met.
+        rank
+            the column with the right order, any numbers that can be sorted and are distinct within a set; None
+            where it is not known.
+        features
+            the columns that are given to the net; None: every other column, each of which must be numeric.
+        missing
+            as for Sets().
+
+        A model that is trained on the sets keeps the names of the columns, in its file too.
+        """
+        return cls._of_frame(frame, set, rank, features, missing)
+
+    @classmethod
+    def _of_frame(cls, frame: Any, set: Any, rank: Any, features: Optional[Sequence[Any]], missing: str, by: Optional[int] = None) -> "Sets":
+        for column, name in ((set, "set"), (rank, "rank")):
+            if column is not None and column not in frame.columns:
+                raise DataError(f"the frame has no column {column!r} (given as {name}); it has {list(frame.columns)}")
+        chosen = [c for c in frame.columns if c != set and c != rank] if features is None else list(features)
+        unknown = [c for c in chosen if c not in frame.columns]
+        if unknown:
+            raise DataError(f"the frame has no column {unknown[0]!r} (given in features); it has {list(frame.columns)}")
+        if not len(frame):
+            raise DataError("there are no sets: the frame has no rows")
+        if not chosen:
+            raise DataError("there are no features: the frame has no column beside those of set and rank")
+        kinds = [(c, frame[c].dtype) for c in chosen]
+        text = [c for c, kind in kinds if getattr(kind, "kind", "O") not in "fiub"]
+        if text:
+            raise DataError(
+                f"column {text[0]!r} has values of type {dict(kinds)[text[0]]}, where numbers are meant; leave it out "
+                "of features, or turn it into numbers"
+            )
+        place = _Frame(frame, set, chosen)
+        items = frame[chosen].to_numpy(dtype=np.float32, na_value=np.nan)[place.rows]
+        order = None if rank is None else place.order(frame[rank].to_numpy(), rank)
+        new = cls.__new__(cls)
+        try:
+            new._fill(np.ascontiguousarray(items), place.sizes, order, [str(c) for c in chosen], set, missing, by)
+        except DataError as error:
+            raise DataError(f"{error} (sets are counted in the order in which they are met)") from None
+        new._frame = place
+        return new
+
+    # ---- Looking at them ----
+
+    def __len__(self) -> int:
+        return len(self._start) - 1
+
+    def __getitem__(self, s: int) -> np.ndarray:
+        count = len(self)
+        if not -count <= s < count:
+            raise IndexError(f"there is no set {s}: there are {count}")
+        s += count if s < 0 else 0
+        return self._array()[int(self._start[s]):int(self._start[s + 1])]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[s] for s in range(len(self)))
+
+    def __repr__(self) -> str:
+        kind = f"{self.width} feature{'s' if self.width != 1 else ''}" if self._items is not None else "words"
+        return f"<Sets: {len(self)} of {int(self.sizes.min())} to {int(self.sizes.max())} items, {kind}" + (
+            ", with orders>" if self._order is not None else ">"
+        )
+
+    def _array(self) -> np.ndarray:
+        if self._items is None:
+            raise DataError("the items of these sets are words, which are no arrays of features")
+        return self._items
+
+    @property
+    def width(self) -> int:
+        """Features per item."""
+        return int(self._struct.width)
+
+    @property
+    def features(self) -> Optional[List[str]]:
+        """Names of the features; None when they are not known."""
+        return names_of(self._struct.columns)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Items of each set, (sets,)."""
+        return np.diff(self._start.astype(np.int64))
+
+    @property
+    def orders(self) -> Optional[List[np.ndarray]]:
+        """The right orders, a list of index arrays; None when they are not known."""
+        return None if self._order is None else self._parts(self._order)
+
+    def _parts(self, flat: np.ndarray) -> List[np.ndarray]:
+        start = self._start.tolist()
+        return [flat[start[s]:start[s + 1]] for s in range(len(self))]
+
+    def with_orders(self, orders: Any) -> "Sets":
+        """The same items, not copied, with these orders."""
+        new = Sets.__new__(Sets)
+        new._held = (self._held, getattr(self, "_rows", None))
+        new._items, new._start, new._frame = self._items, self._start, self._frame
+        new._order = np.array(_flat_order(orders, self.sizes), np.int32)
+        new._order.flags.writeable = False
+        new._struct = SetsStruct()
+        ctypes.pointer(new._struct)[0] = self._struct
+        new._struct.order = _address(new._order)
+        new._struct.hash = b""
+        call("onet_sets_check", byref(new._struct))
+        return new
+
+    def write(self, path: Any) -> None:
+        """Writes a file; its name says the format, as .jsonl, .csv, .npz or .safetensors, and .gz behind it."""
+        call("onet_sets_write", byref(self._struct), _library.path_bytes(path), 0)
+
+    def __reduce__(self) -> Any:
+        s = self._struct
+        if self._items is None or s.context or s.constraint_count or (s.columns and lib.onet_columns_missing(s.columns)):
+            raise TypeError("sets of words, with context items, constraints or missing values cannot be pickled; write a file")
+        return _again, (np.array(self._items), self.sizes, None if self._order is None else np.array(self._order), self.features)
+
+
+def _again(items: np.ndarray, sizes: np.ndarray, order: Optional[np.ndarray], features: Optional[List[str]]) -> Sets:
+    return Sets.flat(items, sizes, order, features)
+
+
+class _Frame:
+    """Where the rows of a data frame went: item i of all sets is its row rows[i]."""
+
+    def __init__(self, frame: Any, set: Any, features: List[Any]) -> None:
+        self.set, self.features, self.index = set, features, frame.index
+        values = frame[set]
+        if values.isna().any():
+            row = int(np.flatnonzero(values.isna().to_numpy())[0])
+            raise DataError(f"row {row} of the frame (from 0) has no value in column {set!r}, which says its set")
+        code = values.groupby(values, sort=False, observed=True).ngroup().to_numpy()
+        self.rows = np.argsort(code, kind="stable")
+        self.sizes = np.bincount(code)
+
+    def order(self, ranks: np.ndarray, column: Any) -> np.ndarray:
+        """Each set's rows by rank, as indices within the set; one behind the other."""
+        start = np.concatenate([[0], np.cumsum(self.sizes)])
+        flat = np.empty(len(self.rows), np.int32)
+        sorted_ranks = ranks[self.rows]
+        for s in range(len(self.sizes)):
+            part = sorted_ranks[start[s]:start[s + 1]]
+            try:
+                known = not np.isnan(part.astype(np.float64)).any()
+            except (TypeError, ValueError):
+                known = False
+            if not known:
+                raise DataError(
+                    f"column {column!r}: a row of set {s + 1} (row {int(self.rows[start[s]])} of the frame and others) has no "
+                    "number as its rank"
+                )
+            by = np.argsort(part, kind="stable")
+            same = np.flatnonzero(np.diff(part[by].astype(np.float64)) == 0)
+            if len(same):
+                a, b = (int(self.rows[start[s] + by[same[0] + k]]) for k in (0, 1))
+                raise DataError(f"column {column!r}: rows {a} and {b} of the frame have the same rank in one set; give each its own")
+            flat[start[s]:start[s + 1]] = by
+        return flat
+
+
+def names_of(columns: Optional[int]) -> Optional[List[str]]:
+    """The names that columns of the library's have."""
+    if not columns or lib.onet_columns_name(columns, 0) is None:
+        return None
+    return [lib.onet_columns_name(columns, j).decode() for j in range(lib.onet_columns_inputs(columns))]
+
+
+def as_sets(sets: Any, orders: Any = None, words: Any = None, by: Optional[int] = None) -> Sets:
+    """What a user gave as sets. words: the Engine that has the vocabulary of sets of words. by: columns of a model
+    that says what becomes of missing values."""
+    if isinstance(sets, (str, Path)):
+        raise DataError("the sets are a text or path; Sets.read(path) reads a file")
+    if words is not None and not isinstance(sets, Sets):
+        sets = words.word_sets(sets)
+    if isinstance(sets, Sets):
+        return sets if orders is None else sets.with_orders(orders)
+    items, sizes = _flat_items(sets)
+    new = Sets.__new__(Sets)
+    new._fill(items, sizes, None if orders is None else _flat_order(orders, sizes), None, by=by)
+    return new

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Builds a wheel from the sdist, outside the clone and without any index, and orders a set with it.
+# usage: MAKE=make PYTHON=/usr/bin/python3 python/tests/sdist.sh FOLDER
+folder=$1
+if ! why=$(sh mk/setup-python.sh); then
+    echo "skipped: the sdist was not built: $(echo "$why" | tail -1) (make setup-python installs it)"
+    exit 0
+fi
+rm -rf "$folder" && mkdir -p "$folder" || exit 1
+$MAKE --no-print-directory -s wheel >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+tar xzf dist/ordernet-*.tar.gz -C "$scratch" && cd "$scratch"/ordernet-* || exit 1
+# What calls this make must not reach the one that builds the wheel.
+unset MAKEFLAGS MFLAGS MAKELEVEL B
+OPT=-O0 "$PYTHON" -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation \
+    --wheel-dir "$scratch" . || exit 1
+"$PYTHON" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --target "$scratch/installed" \
+    "$scratch"/*.whl || exit 1
+cd "$scratch/installed" &&
+    "$PYTHON" -c 'import ordernet; assert sorted(ordernet.tour([[0, 0], [1, 0], [0, 1]])) == [0, 1, 2]' &&
+    echo "1 passed, 0 failed"

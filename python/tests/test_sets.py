@@ -1,0 +1,202 @@
+"""Files in every format, and data frames."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import ordernet
+from conftest import ROOT, SMALL, make_sets
+from ordernet import DataError, Sets, UsageError
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "npz", "safetensors", "jsonl.gz"])
+def test_formats(ending, tmp_path):
+    sets, orders = make_sets(10, 1, sizes=(4,))
+    path = tmp_path / f"sets.{ending}"
+    Sets(sets, orders).write(path)
+    read = Sets.read(path)
+    assert len(read) == 10 and read.width == 3 and read.sizes.tolist() == [4] * 10
+    assert all(np.array_equal(a, b) for a, b in zip(read, sets))
+    assert all(np.array_equal(a, b) for a, b in zip(read.orders, orders))
+
+
+def test_examples_of_the_repository():
+    sets = Sets.read(ROOT / "examples/data/sort.jsonl")
+    assert sets.orders is not None and "with orders" in repr(sets)
+    assert Sets.read(ROOT / "examples/data/tours.txt", width=2).width == 2
+    people = Sets.read(ROOT / "examples/data/people.csv")
+    assert len(people) > 1
+
+
+def test_columns_of_csv(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("ticket,place,a,b\n1,2,10,20\n1,1,30,40\n")
+    sets = Sets.read(path, set="ticket", rank="place", features=["b"])
+    assert sets[0].tolist() == [[20], [40]] and sets.orders[0].tolist() == [1, 0]
+    with pytest.raises(DataError, match="nothing"):
+        Sets.read(path, set="nothing")
+
+
+def test_views_outlive_their_sets(tmp_path):
+    path = tmp_path / "s.safetensors"
+    Sets(*make_sets(50, 1)).write(path)
+    expected = [s.copy() for s in Sets.read(path)]
+    parts = [Sets.read(path)[s] for s in range(50)]
+    orders = [Sets.read(path).orders[s] for s in range(50)]
+    assert all(np.array_equal(a, b) for a, b in zip(parts, expected))
+    assert all(sorted(o) == list(range(len(o))) for o in orders)
+
+
+def test_looking_at_sets():
+    sets, orders = make_sets(5, 1)
+    both = Sets(sets, orders, features=["a", "b", "c"])
+    assert np.array_equal(both[-1], sets[-1]) and len(list(both)) == 5
+    with pytest.raises(IndexError):
+        both[5]
+    again = pickle.loads(pickle.dumps(both))
+    assert np.array_equal(again[3], both[3]) and again.features == ["a", "b", "c"]
+    other = both.with_orders([np.arange(len(s)) for s in sets])
+    assert np.shares_memory(other[0], both[0]) and other.orders[0].tolist() == list(range(len(sets[0])))
+    assert both.orders[0].tolist() == orders[0].tolist()
+
+
+def test_context_and_constraints_of_files(tmp_path, small):
+    path = tmp_path / "s.jsonl"
+    path.write_text('{"items": [[1, 0, 0], [2, 0, 0], [3, 0, 0]], "last": 0}\n')
+    assert small.predict(Sets.read(path))[0][-1] == 0
+
+
+def test_names_and_missing_values(tmp_path):
+    sets, orders = make_sets(200, 1)
+    holes = [s.copy() for s in sets]
+    for s in holes[::3]:
+        s[0, 1] = np.nan
+    with pytest.raises(DataError, match="finite|missing"):
+        Sets(holes, orders)
+    with pytest.raises(UsageError, match="missing is 'zero'"):
+        Sets(holes, orders, missing="zero")
+    for how, width in (("mean", 3), ("indicator", 4)):
+        filled = Sets(holes, orders, features=["a", "b", "c"], missing=how)
+        assert filled.width == width and np.isfinite(filled[0]).all()
+        model = ordernet.OrderNet(**SMALL).fit(filled, valid=(holes[:20], orders[:20]))
+        assert model.n_features_in_ == 3 and model.feature_names_in_.tolist() == ["a", "b", "c"]
+        assert model.score(holes, orders) > 0.5
+        assert np.array_equal(model.order(holes[0]), model.predict(holes)[0])
+        model.save(tmp_path / "m.safetensors")
+        again = ordernet.load(tmp_path / "m.safetensors")
+        assert again.feature_names_in_.tolist() == ["a", "b", "c"]
+        assert np.array_equal(again.predict(holes)[3], model.predict(holes)[3])
+        tuned = ordernet.OrderNet(pretrained=model, epochs=1, progress=False).fit(holes[:40], orders[:40])
+        assert tuned.n_features_in_ == 3 and len(tuned.predict(holes)) == len(holes)
+        with pytest.raises(DataError, match="features"):
+            model.predict([np.zeros((3, 5))])
+    with pytest.raises(DataError, match="finite|missing"):  # trained on whole data
+        ordernet.OrderNet(**SMALL).fit(sets, orders).predict(holes)
+
+
+def test_files_by_the_names_of_a_model(tmp_path):
+    sets, orders = make_sets(100, 1)
+    model = ordernet.OrderNet(**SMALL).fit(Sets(sets, orders, features=["a", "b", "c"]))
+    path = tmp_path / "s.csv"
+    path.write_text("set,c,other,b,a\n" + "".join(f"1,{r[2]},x,{r[1]},{r[0]}\n" for r in sets[0].tolist()))
+    read = Sets.read(path, model=model)
+    assert read.features == ["a", "b", "c"] and np.array_equal(read[0], sets[0])
+    assert np.array_equal(model.predict(read)[0], model.order(sets[0]))
+
+
+def test_words_with_vectors(tmp_path):
+    (tmp_path / "v.txt").write_text("".join(f"w{i} {i} {i * i} 1\n" for i in range(30)))
+    rng = np.random.default_rng(1)
+    lines = []
+    for _ in range(60):
+        picked = rng.choice(30, 5, replace=False)
+        lines.append('{"items": [' + ", ".join(f'"w{i}"' for i in picked) + '], "order": ' + str(np.argsort(picked).tolist()) + "}\n")
+    (tmp_path / "s.jsonl").write_text("".join(lines))
+    sets = Sets.read(tmp_path / "s.jsonl", vectors=tmp_path / "v.txt")
+    assert "words" in repr(sets) and len(sets) == 60
+    model = ordernet.OrderNet(**SMALL).fit(sets)
+    assert sorted(model.order(["w3", "w1", "w2"])) == [0, 1, 2]
+    read = Sets.read(tmp_path / "s.jsonl", model=model)
+    assert model.score(read) == model.score(sets)
+    with pytest.raises(FileNotFoundError):
+        Sets.read(tmp_path / "s.jsonl", vectors=tmp_path / "nothing.txt")
+
+
+# ---- Data frames ----
+
+pandas = pytest.importorskip("pandas", reason="pandas is not installed: data frames were not tested")
+
+
+def frame(count=60, seed=1):
+    sets, orders = make_sets(count, seed)
+    rows = []
+    for s, (items, order) in enumerate(zip(sets, orders)):
+        rank = np.argsort(order)
+        rows += [(f"t{s}", *items[i], 10 * rank[i] + 1, "some text") for i in range(len(items))]
+    table = pandas.DataFrame(rows, columns=["ticket", "a", "b", "c", "place", "note"])
+    return table.sample(frac=1, random_state=seed)  # rows of a set stand apart
+
+
+def test_frames():
+    table = frame()
+    sets = Sets.from_frame(table, set="ticket", rank="place", features=["a", "b", "c"])
+    assert len(sets) == 60 and sets.features == ["a", "b", "c"]
+    first = table[table.ticket == table.ticket.iloc[0]]
+    assert np.array_equal(sets[0], first[["a", "b", "c"]].to_numpy(np.float32))
+    assert np.array_equal(sets.orders[0], np.argsort(first.place.to_numpy()))
+    model = ordernet.OrderNet(**SMALL).fit(sets)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    answer = model.predict_frame(table)
+    assert answer.index.equals(table.index) and list(answer.columns) == [*table.columns, "rank", "probability"]
+    assert list(table.columns) == ["ticket", "a", "b", "c", "place", "note"]  # the user's own stays as it was
+    expected = model.predict(sets)
+    met = list(dict.fromkeys(table.ticket))
+    for name, part in answer.groupby("ticket"):
+        rank = part["rank"].to_numpy()
+        assert np.array_equal(np.argsort(rank), expected[met.index(name)])
+        assert ((part.probability > 0) & (part.probability <= 1)).all()
+        one = sets[met.index(name)]
+        logprob = model.predict_log_proba([one])[0]
+        assert abs(np.log(part.probability).sum() - logprob) < 1e-3
+    assert model.importance(sets, repeats=1)[0]["feature"] == "a"
+    again = pickle.loads(pickle.dumps(model))  # the columns are in the model file
+    assert again.predict_frame(table[["note", "c", "b", "a", "ticket"]])["rank"].equals(answer["rank"])
+    assert model.predict_frame(answer)["rank"].equals(answer["rank"])
+
+
+def test_wrong_frames(small):
+    table = frame(5)
+    for arguments, sentence in (
+        (dict(set="nothing"), "no column 'nothing'"),
+        (dict(set="ticket", rank="nothing"), "no column 'nothing'"),
+        (dict(set="ticket", features=["a", "nothing"]), "no column 'nothing'"),
+        (dict(set="ticket", rank="place"), "column 'note' has values of type object"),
+        (dict(set="ticket", rank="note", features=["a"]), "no number as its rank"),
+        (dict(set="ticket", rank="place", features=[]), "there are no features"),
+    ):
+        with pytest.raises(DataError, match=sentence):
+            Sets.from_frame(table, **arguments)
+    twice = table.assign(place=1)
+    with pytest.raises(DataError, match="the same rank in one set"):
+        Sets.from_frame(twice, set="ticket", rank="place", features=["a"])
+    with pytest.raises(DataError, match="has no rows"):
+        Sets.from_frame(table.iloc[:0], set="ticket")
+    hole = table.copy()
+    hole.iloc[3, 1] = np.nan
+    with pytest.raises(DataError, match="not a finite number"):
+        Sets.from_frame(hole, set="ticket", rank="place", features=["a", "b", "c"])
+    hole = table.copy()
+    hole.iloc[3, 0] = None
+    with pytest.raises(DataError, match="row 3 of the frame"):
+        Sets.from_frame(hole, set="ticket", features=["a"])
+    with pytest.raises(DataError, match="Sets.from_frame"):
+        small.predict(table)
+    hole = table.copy()
+    hole.iloc[3, 1] = np.nan
+    filled = Sets.from_frame(hole, set="ticket", rank="place", features=["a", "b", "c"], missing="mean")
+    assert ordernet.OrderNet(**SMALL).fit(filled).predict_frame(hole)["rank"].notna().all()
+    with pytest.raises(UsageError, match="set=..."):
+        small.predict_frame(table)
+    with pytest.raises(DataError, match="trained on 3"):
+        small.predict_frame(table, set="ticket", features=["a"])

@@ -1,0 +1,84 @@
+"""scikit-learn's tools and joblib work on lists of sets."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import ordernet
+from conftest import SMALL, make_sets
+
+
+def sklearn(name):
+    return pytest.importorskip(f"sklearn.{name}", reason="scikit-learn is not installed: its conventions were not tested")
+
+
+def test_clone(small):
+    base = sklearn("base")
+    twin = base.clone(small)
+    assert twin.get_params() == small.get_params() and not hasattr(twin, "history_")
+    with pytest.raises(ordernet.NotFittedError):
+        twin.predict(make_sets(3, 1)[0])
+    tuned = base.clone(ordernet.OrderNet(pretrained="some.safetensors"))
+    assert tuned.pretrained == "some.safetensors"
+
+
+def test_cross_validation(data):
+    selection = sklearn("model_selection")
+    scores = selection.cross_val_score(ordernet.OrderNet(**SMALL), *data, cv=3)
+    assert scores.shape == (3,) and (scores > 0.5).all()
+
+
+def test_grid_search(data):
+    selection = sklearn("model_selection")
+    search = selection.GridSearchCV(ordernet.OrderNet(**SMALL), {"epochs": [1, 8]}, cv=2).fit(*data)
+    assert search.best_params_ == {"epochs": 8}
+    assert search.score(*make_sets(50, 8)) > 0.5
+    array = np.random.default_rng(1).normal(size=(60, 4, 2)).astype(np.float32)
+    assert selection.cross_val_score(ordernet.OrderNet(**SMALL), array, np.argsort(array[:, :, 0]), cv=2).shape == (2,)
+
+
+def test_joblib_processes_and_threads(small, data):
+    joblib = pytest.importorskip("joblib", reason="joblib is not installed: it was not tested")
+    parts = [data[0][i::4] for i in range(4)]
+    expected = [small.predict(part) for part in parts]
+    for backend in ("loky", "threading"):
+        found = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(small.predict)(part) for part in parts)
+        assert all(np.array_equal(a, b) for x, y in zip(found, expected) for a, b in zip(x, y))
+
+
+def test_works_after_a_fork(small, data):
+    """The child has none of the threads that the parent's orderers hold."""
+    expected = small.predict(data[0])
+    child = os.fork()
+    if child == 0:
+        same = all(np.array_equal(a, b) for a, b in zip(small.predict(data[0]), expected))
+        os._exit(0 if same else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_needs_none_of_them():
+    """The package imports, trains and orders where only NumPy is to be had."""
+    code = """
+import sys
+for name in ("sklearn", "pandas", "matplotlib", "tqdm", "joblib", "scipy"):
+    sys.modules[name] = None
+import numpy as np, ordernet
+x = np.random.default_rng(1).normal(size=(40, 4, 2)).astype(np.float32)
+m = ordernet.OrderNet(epochs=1, hidden=8, progress=False).fit(x, np.argsort(x[:, :, 0]))
+assert len(m.predict(x)) == 40
+try:
+    ordernet.plot
+except AttributeError:
+    import ordernet.plot
+try:
+    ordernet.plot.learning_curve(m)
+except ImportError as error:
+    assert "matplotlib" in str(error)
+else:
+    raise SystemExit("no matplotlib, and no word of it")
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr

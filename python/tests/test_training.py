@@ -1,0 +1,137 @@
+"""Progress, callbacks, interruption, validation."""
+
+import math
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import ordernet
+from conftest import SMALL, make_sets
+
+
+def test_history_and_validation(data):
+    model = ordernet.OrderNet(**SMALL).fit(*data, valid=make_sets(50, 9))
+    assert model.history_["epoch"] == [1, 2, 3, 4, 5, 6]
+    assert all(len(values) == 6 and all(map(math.isfinite, values)) for values in model.history_.values())
+    best = int(np.argmax(model.history_["valid_loglik"])) + 1
+    assert model.best_epoch_ == best
+    loglik = model.evaluate(*make_sets(50, 9))["loglik_all"][0]
+    assert abs(loglik - model.history_["valid_loglik"][-1]) < 1e-5
+
+
+def test_keep_best_and_patience(data):
+    rng = np.random.default_rng(0)
+    noise = make_sets(60, 5)[0]
+    valid = (noise, [rng.permutation(len(s)) for s in noise])  # learning the rule makes these worse
+    settings = dict(SMALL, epochs=30, learning_rate=0.02)
+    model = ordernet.OrderNet(**settings, patience=3, keep="best").fit(*data, valid=valid)
+    assert len(model.history_["epoch"]) == model.best_epoch_ + 3 < 30
+    assert abs(model.evaluate(*valid)["loglik_all"][0] - max(model.history_["valid_loglik"])) < 1e-5
+    with pytest.raises(ordernet.UsageError, match="goes by validation sets"):
+        ordernet.OrderNet(**SMALL, keep="best").fit(*data)
+    with pytest.raises(ordernet.UsageError, match="patience goes by validation sets"):
+        ordernet.OrderNet(**SMALL, patience=2).fit(*data)
+
+
+def test_callbacks_watch_and_stop(data):
+    seen = []
+    model = ordernet.OrderNet(**SMALL)
+
+    def stop_after_two(now):
+        seen.append(now)
+        return now.ended == 2
+
+    assert model.fit(*data, callbacks=stop_after_two) is model
+    assert threading.current_thread() is threading.main_thread()
+    assert [now.ended for now in seen if now.ended][:2] == [1, 2]
+    assert int(model.record_["steps"]) < seen[-1].steps
+    assert len(model.predict(data[0])) == len(data[0])
+    with pytest.raises(ZeroDivisionError):
+        model.fit(*data, callbacks=[lambda now: 1 / 0])
+
+
+INTERRUPTED = """
+    import os, signal, sys, threading, time
+    sys.path.insert(0, {folder!r})
+    import ordernet
+    from conftest import SMALL, make_sets
+    sets, orders = make_sets(2000, 1)
+    model = ordernet.OrderNet(**dict(SMALL, epochs=100000))
+    sent = []
+    def interrupt():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+    timer = threading.Timer(0.3, interrupt)
+    def begun(now=None):
+        if not timer.is_alive() and not sent:
+            timer.start()
+    many = make_sets(20000, 2)
+    try:
+        {call}
+    except KeyboardInterrupt:
+        late = time.monotonic() - sent[0]
+        busy = os.getloadavg()[0] > os.cpu_count()  # others use the machine: it may take them longer
+        print("late" if late > (3 if busy else 0.5) else "in time", late)
+        if "fit" in {call!r}:
+            print(int(model.record_["steps"]) > 0, len(model.predict(sets)) == len(sets))
+"""
+
+
+@pytest.mark.parametrize("call", [
+    "model.fit(sets, orders, callbacks=begun)",
+    "model.set_params(valid_limit=0).fit(sets, orders, valid=many, callbacks=begun)",
+    "begun(), ordernet.exact_tour(__import__('numpy').random.default_rng(1).random((300, 2)))",
+])
+def test_ctrl_c(call):
+    code = textwrap.dedent(INTERRUPTED).format(folder=os.path.dirname(os.path.abspath(__file__)), call=call)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("in time"), ran.stdout
+    assert "fit" not in call or "True True" in ran.stdout
+
+
+def test_gil_is_released(data):
+    count, running = [0], [True]
+
+    def spin():
+        while running[0]:
+            count[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    began = time.monotonic()
+    ordernet.OrderNet(**dict(SMALL, epochs=20)).fit(*data)
+    took = time.monotonic() - began
+    running[0] = False
+    thread.join()
+    assert count[0] > 10 * min(took, 1)  # held, it would have stood still
+
+
+def test_bar(data, capsys):
+    ordernet.OrderNet(**dict(SMALL, progress=True)).fit(*data)
+    assert "6/6" in capsys.readouterr().err
+    ordernet.OrderNet(**dict(SMALL, progress=False)).fit(*data)
+    assert capsys.readouterr().err == ""
+
+
+def test_bar_without_tqdm(data, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    ordernet.OrderNet(**dict(SMALL, progress=True)).fit(*data)
+    err = capsys.readouterr().err
+    assert "epoch 6/6" in err and "100%" in err and err.endswith("\n")
+
+
+def test_fit_in_a_thread(data):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(ordernet.OrderNet(**SMALL).fit(*data).checksum_))
+    thread.start()
+    thread.join()
+    assert found == [ordernet.OrderNet(**SMALL).fit(*data).checksum_]

@@ -1,0 +1,51 @@
+"""Builds the Python package: the C library by make, with zlib, lzma and utf8proc inside, and the shipped models.
+
+What is not said here is in pyproject.toml. The library is reached by ctypes, so one wheel serves every Python of a
+platform.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:  # before setuptools 70.1 it was a package of its own
+    from wheel.bdist_wheel import bdist_wheel
+
+ROOT = Path(__file__).resolve().parent
+LIBRARY = "build/python/libordernet.so"
+
+
+def version() -> str:
+    header = (ROOT / "include/ordernet.h").read_text()
+    return ".".join(re.search(rf"#define ONET_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+class BuildWithLibrary(build_py):
+    def run(self) -> None:
+        super().run()
+        subprocess.run(["make", f"-j{os.cpu_count() or 1}", "--no-print-directory", LIBRARY], cwd=ROOT, check=True)
+        package = Path(self.build_lib) / "ordernet"
+        (package / "models").mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / LIBRARY, package / "libordernet.so")
+        for model in ("tsp", "words"):
+            shutil.copy(ROOT / f"models/{model}.safetensors", package / "models")
+
+
+class PlatformDistribution(Distribution):
+    def has_ext_modules(self) -> bool:
+        return True
+
+
+class PlatformWheel(bdist_wheel):
+    def get_tag(self):
+        return ("py3", "none", super().get_tag()[2])
+
+
+setup(version=version(), distclass=PlatformDistribution, cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})
