@@ -28,6 +28,11 @@ CHECKS    += check-python
 check-python: $(PROGRAM) libordernet.so
 	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/run.sh $(PYTHON_VENV) ./$(PROGRAM)
 
+# The package against the C call and the command; needs the virtual environment of check-python.
+bench-python: $(PROGRAM)
+	@[ -x $(PYTHON_VENV)/bin/python ] || $(MAKE) --no-print-directory check-python
+	@ORDERNET=./$(PROGRAM) $(PYTHON_VENV)/bin/python bench/python.py
+
 # The sdist has all that a build needs: a wheel is made of it alone, quickly rather than fast, and used.
 CHECKS    += check-sdist
 check-sdist:
@@ -37,4 +42,4 @@ clean: clean-python
 clean-python:
 	rm -rf dist python/ordernet.egg-info
 
-.PHONY: wheel setup-python check-python check-sdist clean-python
+.PHONY: wheel bench-python setup-python check-python check-sdist clean-python

@@ -29,7 +29,7 @@ class Orderer:
         decode, beam, top, seed, threads, kernels, device = key
         self.key, self.top = key, top
         self.generation = _library.generation
-        self.handle = c_void_p()
+        self.handle: Any = c_void_p()
         options = OrderOptions(
             size=ctypes.sizeof(OrderOptions), decode=decode, beam=beam, top=top, seed=seed, threads=threads,
             kernels=kernels, device=device,
@@ -92,12 +92,13 @@ class Engine:
         call("onet_model_save", self.handle, _library.path_bytes(path))
 
     def record(self) -> Dict[str, str]:
-        key, i, found = ctypes.c_char_p(), 0, {}
+        key, i = ctypes.c_char_p(), 0
+        found: Dict[str, str] = {}
         while True:
             value = lib.onet_model_record_at(self.handle, i, byref(key))
             if value is None:
                 return found
-            found[key.value.decode("utf-8", "replace")] = value.decode("utf-8", "replace")
+            found[(key.value or b"").decode("utf-8", "replace")] = value.decode("utf-8", "replace")
             i += 1
 
     def checksum(self) -> str:
@@ -193,12 +194,12 @@ class Engine:
             raise DataError("there are no sets: the list is empty")
         sizes = np.array([len(rows) for rows in each])
         new = Sets.__new__(Sets)
-        new._held, new._items, new._order, new._frame = self, None, None, None
+        rows = np.concatenate(each)
+        new._held, new._items, new._order, new._frame = (self, rows), None, None, None
         new._start = np.zeros(len(each) + 1, SIZE)
         np.cumsum(sizes, out=new._start[1:])
-        new._rows = np.concatenate(each)  # type: ignore[attr-defined]
         new._struct = SetsStruct(
-            count=len(each), width=self.width, start=_address(new._start), word=_address(new._rows), words=self.words
+            count=len(each), width=self.width, start=_address(new._start), word=_address(rows), words=self.words
         )
         call("onet_sets_check", byref(new._struct))
         return new

@@ -435,7 +435,7 @@ def interruptible(work: Callable[[], int], stop: Callable[[], None], watch: Opti
     watch() is called whenever `wake` is set, and at the end. What it raises, as KeyboardInterrupt, calls
     stop(), waits for the work to end and is then raised.
     """
-    wake = wake or threading.Event()
+    signal = wake or threading.Event()
     result: list = []
 
     def run() -> None:
@@ -443,14 +443,14 @@ def interruptible(work: Callable[[], int], stop: Callable[[], None], watch: Opti
             result.append(work())
         finally:
             result.append(None)  # also where work() raised: threading shows why
-            wake.set()
+            signal.set()
 
     thread = threading.Thread(target=run, name="ordernet", daemon=True)
     thread.start()
     try:
         while not result:
-            wake.wait()
-            wake.clear()
+            signal.wait()
+            signal.clear()
             if watch:
                 watch()
         thread.join()

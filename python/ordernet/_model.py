@@ -538,7 +538,7 @@ def _set(struct: Any, name: str, value: Any) -> None:
     """A field from a parameter: a number in the field's range."""
     kind = dict((field[0], field[1]) for field in struct._fields_)[name]
     if kind is ctypes.c_double:
-        if isinstance(value, (str, bytes)) or not np.isscalar(value) or isinstance(value, complex):
+        if not isinstance(value, (int, float, np.number)) or isinstance(value, (complex, np.complexfloating)):
             raise UsageError(f"{name} is {value!r}: it must be a number")
         setattr(struct, name, float(value))
         return

@@ -55,7 +55,8 @@ class _Tqdm:
     """tqdm's bar, in a notebook its widget where that is possible."""
 
     def __init__(self, tqdm: Any) -> None:
-        self.tqdm, self.bar = tqdm, None
+        self.tqdm: Any = tqdm
+        self.bar: Any = None
 
     def show(self, now: Progress) -> None:
         if self.bar is None:

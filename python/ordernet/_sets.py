@@ -32,7 +32,7 @@ def _numbers(values: Any, what: str) -> np.ndarray:
         return array.astype(np.float32)
 
 
-def _address(array: Optional[np.ndarray]) -> Optional[int]:
+def _address(array: Optional[np.ndarray]) -> Any:
     return None if array is None else array.__array_interface__["data"][0]
 
 
@@ -176,7 +176,8 @@ class Sets:
         call("onet_sets_check", byref(struct))
         self._held: Any = columns  # what the struct points to, beside the arrays
         self._frame: Optional[_Frame] = None
-        self._struct, self._start, self._items, self._order = struct, start, items, order
+        self._struct, self._start, self._order = struct, start, order
+        self._items: Optional[np.ndarray] = items
         if order is not None:
             order.flags.writeable = False
 
@@ -235,15 +236,16 @@ class Sets:
         if model is not None:
             engine = model._fitted()
             options.words, options.columns = engine.words, engine.columns
-        words = None
-        if vectors is not None:
-            handle, vectors_path = ctypes.c_void_p(), _library.path_bytes(vectors)
-            call("onet_words_read", byref(handle), vectors_path, path=vectors_path)
-            words = _Owner(handle, lib.onet_words_free)
-            options.words = handle.value
-        read = POINTER(SetsStruct)()
+        read, vocabulary = POINTER(SetsStruct)(), ctypes.c_void_p()
         where = _library.path_bytes(path)
-        call("onet_sets_read", byref(read), where, byref(options), path=where)
+        if vectors is not None:
+            vectors_path = _library.path_bytes(vectors)
+            call("onet_words_read", byref(vocabulary), vectors_path, path=vectors_path)
+            options.words = vocabulary.value
+        try:
+            call("onet_sets_read", byref(read), where, byref(options), path=where)
+        finally:
+            lib.onet_words_free(vocabulary)
         new = cls.__new__(cls)
         new._own(read)
         return new
@@ -258,7 +260,7 @@ class Sets:
             size = int(np.prod(shape)) * np.dtype(kind).itemsize
             held = (ctypes.c_char * size).from_address(address)
             held._owner = owner  # type: ignore[attr-defined]  # a view keeps the memory
-            array = np.frombuffer(held, kind).reshape(shape)
+            array = np.frombuffer(memoryview(held), kind).reshape(shape)
             array.flags.writeable = False
             return array
 
@@ -372,7 +374,7 @@ class Sets:
     def with_orders(self, orders: Any) -> "Sets":
         """The same items, not copied, with these orders."""
         new = Sets.__new__(Sets)
-        new._held = (self._held, getattr(self, "_rows", None))
+        new._held = self._held
         new._items, new._start, new._frame = self._items, self._start, self._frame
         new._order = np.array(_flat_order(orders, self.sizes), np.int32)
         new._order.flags.writeable = False
