@@ -44,8 +44,17 @@ def many_sets(model):
     with tempfile.TemporaryDirectory() as folder:
         model.save(f"{folder}/m.safetensors")
         ordernet.Sets(array).write(f"{folder}/sets.safetensors")
-        command = [PROGRAM, "order", "--model", f"{folder}/m.safetensors", "--device", "cpu", "--out", f"{folder}/out.safetensors",
-                   f"{folder}/sets.safetensors"]
+        command = [
+            PROGRAM,
+            "order",
+            "--model",
+            f"{folder}/m.safetensors",
+            "--device",
+            "cpu",
+            "--out",
+            f"{folder}/out.safetensors",
+            f"{folder}/sets.safetensors",
+        ]
         subprocess.run(command, check=True)
         ours, theirs, call = [], [], []
         orderer, sets = model._orderer(model._fitted()), ordernet.Sets(array)
@@ -53,8 +62,20 @@ def many_sets(model):
             ours.append(seconds(lambda: model.predict(array)))
             theirs.append(seconds(lambda: subprocess.run(command, check=True)))
             call.append(seconds(lambda: model._fitted().order_all(orderer, sets)))
-    show("100,000 sets of 10, from NumPy | the command", 1e5 / min(ours), 1e5 / min(theirs), "sets/s", f"{min(theirs) / min(ours):.1%} of it")
-    show("                               | the C call", 1e5 / min(ours), 1e5 / min(call), "sets/s", f"{min(call) / min(ours):.1%} of it")
+    show(
+        "100,000 sets of 10, from NumPy | the command",
+        1e5 / min(ours),
+        1e5 / min(theirs),
+        "sets/s",
+        f"{min(theirs) / min(ours):.1%} of it",
+    )
+    show(
+        "                               | the C call",
+        1e5 / min(ours),
+        1e5 / min(call),
+        "sets/s",
+        f"{min(call) / min(ours):.1%} of it",
+    )
 
 
 def one_set(model):
@@ -79,12 +100,29 @@ def training():
     data = ordernet.Sets(sets, np.argsort(sets[:, :, 0]))
     with tempfile.TemporaryDirectory() as folder:
         data.write(f"{folder}/sets.safetensors")
-        command = [PROGRAM, "train", "--data", f"{folder}/sets.safetensors", "--model", f"{folder}/m.safetensors", "--epochs", "4", "--device", "cpu"]
+        command = [
+            PROGRAM,
+            "train",
+            "--data",
+            f"{folder}/sets.safetensors",
+            "--model",
+            f"{folder}/m.safetensors",
+            "--epochs",
+            "4",
+            "--device",
+            "cpu",
+        ]
         ours, theirs = [], []
         for _ in range(ROUNDS):
             ours.append(seconds(lambda: ordernet.OrderNet(epochs=4, device="cpu", progress=False).fit(data)))
             theirs.append(seconds(lambda: subprocess.run(command, check=True, capture_output=True)))
-    show("training, 4 epochs of 4,000 sets | the command", 16000 / min(ours), 16000 / min(theirs), "sets/s", f"{min(theirs) / min(ours):.1%} of it")
+    show(
+        "training, 4 epochs of 4,000 sets | the command",
+        16000 / min(ours),
+        16000 / min(theirs),
+        "sets/s",
+        f"{min(theirs) / min(ours):.1%} of it",
+    )
 
 
 def resident():
@@ -129,12 +167,20 @@ def threads(model):
 
     eight()
     one, together = min(seconds(work) for _ in range(3)), min(seconds(eight) for _ in range(3))
-    show("8 Python threads with one model | 1 thread", 8 * 2000 / together, 2000 / one, "sets/s", "wrong answers" if wrong else "same answers")
+    show(
+        "8 Python threads with one model | 1 thread",
+        8 * 2000 / together,
+        2000 / one,
+        "sets/s",
+        "wrong answers" if wrong else "same answers",
+    )
 
 
 if __name__ == "__main__":
     made = np.random.default_rng(1).random((500, 10, 2)).astype(np.float32)
-    plain = ordernet.OrderNet(epochs=1, device="cpu", progress=False).fit(made, np.argsort(made[:, :, 0]))  # the default net
+    plain = ordernet.OrderNet(epochs=1, device="cpu", progress=False).fit(
+        made, np.argsort(made[:, :, 0])
+    )  # the default net
     print(f"{'':<46} {'Python':>12} {'other':>12}")
     one_set(plain)
     many_sets(plain)

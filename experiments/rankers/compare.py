@@ -91,6 +91,7 @@ def places(order):
 
 def sorted_by(score):
     """Orders by the score of each item, lowest first; all items are scored in one call."""
+
     def order(sets):
         ends = np.cumsum([len(s) for s in sets])[:-1]
         return [np.argsort(part, kind="stable") for part in np.split(score(np.concatenate(sets)), ends)]
@@ -99,11 +100,17 @@ def sorted_by(score):
 
 
 def with_ordernet(sets, orders, relative):
-    return ordernet.OrderNet(epochs=40, relative=relative, progress=False, seed=SEED, threads=1, device="cpu").fit(sets, orders).predict
+    return (
+        ordernet.OrderNet(epochs=40, relative=relative, progress=False, seed=SEED, threads=1, device="cpu")
+        .fit(sets, orders)
+        .predict
+    )
 
 
 def with_ranker(sets, orders):
-    model = xgboost.XGBRanker(objective="rank:pairwise", n_estimators=300, max_depth=6, learning_rate=0.1, n_jobs=1, random_state=SEED)
+    model = xgboost.XGBRanker(
+        objective="rank:pairwise", n_estimators=300, max_depth=6, learning_rate=0.1, n_jobs=1, random_state=SEED
+    )
     relevance = np.concatenate([len(o) - 1 - places(o) for o in orders])
     model.fit(np.concatenate(sets), relevance, group=[len(s) for s in sets])
     return sorted_by(lambda items: -model.predict(items))
@@ -117,21 +124,25 @@ def with_regression(sets, orders, model):
 
 def with_pairs(sets, orders, model, features):
     """Pairwise: which of two items comes first, from the features of both; a set is ordered by the wins of its items."""
+
     def pairs(s):
-        i, j = (index.ravel() for index in np.mgrid[:len(s), :len(s)])
+        i, j = (index.ravel() for index in np.mgrid[: len(s), : len(s)])
         i, j = i[i != j], j[i != j]
         return features(s[i], s[j]), i, j
 
     rows = [pairs(s) for s in sets]
-    model.fit(np.concatenate([x for x, _, _ in rows]), np.concatenate([places(o)[i] < places(o)[j] for (_, i, j), o in zip(rows, orders)]))
+    model.fit(
+        np.concatenate([x for x, _, _ in rows]),
+        np.concatenate([places(o)[i] < places(o)[j] for (_, i, j), o in zip(rows, orders)]),
+    )
 
     def order(new):
         asked = [pairs(s) for s in new]
         first = model.predict_proba(np.concatenate([x for x, _, _ in asked]))[:, 1]
         found = []
         for s, (x, i, _) in zip(new, asked):
-            found.append(np.argsort(-np.bincount(i, first[:len(x)], len(s)), kind="stable"))
-            first = first[len(x):]
+            found.append(np.argsort(-np.bincount(i, first[: len(x)], len(s)), kind="stable"))
+            first = first[len(x) :]
         return found
 
     return order
@@ -190,10 +201,14 @@ def main():
             answers = order(test[0])
             ordered = time.process_time()
             row = {
-                "task": task, "method": name, "train": len(train[0]), "test": len(test[0]),
+                "task": task,
+                "method": name,
+                "train": len(train[0]),
+                "test": len(test[0]),
                 "exact": round(float(np.mean([np.array_equal(a, o) for a, o in zip(answers, test[1])])), 4),
                 "tau": round(float(np.nanmean([tau(a, o) for a, o in zip(answers, test[1])])), 4),
-                "fit_seconds": round(fitted - began, 1), "order_microseconds": round((ordered - fitted) / len(test[0]) * 1e6),
+                "fit_seconds": round(fitted - began, 1),
+                "order_microseconds": round((ordered - fitted) / len(test[0]) * 1e6),
             }
             rows.append(row)
             print(row, file=sys.stderr, flush=True)
@@ -205,11 +220,16 @@ def main():
 
 
 def table(rows):
-    lines = ["| task | method | exact match | Kendall's tau | fit, s | order, µs per set |", "| --- | --- | --- | --- | --- | --- |"]
+    lines = [
+        "| task | method | exact match | Kendall's tau | fit, s | order, µs per set |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
     for row in rows:
         best = max(float(r["exact"]) for r in rows if r["task"] == row["task"]) == float(row["exact"])
         exact = f"{100 * float(row['exact']):.1f}%"
-        lines.append(f"| {row['task']} | {row['method']} | {f'**{exact}**' if best else exact} | {float(row['tau']):.3f} | {row['fit_seconds']} | {row['order_microseconds']} |")
+        lines.append(
+            f"| {row['task']} | {row['method']} | {f'**{exact}**' if best else exact} | {float(row['tau']):.3f} | {row['fit_seconds']} | {row['order_microseconds']} |"
+        )
     return "\n".join(lines)
 
 

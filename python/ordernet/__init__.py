@@ -11,8 +11,16 @@ docs/python.md.
 """
 
 from ._library import (
-    DataError, FileError, MissingFileError, ModelError, NotFittedError, OrderNetError, OutOfMemoryError, TrainingError,
-    UsageError, __version__,
+    DataError,
+    FileError,
+    MissingFileError,
+    ModelError,
+    NotFittedError,
+    OrderNetError,
+    OutOfMemoryError,
+    TrainingError,
+    UsageError,
+    __version__,
 )
 from ._model import OrderNet, load
 from ._progress import Progress
@@ -21,7 +29,24 @@ from ._tours import Proof, christofides, exact_tour, tour, tour_length
 from ._unscramble import unscramble
 
 __all__ = [
-    "DataError", "FileError", "MissingFileError", "ModelError", "NotFittedError", "OrderNet", "OrderNetError",
-    "OutOfMemoryError", "Progress", "Proof", "Sets", "TrainingError", "UsageError", "__version__", "christofides",
-    "exact_tour", "load", "tour", "tour_length", "unscramble",
+    "DataError",
+    "FileError",
+    "MissingFileError",
+    "ModelError",
+    "NotFittedError",
+    "OrderNet",
+    "OrderNetError",
+    "OutOfMemoryError",
+    "Progress",
+    "Proof",
+    "Sets",
+    "TrainingError",
+    "UsageError",
+    "__version__",
+    "christofides",
+    "exact_tour",
+    "load",
+    "tour",
+    "tour_length",
+    "unscramble",
 ]

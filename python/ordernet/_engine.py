@@ -15,8 +15,15 @@ from ._sets import SIZE, Sets, _address
 
 # The fields of onet_answer, for arrays of them.
 ANSWER = np.dtype(
-    [("found", "i4"), ("_", "i4"), ("order", SIZE), ("logprob", SIZE), ("step", SIZE), ("step_logprob", SIZE),
-     ("reserved", SIZE, (3,))]
+    [
+        ("found", "i4"),
+        ("_", "i4"),
+        ("order", SIZE),
+        ("logprob", SIZE),
+        ("step", SIZE),
+        ("step_logprob", SIZE),
+        ("reserved", SIZE, (3,)),
+    ]
 )
 BEAM, SAMPLE = 0, 2
 KEPT = 8  # idle orderers of a model
@@ -31,8 +38,14 @@ class Orderer:
         self.generation = _library.generation
         self.handle: Any = c_void_p()
         options = OrderOptions(
-            size=ctypes.sizeof(OrderOptions), decode=decode, beam=beam, top=top, seed=seed, threads=threads,
-            kernels=kernels, device=device,
+            size=ctypes.sizeof(OrderOptions),
+            decode=decode,
+            beam=beam,
+            top=top,
+            seed=seed,
+            threads=threads,
+            kernels=kernels,
+            device=device,
         )
         call("onet_orderer_new", byref(self.handle), model.handle, byref(options))
         self.err = Error()
@@ -112,7 +125,7 @@ class Engine:
         length = int.from_bytes(data[:8], "little")
         types = {"F32": np.float32, "F16": np.float16, "I32": np.int32, "U8": np.uint8}
         found = {}
-        for name, entry in json.loads(data[8:8 + length]).items():
+        for name, entry in json.loads(data[8 : 8 + length]).items():
             if name == "__metadata__":
                 continue
             begin, end = (8 + length + at for at in entry["data_offsets"])
@@ -121,8 +134,15 @@ class Engine:
 
     # ---- Orderers ----
 
-    def take(self, decode: int = BEAM, beam: int = 0, top: int = 1, threads: int = 0, kernels: Optional[str] = None,
-             device: Optional[str] = None) -> Orderer:
+    def take(
+        self,
+        decode: int = BEAM,
+        beam: int = 0,
+        top: int = 1,
+        threads: int = 0,
+        kernels: Optional[str] = None,
+        device: Optional[str] = None,
+    ) -> Orderer:
         """An orderer for this caller alone, to be given back."""
         key = order_key(decode, beam, top, 0, threads, kernels, device)
         idle = self.idle
@@ -212,8 +232,9 @@ def _listed(values: Any, what: str) -> list:
         raise DataError(f"{what} is of type {type(values).__name__}, where a list is meant") from None
 
 
-def order_key(decode: int, beam: int, top: int, seed: int, threads: int, kernels: Optional[str],
-              device: Optional[str]) -> tuple:
+def order_key(
+    decode: int, beam: int, top: int, seed: int, threads: int, kernels: Optional[str], device: Optional[str]
+) -> tuple:
     return (decode, beam, top, seed, threads, kernels and kernels.encode(), device and device.encode())
 
 
@@ -249,4 +270,4 @@ class Answers:
         flat = self.order if flat is None else flat
         start, top = (self.sets._start * SIZE.type(self.top)).tolist(), self.top
         found = self.raw["found"].tolist()
-        return [flat[start[s]:start[s + 1]].reshape(top, -1)[:found[s]] for s in range(len(found))]
+        return [flat[start[s] : start[s + 1]].reshape(top, -1)[: found[s]] for s in range(len(found))]

@@ -11,7 +11,18 @@ import errno
 import os
 import threading
 from ctypes import (
-    CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p,
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    byref,
+    c_char,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int64,
+    c_size_t,
+    c_uint64,
+    c_void_p,
 )
 from pathlib import Path
 from typing import Any, Callable, Dict, Optional, Type
@@ -356,11 +367,19 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_tsp_net_free": (None, [c_void_p]),
     "onet_tsp_defaults": (None, [POINTER(TspOptions), c_size_t]),
     "onet_tsp_stop_flag": (c_int, [c_void_p]),
-    "onet_tsp_solve": (
-        c_int, [POINTER(Tsp), c_int, POINTER(TspOptions), c_void_p, POINTER(TspProof), _ERR]
-    ),
+    "onet_tsp_solve": (c_int, [POINTER(Tsp), c_int, POINTER(TspOptions), c_void_p, POINTER(TspProof), _ERR]),
 }
-_CHOICES = ("formats", "missings", "pools", "decodes", "schedules", "batch_kinds", "norm_statistics", "precisions", "tsp_methods")
+_CHOICES = (
+    "formats",
+    "missings",
+    "pools",
+    "decodes",
+    "schedules",
+    "batch_kinds",
+    "norm_statistics",
+    "precisions",
+    "tsp_methods",
+)
 for _name, (_result, _arguments) in _SIGNATURES.items():
     _function = getattr(lib, _name)
     _function.restype = _result
@@ -428,8 +447,12 @@ def _forked() -> None:
 os.register_at_fork(after_in_child=_forked)
 
 
-def interruptible(work: Callable[[], int], stop: Callable[[], None], watch: Optional[Callable[[], None]] = None,
-                  wake: Optional[threading.Event] = None) -> int:
+def interruptible(
+    work: Callable[[], int],
+    stop: Callable[[], None],
+    watch: Optional[Callable[[], None]] = None,
+    wake: Optional[threading.Event] = None,
+) -> int:
     """Runs work(), a long call of the library, in a thread, so that Ctrl-C reaches this one at once.
 
     watch() is called whenever `wake` is set, and at the end. What it raises, as KeyboardInterrupt, calls

@@ -15,7 +15,16 @@ import numpy as np
 from . import _library
 from ._engine import BEAM, SAMPLE, Answers, Engine, Orderer, order_key
 from ._library import (
-    DataError, ModelError, NotFittedError, ProgressFunction, Report, SetMeasure, TrainOptions, UsageError, call, lib,
+    DataError,
+    ModelError,
+    NotFittedError,
+    ProgressFunction,
+    Report,
+    SetMeasure,
+    TrainOptions,
+    UsageError,
+    call,
+    lib,
 )
 from ._progress import Progress, bar
 from ._sets import Sets, _address, _numbers, as_sets, names_of
@@ -25,10 +34,33 @@ MEASURES = ("exact", "position", "tau", "loglik", "neighbours", "loglik_all")
 
 _NETS = ("encoder_blocks", "hidden", "encoder_out", "decoder_blocks", "decoder_out")
 _PLAIN = (
-    "batch", "epochs", "max_steps", "learning_rate", "warmup", "beta1", "beta2", "epsilon", "weight_decay", "clip", "average",
-    "seed", "standardise", "train_vectors", "forget", "drop", "jitter", "threads", "valid_limit", "patience",
+    "batch",
+    "epochs",
+    "max_steps",
+    "learning_rate",
+    "warmup",
+    "beta1",
+    "beta2",
+    "epsilon",
+    "weight_decay",
+    "clip",
+    "average",
+    "seed",
+    "standardise",
+    "train_vectors",
+    "forget",
+    "drop",
+    "jitter",
+    "threads",
+    "valid_limit",
+    "patience",
 )
-_CHOSEN = {"schedule": "schedules", "batches": "batch_kinds", "statistics": "norm_statistics", "precision": "precisions"}
+_CHOSEN = {
+    "schedule": "schedules",
+    "batches": "batch_kinds",
+    "statistics": "norm_statistics",
+    "precision": "precisions",
+}
 
 
 class OrderNet:
@@ -56,7 +88,8 @@ class OrderNet:
         stop when validation has not improved for so many epochs, 0: never; validation sets looked at, 0: all;
         "last" keeps the weights of the last epoch, as the program does, "best" those of the best by validation.
     pretrained
-        fine-tuning: a path, or a fitted OrderNet, whose weights the training starts with.
+        fine-tuning: a path, or a fitted OrderNet, whose weights the training starts with. Give a path where
+        scikit-learn clones the model: it clones a model inside without what that was fitted to.
     beam
         width of the search when sets are ordered; 1: greedy.
     seed, threads, kernels, device
@@ -75,15 +108,46 @@ class OrderNet:
     """
 
     def __init__(
-        self, *, epochs: int = 20, batch: int = 32, max_steps: int = 0, learning_rate: float = 5e-3, schedule: str = "cosine",
-        warmup: float = 0.02, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, weight_decay: float = 0.1,
-        clip: float = 1.0, average: float = 0.999, preset: str = "default", encoder_blocks: Optional[int] = None,
-        hidden: Optional[int] = None, encoder_out: Optional[int] = None, pool: Optional[str] = None,
-        decoder_blocks: Optional[int] = None, decoder_out: Optional[int] = None, relative: bool = False,
-        standardise: bool = True, drop: float = 0.0, jitter: float = 0.0, train_vectors: bool = False, forget: float = 0.0,
-        batches: str = "mixed", statistics: str = "running", precision: str = "float32", patience: int = 0,
-        valid_limit: int = 2000, keep: str = "last", pretrained: Any = None, beam: int = 5, seed: int = 1, threads: int = 0,
-        kernels: str = "auto", device: str = "auto", progress: Union[bool, str] = "auto",
+        self,
+        *,
+        epochs: int = 20,
+        batch: int = 32,
+        max_steps: int = 0,
+        learning_rate: float = 5e-3,
+        schedule: str = "cosine",
+        warmup: float = 0.02,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        weight_decay: float = 0.1,
+        clip: float = 1.0,
+        average: float = 0.999,
+        preset: str = "default",
+        encoder_blocks: Optional[int] = None,
+        hidden: Optional[int] = None,
+        encoder_out: Optional[int] = None,
+        pool: Optional[str] = None,
+        decoder_blocks: Optional[int] = None,
+        decoder_out: Optional[int] = None,
+        relative: bool = False,
+        standardise: bool = True,
+        drop: float = 0.0,
+        jitter: float = 0.0,
+        train_vectors: bool = False,
+        forget: float = 0.0,
+        batches: str = "mixed",
+        statistics: str = "running",
+        precision: str = "float32",
+        patience: int = 0,
+        valid_limit: int = 2000,
+        keep: str = "last",
+        pretrained: Any = None,
+        beam: int = 5,
+        seed: int = 1,
+        threads: int = 0,
+        kernels: str = "auto",
+        device: str = "auto",
+        progress: Union[bool, str] = "auto",
     ) -> None:
         self.epochs = epochs
         self.batch = batch
@@ -145,7 +209,9 @@ class OrderNet:
 
     def __repr__(self) -> str:
         plain = inspect.signature(type(self).__init__).parameters
-        own = [f"{n}={v!r}" for n, v in self.get_params().items() if v is not plain[n].default and v != plain[n].default]
+        own = [
+            f"{n}={v!r}" for n, v in self.get_params().items() if v is not plain[n].default and v != plain[n].default
+        ]
         return f"OrderNet({', '.join(own)})"
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -208,7 +274,7 @@ class OrderNet:
         names = names_of(engine.columns)
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
-            self.feature_names_in_ = np.array(names[:engine.features], dtype=object)
+            self.feature_names_in_ = np.array(names[: engine.features], dtype=object)
         self.n_parameters_ = int(lib.onet_model_parameters(engine.handle, 1))
         self.record_ = engine.record()
         self.checksum_ = engine.checksum()
@@ -243,8 +309,13 @@ class OrderNet:
             options.from_ = start.handle
         return options, start
 
-    def fit(self, sets: Any, orders: Any = None, valid: Any = None,
-            callbacks: Union[Callable[[Progress], Any], Iterable[Callable[[Progress], Any]], None] = None) -> "OrderNet":
+    def fit(
+        self,
+        sets: Any,
+        orders: Any = None,
+        valid: Any = None,
+        callbacks: Union[Callable[[Progress], Any], Iterable[Callable[[Progress], Any]], None] = None,
+    ) -> "OrderNet":
         """Trains on sets and their right orders; returns self.
 
         sets, orders
@@ -276,7 +347,9 @@ class OrderNet:
         self._run(options, train, valid_sets, functions)
         return self
 
-    def _run(self, options: TrainOptions, train: Sets, valid: Optional[Sets], functions: List[Callable[[Progress], Any]]) -> None:
+    def _run(
+        self, options: TrainOptions, train: Sets, valid: Optional[Sets], functions: List[Callable[[Progress], Any]]
+    ) -> None:
         wake, waiting = threading.Event(), deque()  # type: ignore[var-annotated]
         stop = [0]
 
@@ -311,7 +384,11 @@ class OrderNet:
 
         def work() -> int:
             return lib.onet_train(
-                byref(model), byref(train._struct), None if valid is None else byref(valid._struct), byref(options), byref(err)
+                byref(model),
+                byref(train._struct),
+                None if valid is None else byref(valid._struct),
+                byref(options),
+                byref(err),
             )
 
         def halt() -> None:
@@ -335,7 +412,9 @@ class OrderNet:
 
     # ---- Ordering ----
 
-    def _orderer(self, engine: Engine, top: int = 1, beam: Optional[int] = None, threads: Optional[int] = None) -> Orderer:
+    def _orderer(
+        self, engine: Engine, top: int = 1, beam: Optional[int] = None, threads: Optional[int] = None
+    ) -> Orderer:
         width = _whole(self.beam if beam is None else beam, "beam", 1, 100000)
         threads = _whole(self.threads if threads is None else threads, "threads", 0, 65536)
         return engine.take(BEAM, max(width, top), top, threads, str(self.kernels), str(self.device))
@@ -344,7 +423,9 @@ class OrderNet:
         engine = self._fitted()
         given = as_sets(sets, orders, engine if engine.words else None, engine.columns if engine.fills else None)
         if given.width != engine.width:
-            raise DataError(f"the sets have items of {given.width} features, but the model was trained on {engine.features}")
+            raise DataError(
+                f"the sets have items of {given.width} features, but the model was trained on {engine.features}"
+            )
         return given
 
     def predict(self, sets: Any, top: Optional[int] = None, beam: Optional[int] = None) -> List[np.ndarray]:
@@ -409,14 +490,16 @@ class OrderNet:
         n, samples = int(one.sizes[0]), _whole(samples, "samples", 1, 10**7)
         exact = n <= 10 and math.factorial(n) <= samples
         top = math.factorial(n) if exact else samples
-        key = order_key(BEAM if exact else SAMPLE, top, top, _whole(seed, "seed", 0, 2**64 - 1), 1, str(self.kernels), "cpu")
+        key = order_key(
+            BEAM if exact else SAMPLE, top, top, _whole(seed, "seed", 0, 2**64 - 1), 1, str(self.kernels), "cpu"
+        )
         orderer = Orderer(engine, key)  # its own: what it draws depends on what it drew before
         try:
             answers = engine.order_all(orderer, one)
         finally:
             orderer.free()
         orders = answers.all()[0]
-        weight = np.exp(answers.logprob[0][:len(orders)]) if exact else np.full(len(orders), 1 / len(orders))
+        weight = np.exp(answers.logprob[0][: len(orders)]) if exact else np.full(len(orders), 1 / len(orders))
         matrix = np.zeros((n, n))
         for place in range(n):
             matrix[:, place] = np.bincount(orders[:, place], weight, n)
@@ -458,8 +541,16 @@ class OrderNet:
             each = self._each(engine, orderer, given)
             for j, name in enumerate(names):
                 one = _library.ImportanceStruct()
-                call("onet_measure_importance", byref(one), orderer.handle, byref(given._struct), each, j,
-                     _whole(repeats, "repeats", 1, 10**6), _whole(seed, "seed", 0, 2**64 - 1))
+                call(
+                    "onet_measure_importance",
+                    byref(one),
+                    orderer.handle,
+                    byref(given._struct),
+                    each,
+                    j,
+                    _whole(repeats, "repeats", 1, 10**6),
+                    _whole(seed, "seed", 0, 2**64 - 1),
+                )
                 found.append({"feature": name, "exact": _triple(one.exact), "loglik": _triple(one.loglik)})
         finally:
             engine.give(orderer)
@@ -498,10 +589,14 @@ class OrderNet:
         if features is None and hasattr(self, "feature_names_in_"):
             features = [called.get(name, name) for name in self.feature_names_in_]
         if set is None:
-            raise UsageError("predict_frame needs the column that says the set: set=..., as this model knows no columns")
+            raise UsageError(
+                "predict_frame needs the column that says the set: set=..., as this model knows no columns"
+            )
         given = Sets._of_frame(frame, set, None, features, "error", engine.columns if engine.fills else None)
         if given.width != engine.width:
-            raise DataError(f"there are {given.width} features, but the model was trained on {engine.features}; name them: features=[...]")
+            raise DataError(
+                f"there are {given.width} features, but the model was trained on {engine.features}; name them: features=[...]"
+            )
         orderer = self._orderer(engine)
         try:
             answers = engine.order_all(orderer, given, steps=True)
@@ -545,5 +640,3 @@ def _set(struct: Any, name: str, value: Any) -> None:
     if isinstance(value, (bool, np.bool_)):
         value = int(value)
     setattr(struct, name, _whole(value, name, 0, 2**64 - 1 if kind is ctypes.c_uint64 else 2**31 - 1))
-
-

@@ -87,7 +87,9 @@ def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
     try:
         rows = [_indices(order, f"the order of set {s + 1}") for s, order in enumerate(orders)]
     except TypeError:
-        raise DataError(f"the orders are of type {type(orders).__name__}, where a list of index arrays is meant") from None
+        raise DataError(
+            f"the orders are of type {type(orders).__name__}, where a list of index arrays is meant"
+        ) from None
     if len(rows) != len(sizes):
         raise DataError(f"there are {len(rows)} orders for {len(sizes)} sets; give one per set")
     for s, (row, n) in enumerate(zip(rows, sizes)):
@@ -129,7 +131,9 @@ def _columns(width: int, names: Optional[Sequence[str]], set: Any = None) -> Opt
         raise DataError(f"{len(names)} names for {width} features; give one each")
     handle = ctypes.c_void_p()
     text = (ctypes.c_char_p * width)(*(str(name).encode() for name in names))
-    call("onet_columns_new", byref(handle), width, text, None if set is None else str(set).encode(), None, bad=DataError)
+    call(
+        "onet_columns_new", byref(handle), width, text, None if set is None else str(set).encode(), None, bad=DataError
+    )
     return _Owner(handle, lib.onet_columns_free)
 
 
@@ -151,12 +155,22 @@ class Sets:
     ``len(sets)`` is the number of sets and ``sets[s]`` the items of set s, (items, features).
     """
 
-    def __init__(self, sets: Any, orders: Any = None, features: Optional[Sequence[str]] = None, missing: str = "error") -> None:
+    def __init__(
+        self, sets: Any, orders: Any = None, features: Optional[Sequence[str]] = None, missing: str = "error"
+    ) -> None:
         items, sizes = _flat_items(sets)
         self._fill(items, sizes, None if orders is None else _flat_order(orders, sizes), features, missing=missing)
 
-    def _fill(self, items: np.ndarray, sizes: np.ndarray, order: Optional[np.ndarray], features: Optional[Sequence[str]],
-              set: Any = None, missing: str = "error", by: Optional[int] = None) -> None:
+    def _fill(
+        self,
+        items: np.ndarray,
+        sizes: np.ndarray,
+        order: Optional[np.ndarray],
+        features: Optional[Sequence[str]],
+        set: Any = None,
+        missing: str = "error",
+        by: Optional[int] = None,
+    ) -> None:
         """by: the columns of the model that says what becomes of missing values."""
         start = np.zeros(len(sizes) + 1, SIZE)
         np.cumsum(sizes, out=start[1:])
@@ -164,7 +178,11 @@ class Sets:
         order = None if order is None else np.array(order, np.int32)
         columns = _columns(items.shape[1], features, set)
         struct = SetsStruct(
-            count=len(sizes), width=items.shape[1], start=_address(start), items=_address(items), order=_address(order),
+            count=len(sizes),
+            width=items.shape[1],
+            start=_address(start),
+            items=_address(items),
+            order=_address(order),
             columns=None if columns is None else columns.handle,
         )
         how = _library.choose("missings", missing, "missing")
@@ -207,9 +225,19 @@ class Sets:
         return new
 
     @classmethod
-    def read(cls, path: Any, *, format: str = "auto", set: Optional[str] = None, rank: Optional[str] = None,
-             features: Union[str, Sequence[str], None] = None, width: int = 0, missing: str = "error", model: Any = None,
-             vectors: Any = None) -> "Sets":
+    def read(
+        cls,
+        path: Any,
+        *,
+        format: str = "auto",
+        set: Optional[str] = None,
+        rank: Optional[str] = None,
+        features: Union[str, Sequence[str], None] = None,
+        width: int = 0,
+        missing: str = "error",
+        model: Any = None,
+        vectors: Any = None,
+    ) -> "Sets":
         """Reads a file in any format of the program (docs/formats.md): .jsonl, .csv, .npz, .safetensors, ...
 
         set, rank, features
@@ -271,8 +299,9 @@ class Sets:
         self._order = view(s.order, (total,), np.int32) if s.order else None
 
     @classmethod
-    def from_frame(cls, frame: Any, set: Any, rank: Any = None, features: Optional[Sequence[Any]] = None,
-                   missing: str = "error") -> "Sets":
+    def from_frame(
+        cls, frame: Any, set: Any, rank: Any = None, features: Optional[Sequence[Any]] = None, missing: str = "error"
+    ) -> "Sets":
         """Sets from a pandas DataFrame with one row per item.
 
         set
@@ -291,7 +320,9 @@ class Sets:
         return cls._of_frame(frame, set, rank, features, missing)
 
     @classmethod
-    def _of_frame(cls, frame: Any, set: Any, rank: Any, features: Optional[Sequence[Any]], missing: str, by: Optional[int] = None) -> "Sets":
+    def _of_frame(
+        cls, frame: Any, set: Any, rank: Any, features: Optional[Sequence[Any]], missing: str, by: Optional[int] = None
+    ) -> "Sets":
         for column, name in ((set, "set"), (rank, "rank")):
             if column is not None and column not in frame.columns:
                 raise DataError(f"the frame has no column {column!r} (given as {name}); it has {list(frame.columns)}")
@@ -331,7 +362,7 @@ class Sets:
         if not -count <= s < count:
             raise IndexError(f"there is no set {s}: there are {count}")
         s += count if s < 0 else 0
-        return self._array()[int(self._start[s]):int(self._start[s + 1])]
+        return self._array()[int(self._start[s]) : int(self._start[s + 1])]
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self[s] for s in range(len(self)))
@@ -369,7 +400,7 @@ class Sets:
 
     def _parts(self, flat: np.ndarray) -> List[np.ndarray]:
         start = self._start.tolist()
-        return [flat[start[s]:start[s + 1]] for s in range(len(self))]
+        return [flat[start[s] : start[s + 1]] for s in range(len(self))]
 
     def with_orders(self, orders: Any) -> "Sets":
         """The same items, not copied, with these orders."""
@@ -391,9 +422,21 @@ class Sets:
 
     def __reduce__(self) -> Any:
         s = self._struct
-        if self._items is None or s.context or s.constraint_count or (s.columns and lib.onet_columns_missing(s.columns)):
-            raise TypeError("sets of words, with context items, constraints or missing values cannot be pickled; write a file")
-        return _again, (np.array(self._items), self.sizes, None if self._order is None else np.array(self._order), self.features)
+        if (
+            self._items is None
+            or s.context
+            or s.constraint_count
+            or (s.columns and lib.onet_columns_missing(s.columns))
+        ):
+            raise TypeError(
+                "sets of words, with context items, constraints or missing values cannot be pickled; write a file"
+            )
+        return _again, (
+            np.array(self._items),
+            self.sizes,
+            None if self._order is None else np.array(self._order),
+            self.features,
+        )
 
 
 def _again(items: np.ndarray, sizes: np.ndarray, order: Optional[np.ndarray], features: Optional[List[str]]) -> Sets:
@@ -419,7 +462,7 @@ class _Frame:
         flat = np.empty(len(self.rows), np.int32)
         sorted_ranks = ranks[self.rows]
         for s in range(len(self.sizes)):
-            part = sorted_ranks[start[s]:start[s + 1]]
+            part = sorted_ranks[start[s] : start[s + 1]]
             try:
                 known = not np.isnan(part.astype(np.float64)).any()
             except (TypeError, ValueError):
@@ -433,8 +476,10 @@ class _Frame:
             same = np.flatnonzero(np.diff(part[by].astype(np.float64)) == 0)
             if len(same):
                 a, b = (int(self.rows[start[s] + by[same[0] + k]]) for k in (0, 1))
-                raise DataError(f"column {column!r}: rows {a} and {b} of the frame have the same rank in one set; give each its own")
-            flat[start[s]:start[s + 1]] = by
+                raise DataError(
+                    f"column {column!r}: rows {a} and {b} of the frame have the same rank in one set; give each its own"
+                )
+            flat[start[s] : start[s + 1]] = by
         return flat
 
 

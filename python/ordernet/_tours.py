@@ -35,7 +35,9 @@ class _Points:
         except ValueError:  # NumPy's word for rows of different lengths
             given = np.asarray([], dtype=object)
         if given.dtype.kind not in "fiub":
-            raise DataError(f"the points have values of type {given.dtype}, where numbers of shape (points, 2) are meant")
+            raise DataError(
+                f"the points have values of type {given.dtype}, where numbers of shape (points, 2) are meant"
+            )
         xy = np.ascontiguousarray(given, dtype=np.float64)
         if xy.ndim != 2 or xy.shape[1] != 2 or not len(xy):
             raise DataError(f"the points have shape {xy.shape}, where (points, 2) is meant")
@@ -57,7 +59,12 @@ class _Points:
 
         def work() -> int:
             return lib.onet_tsp_solve(
-                byref(self.struct), number, byref(options), _address(tour), None if proof is None else byref(proof), byref(err)
+                byref(self.struct),
+                number,
+                byref(options),
+                _address(tour),
+                None if proof is None else byref(proof),
+                byref(err),
             )
 
         def halt() -> None:
@@ -154,7 +161,8 @@ def exact_tour(points: Any, seconds: float = 0, return_proof: bool = False) -> A
         warnings.warn(
             f"the tour is not proven to be the shortest: its length is {found.length:.6g}, and no tour is shorter than "
             f"{found.bound:.6g}; give more seconds",
-            RuntimeWarning, stacklevel=2,
+            RuntimeWarning,
+            stacklevel=2,
         )
     return (result, found) if return_proof else result
 
@@ -169,7 +177,9 @@ def tour_length(points: Any, tour: Any) -> float:
     instance = _Points(points)
     order = np.asarray(tour)
     if order.shape != (instance.n,) or order.dtype.kind not in "iu":
-        raise DataError(f"the tour is of shape {order.shape} and type {order.dtype}, where {instance.n} indices are meant")
+        raise DataError(
+            f"the tour is of shape {order.shape} and type {order.dtype}, where {instance.n} indices are meant"
+        )
     order = np.where((order < 0) | (order >= instance.n), -1, order).astype(np.int32)
     if not lib.onet_tsp_is_tour(instance.n, _address(order)):
         raise DataError(f"the tour does not name each of the {instance.n} points once")

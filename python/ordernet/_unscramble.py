@@ -23,8 +23,9 @@ def _repeats(words: Sequence[str]) -> int:
     return product
 
 
-def unscramble(words: Union[str, Sequence[str]], top: Optional[int] = None, beam: int = 120,
-               model: Optional[OrderNet] = None) -> Any:
+def unscramble(
+    words: Union[str, Sequence[str]], top: Optional[int] = None, beam: int = 120, model: Optional[OrderNet] = None
+) -> Any:
     """Words in their most probable order.
 
     words
@@ -39,7 +40,9 @@ def unscramble(words: Union[str, Sequence[str]], top: Optional[int] = None, beam
     try:
         bag = words.split() if isinstance(words, str) else list(words)
     except TypeError:
-        raise DataError(f"the words are of type {type(words).__name__}, where a text or a list of str is meant") from None
+        raise DataError(
+            f"the words are of type {type(words).__name__}, where a text or a list of str is meant"
+        ) from None
     for i, word in enumerate(bag):
         if not isinstance(word, str):
             raise DataError(f"word {i + 1} is of type {type(word).__name__}, where text is meant")

@@ -19,7 +19,17 @@ def make_sets(count, seed, sizes=(4, 5, 6), width=3):
     return sets, [np.argsort(s[:, 0]) for s in sets]
 
 
-SMALL = dict(epochs=6, seed=3, hidden=16, encoder_out=8, encoder_blocks=2, decoder_blocks=2, decoder_out=8, threads=1, progress=False)
+SMALL = dict(
+    epochs=6,
+    seed=3,
+    hidden=16,
+    encoder_out=8,
+    encoder_blocks=2,
+    decoder_blocks=2,
+    decoder_out=8,
+    threads=1,
+    progress=False,
+)
 
 
 @pytest.fixture(scope="session")
@@ -46,4 +56,6 @@ def pytest_terminal_summary(terminalreporter):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         terminalreporter.write_line("skipped: " + reason.replace("Skipped: ", "").replace("\n", " "))
     bad = len(stats.get("failed", [])) + len(stats.get("error", []))
-    terminalreporter.write_line(f"{len(stats.get('passed', []))} passed, {bad} failed, {len(stats.get('skipped', []))} skipped")
+    terminalreporter.write_line(
+        f"{len(stats.get('passed', []))} passed, {bad} failed, {len(stats.get('skipped', []))} skipped"
+    )

@@ -39,7 +39,9 @@ def test_notebook(tmp_path, monkeypatch):
     notebook = json.loads(path.read_text())
     assert all(not cell.get("outputs") for cell in notebook["cells"])  # kept small: they are made when it is run
     nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed: the notebook was not run")
-    execute = pytest.importorskip("nbconvert.preprocessors", reason="nbconvert is not installed: the notebook was not run")
+    execute = pytest.importorskip(
+        "nbconvert.preprocessors", reason="nbconvert is not installed: the notebook was not run"
+    )
     pytest.importorskip("ipykernel", reason="ipykernel is not installed: the notebook was not run")
     book = nbformat.read(path, as_version=4)
     kernel = tmp_path / "kernels/this"  # of this virtual environment, not Debian's

@@ -17,10 +17,22 @@ from conftest import ROOT, SMALL, make_sets
 from ordernet import _library
 
 STRUCTS = {
-    "onet_error": "Error", "onet_choice": "Choice", "onet_sets": "SetsStruct", "onet_read_options": "ReadOptions", "onet_answer": "Answer",
-    "onet_settings": "Settings", "onet_order_options": "OrderOptions", "onet_progress": "ProgressStruct", "onet_train_options": "TrainOptions",
-    "onet_measure": "Measure", "onet_report": "Report", "onet_set_measure": "SetMeasure", "onet_importance": "ImportanceStruct",
-    "onet_tsp": "Tsp", "onet_tsp_options": "TspOptions", "onet_tsp_proof": "TspProof",
+    "onet_error": "Error",
+    "onet_choice": "Choice",
+    "onet_sets": "SetsStruct",
+    "onet_read_options": "ReadOptions",
+    "onet_answer": "Answer",
+    "onet_settings": "Settings",
+    "onet_order_options": "OrderOptions",
+    "onet_progress": "ProgressStruct",
+    "onet_train_options": "TrainOptions",
+    "onet_measure": "Measure",
+    "onet_report": "Report",
+    "onet_set_measure": "SetMeasure",
+    "onet_importance": "ImportanceStruct",
+    "onet_tsp": "Tsp",
+    "onet_tsp_options": "TspOptions",
+    "onet_tsp_proof": "TspProof",
 }
 
 
@@ -54,8 +66,17 @@ def test_wheel_needs_libc_alone():
         pytest.skip("there is no readelf to look into the library with")
     text = subprocess.run(["readelf", "-d", _library._PATH], capture_output=True, text=True, check=True).stdout
     needed = set(re.findall(r"NEEDED.*\[(.+?)\]", text))
-    assert needed <= {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
-    exported = subprocess.run(["nm", "-D", "--defined-only", _library._PATH], capture_output=True, text=True, check=True).stdout
+    assert needed <= {
+        "libc.so.6",
+        "libm.so.6",
+        "libdl.so.2",
+        "libpthread.so.0",
+        "ld-linux-x86-64.so.2",
+        "ld-linux-aarch64.so.1",
+    }
+    exported = subprocess.run(
+        ["nm", "-D", "--defined-only", _library._PATH], capture_output=True, text=True, check=True
+    ).stdout
     assert all(line.split()[-1].startswith("onet_") for line in exported.splitlines())
     assert (_library.FOLDER / "py.typed").exists()
 
@@ -69,7 +90,9 @@ def test_eight_threads_order_with_one_model(small):
         for _ in range(5):
             answers = small.predict(sets)
             single = small.order(sets[which])
-            if not all(np.array_equal(a, b) for a, b in zip(answers, expected)) or not np.array_equal(single, expected[which]):
+            if not all(np.array_equal(a, b) for a, b in zip(answers, expected)) or not np.array_equal(
+                single, expected[which]
+            ):
                 wrong.append(which)
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
@@ -118,8 +141,15 @@ def test_twin_agrees(small):
     state, settings = small.state_dict(), small._fitted().settings
     pool = {value: name for name, value in _library.choices("pools").items()}[settings.pool]
     net = twin.make(
-        Settings(settings.width, settings.encoder_blocks, settings.hidden, settings.encoder_out, settings.decoder_blocks,
-                 settings.decoder_out, pool),
+        Settings(
+            settings.width,
+            settings.encoder_blocks,
+            settings.hidden,
+            settings.encoder_out,
+            settings.decoder_blocks,
+            settings.decoder_out,
+            pool,
+        ),
         state,
     ).eval()
     sets, orders = make_sets(20, 11, sizes=(5,))
@@ -141,7 +171,7 @@ def test_pictures(small, tmp_path):
     points = np.random.default_rng(1).random((8, 2))
     assert ordernet.plot.learning_curve(model, ax=axes[0]) is axes[0]
     ordernet.plot.tour(points, ordernet.tour(points), ax=axes[1])
-    ordernet.plot.positions(model.positions(sets[0]), labels=list("abcdef")[:len(sets[0])], ax=axes[2])
+    ordernet.plot.positions(model.positions(sets[0]), labels=list("abcdef")[: len(sets[0])], ax=axes[2])
     assert len(axes[0].lines[0].get_xdata()) == 6 and "length" in axes[1].get_title()
     assert axes[2].images[0].get_array().shape == (len(sets[0]),) * 2
     figure.savefig(tmp_path / "p.png")

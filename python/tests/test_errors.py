@@ -83,9 +83,15 @@ def test_flat_sets():
 
 
 def test_single_sets(small):
-    for items, sentence in [(np.zeros((4, 2)), r"the set has shape \(4, 2\), where \(items, 3\) is meant"), (np.zeros(3), "the set has shape"),
-                            (np.zeros((0, 3)), "the set has shape"), (NAN, r"items\[2\]\[1\] is not a finite number"), (None, "has values of type object"),
-                            ([["a"] * 3], "has values of type"), (Sets([ITEMS]), "predict takes Sets")]:
+    for items, sentence in [
+        (np.zeros((4, 2)), r"the set has shape \(4, 2\), where \(items, 3\) is meant"),
+        (np.zeros(3), "the set has shape"),
+        (np.zeros((0, 3)), "the set has shape"),
+        (NAN, r"items\[2\]\[1\] is not a finite number"),
+        (None, "has values of type object"),
+        ([["a"] * 3], "has values of type"),
+        (Sets([ITEMS]), "predict takes Sets"),
+    ]:
         with pytest.raises(DataError, match=sentence):
             small.order(items)
 
@@ -131,6 +137,7 @@ def test_random_input(small):
     words = ordernet.load("words")
     answered = 0
     for _ in range(400):
+
         def thing(depth=0):
             choice = rng.integers(6)
             if choice < 3:
@@ -144,9 +151,20 @@ def test_random_input(small):
             return [None, 3, "text", b"x", {}, 1.5, float("nan"), ITEMS, [ITEMS]][rng.integers(9)]
 
         given, order = thing(), thing()
-        for call in (lambda: small.predict(given), lambda: small.order(given), lambda: small.score([ITEMS], order), lambda: Sets(given, order),
-                     lambda: model.fit(given, order), lambda: ordernet.tour(given), lambda: ordernet.tour_length(given, order),
-                     lambda: ordernet.unscramble(given), lambda: words.predict(given), lambda: words.order(given), lambda: Sets.flat(given, order), lambda: small.positions(given)):
+        for call in (
+            lambda: small.predict(given),
+            lambda: small.order(given),
+            lambda: small.score([ITEMS], order),
+            lambda: Sets(given, order),
+            lambda: model.fit(given, order),
+            lambda: ordernet.tour(given),
+            lambda: ordernet.tour_length(given, order),
+            lambda: ordernet.unscramble(given),
+            lambda: words.predict(given),
+            lambda: words.order(given),
+            lambda: Sets.flat(given, order),
+            lambda: small.positions(given),
+        ):
             try:
                 call()
                 answered += 1
@@ -155,24 +173,27 @@ def test_random_input(small):
     assert answered > 10
 
 
-@pytest.mark.parametrize("parameters, sentence", [
-    (dict(epochs=0), "0 epochs: at least 1 is needed"),
-    (dict(epochs="ten"), "epochs is 'ten': it must be a whole number"),
-    (dict(epochs=2.5), "epochs is 2.5"),
-    (dict(batch=-1), "batch is -1"),
-    (dict(learning_rate=-1), "the learning rate must be a positive number"),
-    (dict(learning_rate="fast"), "learning_rate is 'fast': it must be a number"),
-    (dict(learning_rate=float("nan")), "the learning rate must be a positive number"),
-    (dict(schedule="linear"), "schedule is 'linear': it must be one of 'constant', 'cosine'"),
-    (dict(pool="sum"), "pool is 'sum'"),
-    (dict(preset="huge"), "huge"),
-    (dict(keep="all"), "keep is 'all'"),
-    (dict(hidden=10**6), "hidden|channels|1000000"),
-    (dict(seed=-1), "seed is -1"),
-    (dict(device="tpu"), "tpu"),
-    (dict(kernels="sse"), "sse"),
-    (dict(precision="tf32", device="cpu"), "tf32 needs a GPU"),
-])
+@pytest.mark.parametrize(
+    "parameters, sentence",
+    [
+        (dict(epochs=0), "0 epochs: at least 1 is needed"),
+        (dict(epochs="ten"), "epochs is 'ten': it must be a whole number"),
+        (dict(epochs=2.5), "epochs is 2.5"),
+        (dict(batch=-1), "batch is -1"),
+        (dict(learning_rate=-1), "the learning rate must be a positive number"),
+        (dict(learning_rate="fast"), "learning_rate is 'fast': it must be a number"),
+        (dict(learning_rate=float("nan")), "the learning rate must be a positive number"),
+        (dict(schedule="linear"), "schedule is 'linear': it must be one of 'constant', 'cosine'"),
+        (dict(pool="sum"), "pool is 'sum'"),
+        (dict(preset="huge"), "huge"),
+        (dict(keep="all"), "keep is 'all'"),
+        (dict(hidden=10**6), "hidden|channels|1000000"),
+        (dict(seed=-1), "seed is -1"),
+        (dict(device="tpu"), "tpu"),
+        (dict(kernels="sse"), "sse"),
+        (dict(precision="tf32", device="cpu"), "tf32 needs a GPU"),
+    ],
+)
 def test_bad_parameters(parameters, sentence, data):
     with pytest.raises(UsageError, match=sentence):
         OrderNet(**{**SMALL, **parameters}).fit(*data)
@@ -180,18 +201,30 @@ def test_bad_parameters(parameters, sentence, data):
 
 def test_bad_parameters_of_ordering(small):
     for name, value in (("beam", 0), ("beam", "wide"), ("threads", -1)):
-        model = ordernet.OrderNet.from_pretrained(ordernet._library.MODELS / "tsp.safetensors").set_params(**{name: value})
+        model = ordernet.OrderNet.from_pretrained(ordernet._library.MODELS / "tsp.safetensors").set_params(
+            **{name: value}
+        )
         with pytest.raises(UsageError, match=f"{name} is {value!r}"):
             model.predict([np.zeros((3, 2))])
-    for call in (lambda: small.predict([ITEMS], top=0), lambda: small.order(ITEMS, top="all"), lambda: small.positions(ITEMS, samples=0)):
+    for call in (
+        lambda: small.predict([ITEMS], top=0),
+        lambda: small.order(ITEMS, top="all"),
+        lambda: small.positions(ITEMS, samples=0),
+    ):
         with pytest.raises(UsageError):
             call()
 
 
 def test_not_fitted():
     model = OrderNet()
-    for call in (lambda: model.predict([ITEMS]), lambda: model.order(ITEMS), lambda: model.save("x"), model.to_bytes, model.state_dict,
-                 lambda: model.score([ITEMS], [[0, 1, 2, 3]])):
+    for call in (
+        lambda: model.predict([ITEMS]),
+        lambda: model.order(ITEMS),
+        lambda: model.save("x"),
+        model.to_bytes,
+        model.state_dict,
+        lambda: model.score([ITEMS], [[0, 1, 2, 3]]),
+    ):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             call()
 
@@ -235,11 +268,21 @@ def test_broken_pickle(small):
 
 def test_words():
     words = ordernet.load("words")
-    for bags, sentence in (([["a", 5]], "word 2 of a set is of type int"), (["a text"], "a list of str"), ([], "empty"), ([[]], "set 1"),
-                           ([["a", "\ud800"]], "no valid Unicode")):
+    for bags, sentence in (
+        ([["a", 5]], "word 2 of a set is of type int"),
+        (["a text"], "a list of str"),
+        ([], "empty"),
+        ([[]], "set 1"),
+        ([["a", "\ud800"]], "no valid Unicode"),
+    ):
         with pytest.raises(DataError, match=sentence):
             words.predict(bags)
-    for given, sentence in (("", "no words"), ([], "no words"), (["a", None], "word 2"), (["a"] * 1001, "1000 at most")):
+    for given, sentence in (
+        ("", "no words"),
+        ([], "no words"),
+        (["a", None], "word 2"),
+        (["a"] * 1001, "1000 at most"),
+    ):
         with pytest.raises(DataError, match=sentence):
             ordernet.unscramble(given)
     with pytest.raises(ModelError, match="numbers, not words"):
@@ -249,7 +292,16 @@ def test_words():
 
 
 def test_every_exception_has_one_root():
-    for name in ("DataError", "ModelError", "UsageError", "TrainingError", "FileError", "MissingFileError", "OutOfMemoryError", "NotFittedError"):
+    for name in (
+        "DataError",
+        "ModelError",
+        "UsageError",
+        "TrainingError",
+        "FileError",
+        "MissingFileError",
+        "OutOfMemoryError",
+        "NotFittedError",
+    ):
         assert issubclass(getattr(ordernet, name), ordernet.OrderNetError)
     assert issubclass(DataError, ValueError) and issubclass(FileError, OSError)
 

@@ -74,7 +74,13 @@ def test_log_proba_adds_up_to_one(small):
     assert np.allclose(matrix, exact, atol=1e-4)
     drawn = small.positions(items, samples=23)  # fewer than the orders that there are
     assert np.allclose(drawn.sum(axis=0), 1) and np.allclose(drawn.sum(axis=1), 1)
-    assert np.abs(small.positions(np.vstack([items] * 2)[:7], samples=3000) - small.positions(np.vstack([items] * 2)[:7], samples=6000)).max() < 0.06
+    assert (
+        np.abs(
+            small.positions(np.vstack([items] * 2)[:7], samples=3000)
+            - small.positions(np.vstack([items] * 2)[:7], samples=6000)
+        ).max()
+        < 0.06
+    )
     assert np.array_equal(small.positions(items, samples=23), drawn)
 
 
@@ -95,7 +101,9 @@ def test_evaluate_agrees_with_the_program(small, tmp_path, program, data):
     assert set(ours) == {"exact", "position", "tau", "loglik", "neighbours", "loglik_all"}
     for name, values in ours.items():
         assert np.allclose(values, [theirs[name][end] for end in ("mean", "low", "high")], atol=1e-8), name
-    lines = subprocess.run([program, "order", "--model", model, sets], capture_output=True, check=True).stdout.splitlines()
+    lines = subprocess.run(
+        [program, "order", "--model", model, sets], capture_output=True, check=True
+    ).stdout.splitlines()
     assert same([json.loads(line)["order"] for line in lines], small.predict(data[0]))
 
 
@@ -104,7 +112,12 @@ def test_save_load_pickle_deepcopy(small, tmp_path, data):
     path = tmp_path / "m.safetensors"
     small.save(path)
     assert path.read_bytes() == small.to_bytes()
-    for other in (ordernet.load(path), ordernet.load(str(path)), pickle.loads(pickle.dumps(small)), copy.deepcopy(small)):
+    for other in (
+        ordernet.load(path),
+        ordernet.load(str(path)),
+        pickle.loads(pickle.dumps(small)),
+        copy.deepcopy(small),
+    ):
         assert same(other.predict(data[0]), expected)
         assert other.checksum_ == small.checksum_ and other.n_features_in_ == 3
     again = pickle.loads(pickle.dumps(small))
@@ -164,7 +177,10 @@ def test_fine_tuning(small, data, tmp_path):
     model.fit(*few)
     assert model.record_["from.sha256"] == small.checksum_
     assert model.predict_log_proba(*few).mean() > before
-    assert ordernet.OrderNet(pretrained=small, epochs=1, progress=False).fit(*few).record_["from.sha256"] == small.checksum_
+    assert (
+        ordernet.OrderNet(pretrained=small, epochs=1, progress=False).fit(*few).record_["from.sha256"]
+        == small.checksum_
+    )
 
 
 def test_words_are_ordered_and_fine_tuned():
@@ -184,7 +200,17 @@ def test_version_is_the_headers():
 def test_same_bytes_as_the_command(tmp_path, program, data):
     sets = tmp_path / "s.jsonl"
     ordernet.Sets(*data).write(sets)
-    command = [program, "train", "--quiet", "--data", sets, "--model", tmp_path / "theirs.safetensors", "--device", "cpu"]
+    command = [
+        program,
+        "train",
+        "--quiet",
+        "--data",
+        sets,
+        "--model",
+        tmp_path / "theirs.safetensors",
+        "--device",
+        "cpu",
+    ]
     for name, value in SMALL.items():
         if name not in ("progress",):
             command += ["--" + name.replace("_", "-"), str(value)]

@@ -111,7 +111,13 @@ def test_words_with_vectors(tmp_path):
     lines = []
     for _ in range(60):
         picked = rng.choice(30, 5, replace=False)
-        lines.append('{"items": [' + ", ".join(f'"w{i}"' for i in picked) + '], "order": ' + str(np.argsort(picked).tolist()) + "}\n")
+        lines.append(
+            '{"items": ['
+            + ", ".join(f'"w{i}"' for i in picked)
+            + '], "order": '
+            + str(np.argsort(picked).tolist())
+            + "}\n"
+        )
     (tmp_path / "s.jsonl").write_text("".join(lines))
     sets = Sets.read(tmp_path / "s.jsonl", vectors=tmp_path / "v.txt")
     assert "words" in repr(sets) and len(sets) == 60

@@ -12,7 +12,9 @@ from conftest import SMALL, make_sets
 
 
 def sklearn(name):
-    return pytest.importorskip(f"sklearn.{name}", reason="scikit-learn is not installed: its conventions were not tested")
+    return pytest.importorskip(
+        f"sklearn.{name}", reason="scikit-learn is not installed: its conventions were not tested"
+    )
 
 
 def test_clone(small):

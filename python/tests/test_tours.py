@@ -48,9 +48,16 @@ def test_agrees_with_the_program(program, tmp_path):
     points = np.random.default_rng(3).random((2, 10, 2)).astype(np.float32)
     path, out = tmp_path / "p.jsonl", tmp_path / "t.jsonl"
     ordernet.Sets(points).write(path)
-    for method, call in (("ordernet", ordernet.tour), ("exact", ordernet.exact_tour), ("christofides", ordernet.christofides)):
-        subprocess.run([program, "tsp", "solve", "--quiet", "--method", method, "--symmetries", "8", "--out", out, path], check=True,
-                       capture_output=True)
+    for method, call in (
+        ("ordernet", ordernet.tour),
+        ("exact", ordernet.exact_tour),
+        ("christofides", ordernet.christofides),
+    ):
+        subprocess.run(
+            [program, "tsp", "solve", "--quiet", "--method", method, "--symmetries", "8", "--out", out, path],
+            check=True,
+            capture_output=True,
+        )
         theirs = [json.loads(line)["order"] for line in out.read_text().splitlines()]
         assert [call(p).tolist() for p in points] == theirs
 
@@ -90,7 +97,9 @@ def test_unscramble(program):
     assert ordernet.unscramble("in , born he london was").split() != []
     assert sorted(ordernet.unscramble(["name", "my", "is"])) == ["is", "my", "name"]
     best = ordernet.unscramble("this an is example sentence", top=3)
-    lines = subprocess.run([program, "unscramble", "this", "an", "is", "example", "sentence"], capture_output=True, text=True, check=True).stdout
+    lines = subprocess.run(
+        [program, "unscramble", "this", "an", "is", "example", "sentence"], capture_output=True, text=True, check=True
+    ).stdout
     theirs = [line.split("%", 1) for line in lines.splitlines()]
     assert [text for text, _ in best] == [text.strip() for _, text in theirs]
     assert [f"{100 * p:.1f}" for _, p in best] == [p.strip() for p, _ in theirs]

@@ -84,11 +84,14 @@ INTERRUPTED = """
 """
 
 
-@pytest.mark.parametrize("call", [
-    "model.fit(sets, orders, callbacks=begun)",
-    "model.set_params(valid_limit=0).fit(sets, orders, valid=many, callbacks=begun)",
-    "begun(), ordernet.exact_tour(__import__('numpy').random.default_rng(1).random((300, 2)))",
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "model.fit(sets, orders, callbacks=begun)",
+        "model.set_params(valid_limit=0).fit(sets, orders, valid=many, callbacks=begun)",
+        "begun(), ordernet.exact_tour(__import__('numpy').random.default_rng(1).random((300, 2)))",
+    ],
+)
 def test_ctrl_c(call):
     code = textwrap.dedent(INTERRUPTED).format(folder=os.path.dirname(os.path.abspath(__file__)), call=call)
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -150,5 +153,7 @@ model = ordernet.OrderNet(epochs=1, hidden=8, encoder_out=4, encoder_blocks=1, d
 model.fit(x, np.argsort(x[:, :, 0]))
 print(model.record_["kernels"], len(model.predict(x)))
 """
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "ORDERNET_CUDA": str(library)})
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "ORDERNET_CUDA": str(library)}
+    )
     assert ran.stdout == "cuda 32\n", ran.stderr
