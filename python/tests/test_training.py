@@ -62,6 +62,7 @@ INTERRUPTED = """
     sys.path.insert(0, {folder!r})
     import ordernet
     from conftest import SMALL, make_sets
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     sets, orders = make_sets(2000, 1)
     model = ordernet.OrderNet(**dict(SMALL, epochs=100000))
     sent = []
