@@ -13,7 +13,8 @@ WASM_OBJ    := $(WASM_SRC:%.c=$(WASM_B)/%.o)
 WASM_LINK   := --target=wasm32-wasi --sysroot=/usr -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--gc-sections
 # The page reads TSPLIB files as the program does.
 WASM_PAGE   := $(WASM_ENTRY:%.c=$(WASM_B)/%.o) $(addprefix $(WASM_B)/src/tours/,generate.o load.o tsplib.o) $(WASM_OBJ)
-WASM_HERE   := $(shell command -v $(WASM_CC) >/dev/null && command -v wasm-ld >/dev/null && [ -e /usr/lib/wasm32-wasi/libc.a ] && echo yes)
+WASM_HERE   := $(shell command -v $(WASM_CC) >/dev/null && command -v wasm-ld >/dev/null && [ -e /usr/lib/wasm32-wasi/libc.a ] && \
+               [ -e "$$($(WASM_CC) --target=wasm32-wasi --rtlib=compiler-rt -print-libgcc-file-name)" ] && echo yes)
 
 $(WASM_B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -62,6 +63,12 @@ $(PAGE)/sw.js: page/sw.js $(addprefix $(PAGE)/,$(PAGE_KEPT)) models/words.safete
 	    -e 's|@FILES@|$(PAGE_KEPT:%="%",)|' page/sw.js > $@
 
 page: $(PAGE_ALL)
+ifeq ($(WASM_HERE),)
+$(WASM_PAGE): no-wasm
+no-wasm:
+	@echo "make page needs clang for WebAssembly (Debian: clang, lld, wasi-libc, libclang-rt-dev-wasm32); make setup-page installs it" >&2; exit 1
+.PHONY: no-wasm
+endif
 
 setup-page:
 	@sh mk/setup-page.sh

@@ -35,7 +35,6 @@ export function problem(text) {
   box.replaceChildren();
   if (!text) return;
   box.append(el("span", {}, text), el("button", { "aria-label": "Close this message", onclick: () => problem("") }, "×"));
-  box.scrollIntoView({ block: "nearest" });
 }
 
 /** Runs an action of the user; what fails is shown as a sentence. */

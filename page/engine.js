@@ -277,8 +277,15 @@ export class Engine {
 /** What separates the fields of a CSV file; 0: as the engine finds. */
 const delimiter = (columns) => columns.delimiter?.charCodeAt(0) ?? 0;
 
-/** The library's sentences begin in lower case, since the program puts its name before them. */
+/** The library's sentences, for the page: they begin in lower case, since the program puts its name before them, and
+ *  name fields of C structs, which are columns here. */
 function sentence(text) {
-  const capital = /^[a-z][a-z]* /.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+  const plain = text
+    .replace(/ \(onet_\w+\.missing[^)]*\)/, "")
+    .replace(/ \(onet_\w+\.\w+\)/g, "")
+    .replace(/; name it in onet_read_options\.format: .*/, ": it is none of CSV, JSON Lines, npz, safetensors, TSPLIB and lines of words")
+    .replace(/onet_\w+\.(\w+)_column/g, "the column “$1”")
+    .replace(/onet_\w+\.(\w+)/g, "the $1");
+  const capital = /^[a-z]+ /.test(plain) ? plain[0].toUpperCase() + plain.slice(1) : plain;
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }

@@ -93,7 +93,7 @@ export async function startOwn(engine) {
     const file = await unpack(given);
     $("own-grid").hidden = $("own-columns").hidden = true;
     const start = new TextDecoder().decode(file.bytes.subarray(0, 4096));
-    const table = /\.(csv|tsv)$/i.test(file.name) || (!/\.(jsonl?|npz|safetensors)$/i.test(file.name) && !/^[\s{]*\{/.test(start) && /[,;\t]/.test(start.split("\n")[0]) && !start.includes("\0"));
+    const table = /\.(csv|tsv)$/i.test(file.name) || (!/\.(jsonl?|np[yz]|safetensors)$/i.test(file.name) && !/^[\s{]*\{/.test(start) && /[,;\t]/.test(start.split("\n")[0]) && !start.includes("\0"));
     if (!table) return use(file);
     const rows = parseCsv(new TextDecoder().decode(file.bytes), EDITABLE + 1);
     return rows.length > 1 && rows[0].length > 1 ? showColumns(file, rows) : use(file);

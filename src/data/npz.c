@@ -197,12 +197,9 @@ static onet_status read_archive(onet_sets **sets, input *in, onet_error *err) {
     return status;
 }
 
-/* What a single array may take in memory, where it comes through a pipe or compressed. */
-#define NPY_LIMIT ((size_t)1 << 40)
-
 static onet_status read_single(onet_sets **sets, input *in, onet_error *err) {
     arrays a = {.items = {.name = "items", .file = input_name(in), .in = in}};
-    onet_status status = input_whole(in, NPY_LIMIT, &a.items.size, err);
+    onet_status status = input_whole(in, MAX_WHOLE, &a.items.size, err);
     if (!status) status = npy_open(&a.items, err);
     return status ? status : read_arrays(sets, &a, err);
 }
