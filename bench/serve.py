@@ -56,7 +56,7 @@ def children_seconds():
 
 def load(server, script, connections):
     before, wrk_before = server_seconds(server), children_seconds()
-    printed = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency", "-s", script,
+    printed = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency", "--timeout", "30s", "-s", script,
                               f"http://127.0.0.1:{server.port}/v1/order"], capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in printed or "Socket errors" in printed:
         raise SystemExit(printed)
