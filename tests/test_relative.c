@@ -7,6 +7,7 @@
 #include "kernels/relative.h"
 #include "number_sets.h"
 #include "random_model.h"
+#include "train/augment.h"
 
 static const onet_settings net_of = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 1, {0}};
 
@@ -116,12 +117,15 @@ static void standardise(onet_model *m) {
     }
 }
 
-static net *training_net(const onet_model *m, const onet_sets *sets, uint32_t *index) {
+/* A step with all sets, of up to n items; relative: as in net.h. */
+static net *training_net(const onet_model *m, const onet_sets *sets, int n, const float *relative,
+                         uint32_t *index) {
     net *t;
     onet_error err;
-    int B = (int)sets->count, n = (int)sets_size(sets, 0);
+    int B = (int)sets->count;
     assert_int_equal(cpu_open(&t, &m->sh, NULL, 2, &err), ONET_OK);
     assert_int_equal(t->ops->reserve(t, batch_of_one_size(B, n), &err), ONET_OK);
+    t->relative = relative;
     assert_int_equal(t->ops->data(t, sets, m->mean, m->scale, 0, &err), ONET_OK);
     assert_int_equal(t->ops->put(t, NET_THETA, m->theta, &err), ONET_OK);
     for (int b = 0; b < B; b++) index[b] = (uint32_t)b;
@@ -142,7 +146,7 @@ static void training_and_ordering_see_the_same_bits(void **state) {
         assert_int_equal(onet_sets_set_context(sets, context, &err), ONET_OK);
         uint32_t index[B];
         standardise(m);
-        net *t = training_net(m, sets, index);
+        net *t = training_net(m, sets, n, NULL, index);
         const cpu *s = (const cpu *)t;
         freezer z;
         assert_true(freezer_new(&z, m, kernels_pick(NULL)));
@@ -172,6 +176,47 @@ static void training_and_ordering_see_the_same_bits(void **state) {
     }
 }
 
+/* Where items are left out, the others stand where they stood in the whole set. */
+static void items_left_out_still_count(void **state) {
+    (void)state;
+    enum { B = 5, SIZE = 20 };
+    onet_error err;
+    onet_model *m = model_of(&net_of, 6);
+    onet_sets *sets = random_sets(3, B, SIZE, SIZE, 7);
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    o.drop = 0.9;
+    augment *drawn;
+    assert_int_equal(augment_new(&drawn, sets, sets, &o, 0, 1, &err), ONET_OK);
+    standardise(m);
+    assert_int_equal(augment_relate(drawn, m->mean, m->scale, &err), ONET_OK);
+    for (int whole = 0; whole < 2; whole++) {
+        augment_draw(drawn, 0, whole);
+        assert_true(whole == (drawn->sets.start[B] == B * SIZE));
+        uint32_t index[B];
+        net *t = training_net(m, &drawn->sets, SIZE, drawn->relative, index);
+        const cpu *s = (const cpu *)t;
+        for (size_t b = 0; b < B; b++) {
+            real x[SIZE * 6];
+            for (int i = 0; i < SIZE; i++)
+                for (int c = 0; c < 3; c++)
+                    x[i * 6 + c] = (sets_item(sets, b * SIZE + (size_t)i)[c] - m->mean[c]) * m->scale[c];
+            relative_features(x, 6, SIZE, 0, 3, 3);
+            for (size_t k = 0; k < sets_size(&drawn->sets, b); k++) {
+                const real *row = s->x + (s->at[b].row + k) * s->w.D;
+                int i = 0; /* which item it was */
+                while (i < SIZE && memcmp(x + i * 6, row, 3 * sizeof *x) != 0) i++;
+                assert_in_range(i, 0, SIZE - 1);
+                assert_memory_equal(x + i * 6, row, 6 * sizeof *x);
+            }
+        }
+        t->ops->close(t);
+    }
+    augment_free(drawn);
+    onet_sets_free(sets);
+    onet_model_free(m);
+}
+
 /* The statistics of the batch in place of the running ones, from how far these moved: then ordering gives the
  * log-probabilities of training's forward pass. With relative features, and without. */
 static void ordering_scores_as_training_does(void **state) {
@@ -185,7 +230,7 @@ static void ordering_scores_as_training_does(void **state) {
         uint32_t index[B];
         onet_error err;
         standardise(m);
-        net *t = training_net(m, sets, index);
+        net *t = training_net(m, sets, SIZE, NULL, index);
         t->ops->forward(t);
         double loss = t->ops->loss(t), cells = B * SIZE * SIZE, sum = 0;
         float *after = need(malloc(m->sh.total * sizeof *after));
@@ -267,6 +312,7 @@ int main(void) {
         cmocka_unit_test(never_nan),
         cmocka_unit_test(shape_and_parameters),
         cmocka_unit_test(training_and_ordering_see_the_same_bits),
+        cmocka_unit_test(items_left_out_still_count),
         cmocka_unit_test(ordering_scores_as_training_does),
         cmocka_unit_test(degenerate_sets_are_ordered),
         cmocka_unit_test(training),

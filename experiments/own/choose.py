@@ -25,6 +25,7 @@ ORDERNET = shlex.split(os.environ.get("ORDERNET", os.path.join(ROOT, "ordernet")
 MIXED = "--batches mixed --statistics "
 AUGMENTED = MIXED + "measured --drop 0.3 --jitter 0.05 --pool max "
 MEAN = MIXED + "running --pool mean "
+RELATIVE = "--relative --encoder-blocks 4 --decoder-blocks 6 --encoder-out 24 --drop 0.4 --epochs 60 "
 SETTINGS = {
     "one-size, running": "--batches one-size --statistics running --pool max",
     "one-size, measured": "--batches one-size --statistics measured --pool max",
@@ -57,7 +58,18 @@ SETTINGS = {
     "mean, wide, drop 0.3, 40 epochs": MEAN + "--epochs 40 --hidden 128 --encoder-out 32 --decoder-out 32 --drop 0.3",
     "mean, deep, 40 epochs": MEAN + "--epochs 40 --encoder-blocks 4 --decoder-blocks 4",
     "mean, drop 0.3, jitter 0.05, 80 epochs": MEAN + "--drop 0.3 --epochs 80 --jitter 0.05",
+    "relative": RELATIVE,
+    "relative, decay 0.3": RELATIVE + "--weight-decay 0.3",
+    "relative, 8 decoder blocks": RELATIVE + "--decoder-blocks 8",
+    "relative, rate 1e-2": RELATIVE + "--learning-rate 1e-2",
+    "relative, 120 epochs": RELATIVE + "--epochs 120",
+    "relative, drop 0.2": RELATIVE + "--drop 0.2",
+    "relative, drop 0.6": RELATIVE + "--drop 0.6",
+    "relative, max": RELATIVE + "--pool max",
+    "relative, jitter 0.02": RELATIVE + "--jitter 0.02",
+    "relative, C 32": RELATIVE + "--decoder-out 32",
 }
+NEWSPAPERS = {"austrian", "reichsanzeiger", "hkb"}  # sources of the pages
 
 
 def sizes(path):
@@ -65,7 +77,7 @@ def sizes(path):
 
 
 def neighbours(folder, task, model):
-    """Share of adjacent pairs of the right order that the answer has: of all sets, and of each source."""
+    """Share of adjacent pairs of the right order that the answer has: of all sets, and of newspapers."""
     answers = subprocess.run(ORDERNET + ["order", "--model", model, "--threads", "1", f"{folder}/{task}-valid.jsonl"],
                              check=True, capture_output=True, text=True).stdout.splitlines()
     found = {}
@@ -76,7 +88,7 @@ def neighbours(folder, task, model):
             continue
         after = dict(zip(got, got[1:]))
         share = sum(after.get(a) == b for a, b in zip(right["order"], right["order"][1:])) / (n - 1)
-        for key in {"all", right.get("source", "all")}:
+        for key in {"all", "newspapers" if right.get("source") in NEWSPAPERS else "all"}:
             found.setdefault(key, []).append((share, got == right["order"]))
     return {key: tuple(sum(v) / len(v) for v in zip(*rows)) for key, rows in found.items()}
 
@@ -110,8 +122,8 @@ def one(folder, task, name, options, seed):
         loglik, exact = total(part) if part else ("", "")
         out[f"loglik_{label}"], out[f"exact_{label}"] = loglik, exact
     out["neighbours"] = near["all"][0]
-    if "austrian" in near:
-        out["newspapers_neighbours"], out["newspapers_exact"] = near["austrian"]
+    if "newspapers" in near:
+        out["newspapers_neighbours"], out["newspapers_exact"] = near["newspapers"]
     return out
 
 

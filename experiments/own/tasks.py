@@ -5,6 +5,7 @@ bring them. Each task is NAME-train.jsonl and NAME-valid.jsonl in the given fold
 usage: tasks.py FOLDER      (ORDERNET: the program, ORDERNET_SHARED: the folder with the pages)
 """
 import colorsys
+import hashlib
 import json
 import os
 import random
@@ -69,13 +70,31 @@ def tours(folder):
                         f"{folder}/tours-{part}.jsonl"], check=True, stderr=subprocess.DEVNULL)
 
 
+NEWSPAPERS_HELD_OUT = {
+    "austrian:ONB_ibn_19110701": "a", "austrian:ONB_krz_19330701": "a",
+    "austrian:ONB_nfp_18950706": "b", "austrian:ONB_aze_18950706": "b", "hkb:hkb_1931-01-03": "b",
+    "austrian:ONB_nfp_19110701": "c",
+}
+
+
+def held_out(page):
+    """The fold a, b or c that keeps the page's document for validation; d: none does."""
+    number = int(hashlib.md5(page["doc"].encode()).hexdigest(), 16)
+    any_fold = "abc"[number % 3] if page["source"] == "reichsanzeiger" else "abcd"[number % 4]
+    return NEWSPAPERS_HELD_OUT.get(page["doc"], any_fold)
+
+
 def pages(folder):
-    """All pages, and 300 of them: a document is whole or not at all."""
+    """All pages, and 300 of them; a document is whole or not at all. Three folds of the training pages, to choose settings
+    by documents that are held out of them."""
     if not os.path.exists(f"{SHARED}/data/pages/train.jsonl"):
         print(f"skipped: no pages in {SHARED}/data/pages")
         return
     parts = {p: [json.loads(line) for line in open(f"{SHARED}/data/pages/{p}.jsonl")] for p in ("train", "valid")}
     keep = lambda rows: [{k: row[k] for k in ("items", "order", "source")} for row in rows]
+    for fold in "abc":
+        write(f"{folder}/pages-{fold}-train.jsonl", keep(row for row in parts["train"] if held_out(row) != fold))
+        write(f"{folder}/pages-{fold}-valid.jsonl", keep(row for row in parts["train"] if held_out(row) == fold))
     write(f"{folder}/pages-train.jsonl", keep(parts["train"]))
     write(f"{folder}/pages-valid.jsonl", keep(parts["valid"]))
     documents = sorted({row["doc"] for row in parts["train"]})

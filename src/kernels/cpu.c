@@ -148,7 +148,14 @@ static void take_chunk(cpu *s, int block, int chunk) {
                 for (int c = 0; c < d; c++) x[c] = ((real)v[c] - s->mean[c]) * s->scale[c];
             }
         }
-        if (s->base.sh->s.relative) relative_features(s->x + a->row * s->w.D, (size_t)s->w.D, a->n, 0, d, d);
+        if (s->base.relative)
+            for (int r = 0; r < a->n; r++) {
+                size_t item = sets->start[s->index[b]] + (size_t)s->item[a->row + r];
+                for (int c = 0; c < d; c++)
+                    s->x[(a->row + r) * s->w.D + d + c] = (real)s->base.relative[item * d + c];
+            }
+        else if (s->base.sh->s.relative)
+            relative_features(s->x + a->row * s->w.D, (size_t)s->w.D, a->n, 0, d, d);
         memset(s->p + a->step * width, 0, 2 * width * sizeof(real));
     }
 }

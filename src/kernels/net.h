@@ -89,6 +89,9 @@ struct net {
     void (*sum)(void *context, double *values, size_t count);
     void (*sum_floats)(void *context, real *values, size_t count);
     void *sum_context;
+    /* [items of the sets, width]: their features relative to sets that they are a part of; NULL: relative
+     * to the sets themselves (kernels/relative.h). Set before `data`; must live as long as the sets. */
+    const float *relative;
     const uint32_t
         *row; /* [B]: where the items of each set begin in the whole batch; NULL in a single rank */
 };

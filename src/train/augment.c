@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/sets.h"
+#include "kernels/relative.h"
 #include "words/kind.h"
 #include "words/words.h"
 
@@ -34,6 +35,8 @@ void augment_free(augment *a) {
     free(a->spread);
     free(a->keep);
     free(a->moved);
+    free(a->whole);
+    free(a->relative);
     free(a);
 }
 
@@ -109,6 +112,31 @@ onet_status augment_new(augment **out, const onet_sets *all, const onet_sets *ow
     return status;
 }
 
+onet_status augment_relate(augment *a, const float *mean, const float *scale, onet_error *err) {
+    const onet_sets *own = a->own;
+    size_t d = (size_t)own->width, items = own->start[own->count], largest = 1;
+    for (size_t s = 0; s < own->count; s++)
+        if (sets_size(own, s) > largest) largest = sets_size(own, s);
+    real *x = array_new(largest, 2 * d * sizeof *x); /* a set's rows */
+    a->whole = array_new(items, d * sizeof *a->whole);
+    a->relative = array_new(items, d * sizeof *a->relative);
+    if (!x || !a->whole || !a->relative) {
+        free(x);
+        return fail_memory(err, "the features relative to the sets");
+    }
+    for (size_t s = 0; s < own->count; s++) {
+        size_t from = own->start[s], n = sets_size(own, s);
+        for (size_t i = 0; i < n; i++)
+            for (size_t c = 0; c < d; c++)
+                x[i * 2 * d + c] = ((real)own->items[(from + i) * d + c] - mean[c]) * scale[c];
+        relative_features(x, 2 * d, (int)n, 0, (int)d, (int)d);
+        for (size_t i = 0; i < n; i++)
+            for (size_t c = 0; c < d; c++) a->whole[(from + i) * d + c] = (float)x[i * 2 * d + d + c];
+    }
+    free(x);
+    return ONET_OK;
+}
+
 /* Which places of the order of a set of n items stay, to a->keep; the first `placed` are those of placed
  * items, of which as many as is given back stay. The share that is left out is drawn for the set, so that
  * whole sets are seen as well as much smaller ones. Two placed items at least stay: with fewer there is no
@@ -181,6 +209,8 @@ static void copy_features(augment *a, uint64_t epoch, size_t s, bool noise) {
     size_t width = (size_t)a->own->width, n = sets_size(a->own, s);
     const float *x = a->own->items + a->own->start[s] * width;
     float *to = a->sets.items + a->sets.start[s] * width;
+    const float *relative = a->whole ? a->whole + a->own->start[s] * width : NULL;
+    float *to_relative = a->whole ? a->relative + a->sets.start[s] * width : NULL;
     rng r;
     seed_for(&r, a, STREAM_JITTER, epoch, a->first + s * a->stride);
     for (size_t i = 0; i < n; i++, x += width) {
@@ -192,6 +222,9 @@ static void copy_features(augment *a, uint64_t epoch, size_t s, bool noise) {
             if (isfinite(moved)) to[c] = moved;
         }
         to += width;
+        if (!relative) continue;
+        memcpy(to_relative, relative + i * width, width * sizeof *relative);
+        to_relative += width;
     }
 }
 

@@ -18,6 +18,8 @@ typedef struct augment {
     float *spread;              /* [width]: deviation of each feature; 0: it gets no noise */
     uint8_t *keep;              /* [largest set]: by the place in the order */
     int32_t *moved;             /* [largest set]: an item's index among those that stay; -1: left out */
+    float *whole;               /* [items of own, width]: relative to the sets as given; NULL: not wanted */
+    float *relative;            /* the same, of the items of the epoch */
     onet_sets sizes;            /* all sets of the epoch: their sizes alone */
     onet_sets sets;             /* this rank's sets of the epoch */
 } augment;
@@ -28,6 +30,10 @@ typedef struct augment {
 onet_status augment_new(augment **a, const onet_sets *all, const onet_sets *own, const onet_train_options *o,
                         int rank, int ranks, onet_error *err);
 void augment_free(augment *a);
+
+/* Where the net takes features relative to the set: they are those of the set as given, whatever is left out
+ * or moved. mean, scale: the standardisation. Once, before the first draw. */
+onet_status augment_relate(augment *a, const float *mean, const float *scale, onet_error *err);
 
 /* Draws the sets of an epoch; `whole`: without leaving items out and without noise, as they are ordered. */
 void augment_draw(augment *a, uint64_t epoch, bool whole);

@@ -203,6 +203,7 @@ static onet_status plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *er
                 r->plan = plan;
             }
         }
+        r->net->relative = r->augment->relative;
         if (!status)
             status = r->net->ops->data(r->net, &r->augment->sets, r->model->mean, r->model->scale,
                                        r->s.vec != NULL, err);
@@ -655,6 +656,9 @@ static onet_status open_net(run *r, onet_error *err) {
         r->net->sum_floats = sum_floats;
         r->net->sum_context = (void *)(uintptr_t)r->w;
     }
+    if (r->augment && r->model->sh.s.relative &&
+        (status = augment_relate(r->augment, r->model->mean, r->model->scale, err)))
+        return status;
     batches_shuffle(r->plan, r->o.seed, 0);
     if ((status = reserve(r, err))) return status;
     if ((status = r->net->ops->data(r->net, r->own, r->model->mean, r->model->scale, r->s.vec != NULL, err)))

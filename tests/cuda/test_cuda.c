@@ -53,6 +53,7 @@ typedef struct cases {
     int B, n;
     const int *sizes; /* where n is 0: items of the sets, again and again, up to a 0 */
     int context;      /* 1: about a third of the items are context */
+    int given;        /* 1: the relative features are given, as where items were left out */
 } test_case;
 
 #define CASE(NAME, SETTINGS, SETS, ITEMS)                                                                    \
@@ -61,6 +62,9 @@ typedef struct cases {
     { .name = NAME, .s = SETTINGS, .B = SETS, .sizes = SIZES }
 #define CONTEXT(NAME, SETTINGS, SETS, SIZES)                                                                 \
     { .name = NAME, .s = SETTINGS, .B = SETS, .sizes = SIZES, .context = 1 }
+
+#define GIVEN(NAME, SETTINGS, SETS, SIZES)                                                                   \
+    { .name = NAME, .s = SETTINGS, .B = SETS, .sizes = SIZES, .context = 1, .given = 1 }
 
 static int size_of(const test_case *tc, int set) {
     int count = 0;
@@ -97,6 +101,7 @@ typedef struct sample {
     onet_sets sets;
     onet_words words;
     float *theta;
+    float *relative; /* [items, width], where they are given */
     uint32_t *index;
     int B;
     batch_size room; /* for all sets */
@@ -154,6 +159,11 @@ static void sample_make(sample *k, const test_case *tc, int count, uint64_t seed
                         k->sets.order + k->sets.start[b]);
     if (tc->n) generated_batch(seed, 0, count, tc->n, s->width, k->sets.items, k->sets.order);
     if (tc->context) add_context(k, seed);
+    if (tc->given) {
+        k->relative = need(calloc(items * s->width, sizeof(float)));
+        for (size_t i = 0; i < items * s->width; i++)
+            k->relative[i] = (float)(2 * generated_uniform(seed, 80, i) - 1);
+    }
     k->room = size_of_batch(k, k->index, count);
     if (!vocabulary) return;
     k->words.count = vocabulary;
@@ -177,6 +187,7 @@ static void sample_free(sample *k) {
     free(k->sets.word);
     free(k->words.vectors);
     free(k->theta);
+    free(k->relative);
     free(k->index);
 }
 
@@ -242,6 +253,7 @@ static net *open_shared(const sample *k, int which, int train_vectors, member *m
         scale[c] = 1.0f + 0.1f * (float)(c % 3);
     }
     must(t->ops->reserve(t, k->room, &err), &err);
+    t->relative = k->relative;
     must(t->ops->data(t, &k->sets, mean, scale, train_vectors, &err), &err);
     must(t->ops->put(t, NET_THETA, k->theta, &err), &err);
     return t;
@@ -1124,7 +1136,8 @@ int main(int argc, char **argv) {
                                {.name = "odd, context", .s = odd, .B = 4, .n = 6, .context = 1},
                                CONTEXT("odd mean, context", odd_mean, 5, few_sizes),
                                MIXED("relative", relative, 6, wide_sizes),
-                               CONTEXT("relative, context", relative, 5, some_sizes)};
+                               CONTEXT("relative, context", relative, 5, some_sizes),
+                               GIVEN("relative, given", relative, 5, some_sizes)};
     const test_case mixed_more[] = {MIXED("odd", odd, 128, wide_sizes),
                                     MIXED("odd mean", odd_mean, 100, some_sizes),
                                     MIXED("odd", odd, 6, large_sizes),

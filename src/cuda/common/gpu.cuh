@@ -167,6 +167,7 @@ struct gpu {
     const onet_sets *sets;
     uint64_t *start;
     float *items;
+    float *relative; /* [items, width]; NULL: made from the items */
     int32_t *word, *order_all;
     float *table;                                             /* [words, width] */
     float *vectors, *vectors_m, *vectors_v, *vectors_average; /* only when trained */

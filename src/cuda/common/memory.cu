@@ -300,6 +300,7 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
         a.used = 0;
         a.place(s->start, sets->count + 1);
         a.place(s->items, sets->word ? 0 : items * d);
+        a.place(s->relative, t->relative ? items * d : 0);
         a.place(s->word, sets->word ? items : 0);
         a.place(s->order_all, items);
         a.place(s->table, words);
@@ -312,10 +313,12 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
         a.base = (unsigned char *)s->dataset;
     }
     if (!sets->word) s->word = nullptr;
+    if (!t->relative) s->relative = nullptr;
     onet_status status = upload(s, s->start, sets->start, (sets->count + 1) * sizeof *s->start, err);
     if (!status && sets->word) status = upload(s, s->word, sets->word, items * sizeof *s->word, err);
     if (!status && sets->word) status = upload(s, s->table, sets->words->vectors, words * sizeof(float), err);
     if (!status && !sets->word) status = upload(s, s->items, sets->items, items * d * sizeof(float), err);
+    if (!status && t->relative) status = upload(s, s->relative, t->relative, items * d * sizeof(float), err);
     if (!status) status = upload(s, s->order_all, sets->order, items * sizeof *s->order_all, err);
     float *both = (float *)malloc(2 * (size_t)d * sizeof(float));
     if (!both) return fail_memory(err, "the features' mean and scale");

@@ -206,6 +206,7 @@ void gpu_head(gpu *s) {
 struct take_args {
     int n, d, ldx, R;
     bool relative;
+    const float *given;      /* [items of the data, d]: their relative features; NULL: to be made here */
     const set_place *places; /* where the batch has several sizes, as the next three: */
     const int32_t *slot;     /* [R]: row, within its set, of an item; NULL: item i is row i */
     int2 *row_at;            /* [R] */
@@ -264,7 +265,13 @@ __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p,
             p.word ? p.vectors[(size_t)p.word[from + item] * p.d + c] : p.items[(from + item) * p.d + c];
         p.x[(row + (slot ? slot[item] : item)) * p.ldx + c] = (v - p.mean[c]) * p.scale[c];
     }
-    if (p.relative) {
+    if (p.given) {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < at.n * p.d; i += 128) {
+            int item = i / p.d, c = i - item * p.d;
+            p.x[(row + (slot ? slot[item] : item)) * p.ldx + p.d + c] = p.given[from * p.d + i];
+        }
+    } else if (p.relative) {
         __syncthreads();
 #pragma unroll 1
         for (int c = threadIdx.x / 32; c < p.d; c += 4)
@@ -283,6 +290,7 @@ void gpu_take(gpu *s) {
                    .ldx = s->D,
                    .R = (int)s->here.items,
                    .relative = sh->s.relative != 0,
+                   .given = s->relative,
                    .places = x ? x->places : nullptr,
                    .slot = x ? x->slot : nullptr,
                    .row_at = s->row_at,
