@@ -8,6 +8,7 @@
 
 #include "base/world.h"
 #include "context_help.h"
+#include "data/columns.h"
 #include "data/sets.h"
 #include "decode/orderer.h"
 #include "model/model.h"
@@ -154,6 +155,20 @@ static training training_of(const onet_sets *sets) {
     return t;
 }
 
+/* Names, the set's and rank's columns, and what stands for missing values. */
+static void name_features(onet_sets *sets) {
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    const float fill[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    onet_columns *c;
+    onet_error err;
+    if (sets->word) return;
+    assert_true(sets->width <= 8);
+    assert_int_equal(onet_columns_new(&c, sets->width, names, "team", "place", &err), ONET_OK);
+    assert_int_equal(columns_take_missing(c, ONET_MISSING_MEAN, fill, NULL, &err), ONET_OK);
+    assert_int_equal(onet_sets_set_columns(sets, c, &err), ONET_OK);
+    onet_columns_free(c);
+}
+
 static void trains_the_same(void **state) {
     (void)state;
     for (int kind = 0; kind < 6; kind++) { /* from 4 on with context items */
@@ -161,6 +176,7 @@ static void trains_the_same(void **state) {
         onet_sets *sets = number_sets(200, as_words, 1);
         assert_non_null(sets);
         if (kind >= 4) give_context(sets, 3);
+        name_features(sets);
         training t = training_of(sets);
         if (kind >= 2) {
             t.o.drop = 0.5;
@@ -177,6 +193,12 @@ static void trains_the_same(void **state) {
                 size_t total = alone->sh.total;
                 assert_true(relative_difference(alone->theta, t.model[k]->theta, total) < 1e-4);
                 assert_memory_equal(t.model[0]->theta, t.model[k]->theta, total * sizeof(float));
+                char sum[65], first[65];
+                onet_model_checksum(t.model[k], sum);
+                onet_model_checksum(t.model[0], first);
+                assert_string_equal(sum, first); /* with the names of the features */
+                if (!as_words)
+                    assert_string_equal(onet_columns_rank(onet_model_columns(t.model[k])), "place");
                 size_t statistics = total - alone->sh.trained;
                 bool sized = t.o.batches == ONET_BATCHES_ONE_SIZE;
                 assert_true(alone->sized == sized && t.model[k]->sized == sized);

@@ -19,10 +19,18 @@ bool json_array_begins(const char *line, size_t length) {
     return line == end || strchr("{[]", *line);
 }
 
-void json_array_open(json_array *a, const char *line, size_t length, long number) {
-    *a = (json_array){.open = true, .at = line, .end = line + length, .line = number};
-    while (*a->at != '[') a->at++;
-    a->at++;
+static onet_status take_line(json_array *a, const char *line, size_t length, onet_error *err) {
+    if (!array_reserve(&a->copy, &a->copy_room, length + 1, 1)) return fail_memory(err, "a line of text");
+    memcpy(a->copy, line, length);
+    a->at = a->copy;
+    a->end = a->copy + length;
+    return ONET_OK;
+}
+
+onet_status json_array_open(json_array *a, const char *line, size_t length, long number, onet_error *err) {
+    const char *behind = (const char *)memchr(line, '[', length) + 1;
+    *a = (json_array){.open = true, .line = number};
+    return take_line(a, behind, length - (size_t)(behind - line), err);
 }
 
 /* More of the input; *more is false at its end. */
@@ -31,9 +39,8 @@ static onet_status next_line(json_array *a, input *in, bool *more, onet_error *e
     size_t length;
     onet_status status = input_line(in, &line, &length, &a->line, err);
     *more = !status && line;
-    a->at = *more ? line : NULL;
-    a->end = *more ? line + length : NULL;
-    return status;
+    a->at = a->end = NULL;
+    return *more ? take_line(a, line, length, err) : status;
 }
 
 static onet_status not_closed(const input *in, const json_array *a, onet_error *err) {
@@ -133,5 +140,6 @@ onet_status json_array_next(json_array *a, input *in, size_t limit, bool *end, o
 
 void json_array_free(json_array *a) {
     free(a->text);
+    free(a->copy);
     *a = (json_array){0};
 }

@@ -9,7 +9,9 @@
 
 typedef struct json_array {
     bool open, ended;
-    const char *at, *end; /* what is left of the line at hand */
+    char *copy; /* of the line at hand: the input's own may move between two sets */
+    size_t copy_room;
+    const char *at, *end; /* what is left of it */
     long line;            /* its number */
     /* The object that was read last: without the line breaks. */
     char *text;
@@ -20,7 +22,7 @@ typedef struct json_array {
 /* Whether a line begins an array of sets. */
 bool json_array_begins(const char *line, size_t length);
 /* Goes on with that line, number `number` of the input. */
-void json_array_open(json_array *a, const char *line, size_t length, long number);
+onet_status json_array_open(json_array *a, const char *line, size_t length, long number, onet_error *err);
 /* The next object; *end: there is none. limit: bytes that one may take. */
 onet_status json_array_next(json_array *a, input *in, size_t limit, bool *end, onet_error *err);
 void json_array_free(json_array *a);

@@ -195,8 +195,8 @@ static onet_status next_line(reader *in, record *r, int *end, onet_error *err) {
     bool first = !in->looked;
     in->looked = true;
     if (first && in->format->format == ONET_FORMAT_JSONL && json_array_begins(line, length)) {
-        json_array_open(&in->array, line, length, number);
-        return next_object(in, r, end, err);
+        status = json_array_open(&in->array, line, length, number, err);
+        return status ? status : next_object(in, r, end, err);
     }
     return parse(in, r, line, length, number, err);
 }
