@@ -69,6 +69,7 @@ static onet_status append(eval_sets *e, onet_record *r, const onet_reader *in,
         return fail_memory(err, "the names of the sets");
     onet_status status = s ? ONET_OK : read_features(e, r, err);
     if (!status) status = copy_text(r, "id", &id, err);
+    if (status == ONET_BAD && onet_record_format(r) != ONET_FORMAT_JSONL) status = ONET_OK; /* ids of items */
     if (!status && !id && onet_record_format(r) != ONET_FORMAT_JSONL) /* a table names its sets */
         status = copy_text(r, set_column(options), &id, err);
     if (!status && group) status = copy_text(r, group, &name, err);
