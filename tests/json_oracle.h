@@ -4,7 +4,9 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* What jsonl_parse must return for a line, according to jansson: 1 a set, 0 not a set, -1 undecided. */
 static inline int json_oracle(const char *line, size_t length, json_t **set) {
@@ -13,21 +15,28 @@ static inline int json_oracle(const char *line, size_t length, json_t **set) {
     if (!*set) {
         /* Numbers that are passed through are not looked at; nested objects may have a key twice. */
         enum json_error_code code = json_error_code(&error);
+        if (memmem(line, length, "NaN", 3)) return -1; /* a missing value, which is no JSON */
         return code == json_error_numeric_overflow || code == json_error_duplicate_key ? -1 : 0;
     }
     json_t *items = json_object_get(*set, "items"), *first = json_array_get(items, 0);
     size_t width = json_array_size(first);
     if (!json_array_size(items)) return 0;
+    if (json_is_object(first)) return -1; /* tests/test_columns.c */
     for (size_t i = 0; i < json_array_size(items); i++) {
         json_t *item = json_array_get(items, i);
+        bool number = json_is_real(item) || json_is_null(item); /* null: a missing value */
+        if (number && (json_is_real(first) || json_is_null(first))) {
+            if (json_is_real(item) && fabs(json_real_value(item)) >= 0x1.ffffffp127) return 0;
+            continue;
+        }
         if (json_typeof(item) != json_typeof(first)) return 0;
         if (json_is_string(item) && !json_string_length(item)) return 0;
-        if (json_is_real(item) && fabs(json_real_value(item)) >= 0x1.ffffffp127) return 0;
-        if (!json_is_array(item) && !json_is_string(item) && !json_is_real(item)) return 0;
+        if (!json_is_array(item) && !json_is_string(item)) return 0;
         if (json_is_array(item) && (!width || json_array_size(item) != width)) return 0;
         for (size_t j = 0; j < json_array_size(item); j++)
-            if (!json_is_real(json_array_get(item, j)) ||
-                fabs(json_real_value(json_array_get(item, j))) >= 0x1.ffffffp127)
+            if (!json_is_null(json_array_get(item, j)) &&
+                (!json_is_real(json_array_get(item, j)) ||
+                 fabs(json_real_value(json_array_get(item, j))) >= 0x1.ffffffp127))
                 return 0;
     }
     size_t n = json_array_size(items);
