@@ -28,15 +28,17 @@ ifdef WERROR
 WARN      += -Werror
 endif
 CPPFLAGS  += -Iinclude -Isrc -D_GNU_SOURCE
+# Only src/pages includes libxml2.
+$(B)/src/pages/%.o $(B)/src/cli/cmd_pages_%.o $(B)/src/cli/pages.o $(B)/src/show/pages.o $(B)/tests/test_pages_% $(B)/fuzz/replay_pages: CPPFLAGS += -I/usr/include/libxml2
 # -ffp-contract=off: the plain kernels give the same bits with gcc and clang; fused multiply-adds are written out.
 CFLAGS    ?= $(OPT) -g
 ALLCFLAGS  = -std=c11 -fPIC -fvisibility=hidden -pthread -ffp-contract=off $(WARN) $(CFLAGS) $(SAN)
 LIB_LIBS  := -lz -llzma -lutf8proc -lm -ldl -pthread
-CLI_LIBS  := -ljansson -lcairo -lmicrohttpd
+CLI_LIBS  := -ljansson -lcairo -lmicrohttpd -lxml2
 
 # The folders in the order in which data flows through them.
 LIB_DIRS  := base data words model kernels train decode evaluate tsp
-CLI_DIRS  := sentences tours show serve cli
+CLI_DIRS  := sentences tours pages show serve cli
 LIB_SRC   := $(foreach d,$(LIB_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 CLI_SRC   := $(foreach d,$(CLI_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)

@@ -1,0 +1,153 @@
+/* ordernet pages check: the pages whose given order the model finds most improbable. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/pages.h"
+
+typedef struct check_values {
+    pages_values pages;
+    int most;
+} check_values;
+
+static void defaults(void *values) {
+    check_values *v = values;
+    pages_defaults(&v->pages);
+    v->most = 50;
+}
+
+typedef struct checked {
+    const page_file *file;
+    page *page;
+    double logprob; /* of the given order, per region */
+    int first;      /* the first place at which the found order is another; -1: none */
+} checked;
+
+static int by_logprob(const void *a, const void *b) {
+    const checked *x = a, *y = b;
+    return x->logprob != y->logprob ? (x->logprob > y->logprob) - (x->logprob < y->logprob)
+                                    : strcmp(x->page->id, y->page->id);
+}
+
+/* The name of a region: its id, or where it stands in the file. */
+static const char *name_of(const page_region *r, char text[64]) {
+    if (*r->id)
+        snprintf(text, 64, "%s", r->id);
+    else
+        snprintf(text, 64, "line %ld", r->line);
+    return text;
+}
+
+static onet_status check(const check_values *v, const pages_net *net, const pages_read *read,
+                         onet_error *err) {
+    size_t all = 0, count = 0, same = 0;
+    for (size_t i = 0; i < read->count; i++) all += read->files[i].count;
+    checked *list = array_new(all + 1, sizeof *list);
+    page **pages = array_new(all + 1, sizeof *pages);
+    double *logprob = array_new(all + 1, sizeof *logprob);
+    onet_status status = list && pages && logprob ? ONET_OK : fail_memory(err, "the pages");
+    for (size_t i = 0; i < read->count && !status; i++)
+        for (size_t k = 0; k < read->files[i].count; k++) {
+            page *p = &read->files[i].pages[k];
+            if (!p->ordered || p->placed < 2) continue;
+            list[count] = (checked){.file = &read->files[i], .page = p, .first = -1};
+            pages[count++] = p;
+        }
+    if (!status && !count)
+        status = fail(err, ONET_BAD, "no page has an order of two regions or more to check");
+    if (!status) status = pages_score(net, v->pages.rtl, pages, count, logprob, NULL, err);
+    if (!status) status = pages_order(net, 0, v->pages.rtl, pages, count, NULL, err);
+    for (size_t i = 0; i < count && !status; i++) {
+        const page *p = pages[i];
+        list[i].logprob = logprob[i] / p->placed;
+        for (int k = 0; k < p->count; k++) {
+            const page_region *r = &p->regions[k];
+            if (r->placed && r->given != r->found && (list[i].first < 0 || r->given < list[i].first))
+                list[i].first = r->given;
+        }
+        same += list[i].first < 0;
+    }
+    if (!status) {
+        qsort(list, count, sizeof *list, by_logprob);
+        char text[128];
+        pages_describe(pages, count, text, sizeof text);
+        printf("%s; the model finds the same order on %zu page%s\n", text, same, same == 1 ? "" : "s");
+        printf("%12s  %s\n", "per region", "page, and where the model begins to disagree");
+    }
+    int printed = 0;
+    for (size_t i = 0; i < count && !status && (!v->most || printed < v->most); i++) {
+        const checked *c = &list[i];
+        if (c->first < 0) continue;
+        const page_region *given = NULL, *found = NULL;
+        for (int k = 0; k < c->page->count; k++) {
+            const page_region *r = &c->page->regions[k];
+            if (r->placed && r->given == c->first) given = r;
+            if (r->placed && r->found == c->first) found = r;
+        }
+        char one[64], other[64];
+        printf("%12.3f  %s: place %d of %d has %s, where the model has %s\n", c->logprob, c->page->id,
+               c->first + 1, c->page->placed, name_of(given, one), name_of(found, other));
+        printed++;
+    }
+    free(list);
+    free(pages);
+    free(logprob);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    check_values *v = values;
+    page_paths paths = {0};
+    pages_net net = {0};
+    pages_read read = {0};
+    pool *threads = NULL;
+    onet_status status = page_paths_find(&paths, count, operands, err);
+    if (!status) status = pages_net_open(&net, &v->pages, err);
+    if (!status && !(threads = pool_new(v->pages.order.threads))) status = fail_memory(err, "the threads");
+    if (!status) status = pages_read_files(&read, threads, &paths, 0, paths.count, &v->pages, true, err);
+    size_t bad = read.bad;
+    if (!status) status = check(v, &net, &read, err);
+    if (!status && bad)
+        status =
+            fail(err, ONET_BAD, "%zu of %zu files could not be read; they are named above", bad, paths.count);
+    pages_read_free(&read);
+    pool_free(threads);
+    pages_net_close(&net);
+    page_paths_free(&paths);
+    return status;
+}
+
+#define AT(field) offsetof(check_values, field)
+
+static const option options[] = {
+    {.name = "most",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .high = 1e9,
+     .field = AT(most),
+     .help = "Pages listed at most; 0 lists all."},
+    OPTIONS_PAGES(AT(pages)),
+    {0},
+};
+
+const command cmd_pages_check = {
+    .name = "pages check",
+    .summary = "List pages whose reading order looks wrong",
+    .operands = "FILE|DIR ...",
+    .least = 1,
+    .most = -1,
+    .about =
+        "Lists the pages whose given order the model finds improbable, the most improbable first: the "
+        "log-probability of the given order per region, and the first place at which the model would read "
+        "another region. Pages on which the model finds the given order are not listed.",
+    .examples = "ordernet pages check corrected\n"
+                "ordernet pages check --model mine.safetensors --most 20 export/page",
+    .options = options,
+    .size = sizeof(check_values),
+    .defaults = defaults,
+    .run = run,
+};

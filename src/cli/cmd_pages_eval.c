@@ -1,0 +1,216 @@
+/* ordernet pages eval: how well the network and the rules find the orders that files give. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/choice.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/pages.h"
+#include "cli/report.h"
+#include "pages/features.h"
+
+typedef struct eval_values {
+    pages_values pages;
+    int rules_only;
+} eval_values;
+
+static void defaults(void *values) {
+    eval_values *v = values;
+    pages_defaults(&v->pages);
+}
+
+enum { METHODS = 1 + PAGE_RULES, SIZES = 5 };
+
+typedef struct evaluation {
+    page **pages;
+    size_t count;
+    onet_set_measure *each[METHODS]; /* [count] */
+} evaluation;
+
+/* The measures of the found orders. */
+static onet_status measure(evaluation *e, int method, onet_error *err) {
+    onet_sets *sets = NULL;
+    size_t most = 1;
+    onet_status status = ONET_OK;
+    e->each[method] = array_new(e->count + 1, sizeof **e->each);
+    for (size_t i = 0; i < e->count; i++)
+        if ((size_t)e->pages[i]->placed > most) most = (size_t)e->pages[i]->placed;
+    int32_t *order = array_new(most, sizeof *order), *item = array_new(most, sizeof *item);
+    double logprob = 0;
+    if (!e->each[method] || !order || !item) status = fail_memory(err, "the measures");
+    for (size_t i = 0; i < e->count && !status; i++) {
+        const page *p = e->pages[i];
+        onet_answer answer = {.found = 1, .order = order, .logprob = &logprob};
+        status = onet_sets_new(&sets, 0, err);
+        if (!status) status = page_append(sets, p, true, err);
+        int n = 0;
+        for (int k = 0; k < p->count && !status; k++)
+            if (p->regions[k].placed) order[p->regions[k].found] = n++;
+        if (!status) status = onet_measure_each(&e->each[method][i], sets, &answer, NULL, err);
+        onet_sets_free(sets);
+        sets = NULL;
+    }
+    free(order);
+    free(item);
+    return status;
+}
+
+/* A line of a table: the measure of some pages for each method. */
+static void print_line(const evaluation *e, const report_measure *m, const char *name, const size_t *which,
+                       size_t count) {
+    printf("%-24.24s %6zu", name, count);
+    for (int method = 0; method < METHODS; method++) {
+        if (!e->each[method]) continue;
+        onet_report report;
+        onet_measure_mean(&report, e->each[method], which, count);
+        const onet_measure *x = report_measure_of(&report, m);
+        double scale = m->share ? 100 : 1;
+        char text[64];
+        snprintf(text, sizeof text, m->share ? "%.1f [%.1f, %.1f]" : "%.3f [%.3f, %.3f]", scale * x->mean,
+                 scale * x->low, scale * x->high);
+        printf("  %20s", isnan(x->mean) ? "-" : text);
+    }
+    printf("\n");
+}
+
+static int by_source(const void *a, const void *b, void *context) {
+    const evaluation *e = context;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    int order = strcmp(e->pages[x]->source, e->pages[y]->source);
+    return order ? order : (x > y) - (x < y);
+}
+
+static onet_status print_tables(evaluation *e, onet_error *err) {
+    static const struct {
+        const char *name;
+        int least, most;
+    } sizes[SIZES] = {{"2 to 5 regions", 2, 5},
+                      {"6 to 10", 6, 10},
+                      {"11 to 20", 11, 20},
+                      {"21 to 50", 21, 50},
+                      {"51 or more", 51, 1 << 30}};
+    static const char *const wanted[] = {"neighbours", "exact", "tau"};
+    size_t *which = array_new(e->count + 1, sizeof *which);
+    if (!which) return fail_memory(err, "the measures");
+    for (size_t w = 0; w < 3; w++) {
+        const report_measure *m = NULL;
+        for (int k = 0; k < REPORT_MEASURES; k++)
+            if (!strcmp(report_measures[k].key, wanted[w])) m = &report_measures[k];
+        if (!m) continue;
+        printf("\n%-24s %6s", m->name, "pages");
+        for (int method = 0; method < METHODS; method++)
+            if (e->each[method])
+                printf("  %20s", method ? choice_name(page_rules(), method - 1) : "OrderNet");
+        printf("\n");
+        print_line(e, m, "all", NULL, e->count);
+        for (size_t i = 0; i < e->count; i++) which[i] = i;
+        qsort_r(which, e->count, sizeof *which, by_source, e);
+        size_t groups = 0;
+        for (size_t i = 0, end; i < e->count; i = end) {
+            const char *source = e->pages[which[i]]->source;
+            for (end = i; end < e->count && !strcmp(e->pages[which[end]]->source, source);) end++;
+            groups += end - i < e->count;
+            if (end - i < e->count) print_line(e, m, source, which + i, end - i);
+        }
+        for (int s = 0; s < SIZES; s++) {
+            size_t count = 0;
+            for (size_t i = 0; i < e->count; i++)
+                if (e->pages[i]->placed >= sizes[s].least && e->pages[i]->placed <= sizes[s].most)
+                    which[count++] = i;
+            if (count) print_line(e, m, sizes[s].name, which, count);
+        }
+    }
+    free(which);
+    return ONET_OK;
+}
+
+static onet_status evaluate(const eval_values *v, const pages_net *net, pages_read *read, onet_error *err) {
+    evaluation e = {0};
+    size_t all = 0, without = 0;
+    for (size_t i = 0; i < read->count; i++) all += read->files[i].count;
+    e.pages = array_new(all + 1, sizeof *e.pages);
+    onet_status status = e.pages ? ONET_OK : fail_memory(err, "the pages");
+    for (size_t i = 0; i < read->count && !status; i++)
+        for (size_t k = 0; k < read->files[i].count; k++) {
+            page *p = &read->files[i].pages[k];
+            if (p->ordered && p->placed > 1)
+                e.pages[e.count++] = p;
+            else
+                without++;
+        }
+    if (!status && !e.count)
+        status = fail(err, ONET_BAD, "no page has an order of two regions or more to compare with");
+    for (int method = v->rules_only ? 1 : 0; method < METHODS && !status; method++) {
+        status = pages_order(method ? NULL : net, (page_rule)(method - 1), v->pages.rtl, e.pages, e.count,
+                             NULL, err);
+        if (!status) status = measure(&e, method, err);
+    }
+    if (!status) {
+        char text[128];
+        pages_describe(e.pages, e.count, text, sizeof text);
+        printf("%s", text);
+        if (without) printf("; %zu without an order of two regions or more left out", without);
+        printf("; means with 95%% intervals\n");
+        status = print_tables(&e, err);
+    }
+    for (int method = 0; method < METHODS; method++) free(e.each[method]);
+    free(e.pages);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    eval_values *v = values;
+    page_paths paths = {0};
+    pages_net net = {0};
+    pages_read read = {0};
+    pool *threads = NULL;
+    size_t bad = 0;
+    onet_status status = page_paths_find(&paths, count, operands, err);
+    if (!status && !v->rules_only) status = pages_net_open(&net, &v->pages, err);
+    if (!status && !(threads = pool_new(v->pages.order.threads))) status = fail_memory(err, "the threads");
+    if (!status) status = pages_read_files(&read, threads, &paths, 0, paths.count, &v->pages, false, err);
+    bad = read.bad;
+    if (!status) status = evaluate(v, &net, &read, err);
+    if (!status && bad)
+        status =
+            fail(err, ONET_BAD, "%zu of %zu files could not be read; they are named above", bad, paths.count);
+    pages_read_free(&read);
+    pool_free(threads);
+    pages_net_close(&net);
+    page_paths_free(&paths);
+    return status;
+}
+
+#define AT(field) offsetof(eval_values, field)
+
+static const option options[] = {
+    {.name = "rules-only",
+     .kind = OPTION_FLAG,
+     .field = AT(rules_only),
+     .help = "Measure the rules alone, without a model."},
+    OPTIONS_PAGES(AT(pages)),
+    {0},
+};
+
+const command cmd_pages_eval = {
+    .name = "pages eval",
+    .summary = "Measure found reading orders against given ones",
+    .operands = "FILE|DIR ...",
+    .least = 1,
+    .most = -1,
+    .about =
+        "Orders pages whose order is known, by the network and by each rule, and prints how right the orders "
+        "are: "
+        "neighbours (share of regions that are followed by the right one), exact (share of pages without any "
+        "error) and Kendall's tau, for all pages, by source (the folder of a file, or the key source in JSON "
+        "Lines) and by the number of regions.",
+    .examples = "ordernet pages eval corrected\n"
+                "ordernet pages eval --model mine.safetensors corrected",
+    .options = options,
+    .size = sizeof(eval_values),
+    .defaults = defaults,
+    .run = run,
+};

@@ -1,0 +1,298 @@
+/* ordernet pages train: learns the reading order of pages from files that have one. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/draw.h"
+#include "cli/pages.h"
+#include "cli/report.h"
+#include "cli/training.h"
+#include "pages/augment.h"
+#include "pages/features.h"
+
+typedef struct train_values {
+    pages_values pages;
+    onet_train_options options;
+    const char *from;
+    double holdout; /* share of the documents, in percent */
+    int copies,
+        small_copies; /* variants of each page, with over SMALL regions and with fewer; -1: by default */
+    int epochs;       /* 0: by default */
+    double rate;      /* 0: by default */
+} train_values;
+
+enum { SMALL = 12 };
+
+static void defaults(void *values) {
+    train_values *v = values;
+    pages_defaults(&v->pages);
+    onet_train_defaults(&v->options, sizeof v->options);
+    v->holdout = 20;
+    v->copies = v->small_copies = -1;
+}
+
+/* From random weights, or from a model: how many epochs at which rate (experiments/pages). */
+static onet_status choose_options(train_values *v, const onet_model *from, onet_error *err) {
+    onet_train_options *o = &v->options;
+    onet_status status = onet_settings_preset(&o->settings, "default", err);
+    o->settings.pool = ONET_POOL_MAX;
+    o->settings.width = 0;
+    o->schedule = ONET_COSINE;
+    o->epochs = v->epochs ? v->epochs : from ? 10 : 20;
+    o->learning_rate = v->rate > 0 ? v->rate : from ? 1e-3 : 5e-3;
+    o->from = from;
+    o->threads = v->pages.order.threads;
+    o->device = "cpu";
+    if (v->copies < 0) v->copies = from ? 15 : 4;
+    if (v->small_copies < 0) v->small_copies = from ? 4 : 0;
+    return status;
+}
+
+typedef struct division {
+    page **train, **valid;
+    size_t train_count, valid_count;
+} division;
+
+/* Holds out whole documents: a page is like the others of its book or issue, so that a page held out alone
+ * would flatter the model. */
+static onet_status divide(division *d, page **pages, size_t count, const train_values *v, onet_error *err) {
+    size_t *document = array_new(count + 1, sizeof *document), *place = NULL;
+    d->train = array_new(count + 1, sizeof *d->train);
+    d->valid = array_new(count + 1, sizeof *d->valid);
+    if (!document || !d->train || !d->valid) {
+        free(document);
+        return fail_memory(err, "the pages");
+    }
+    size_t documents = pages_documents(pages, count, document), out = 0;
+    if (v->holdout > 0) out = (size_t)fmax(1, floor(v->holdout / 100 * (double)documents + 0.5));
+    onet_status status = ONET_OK;
+    if (documents < 2) out = 0; /* nothing to learn from would remain */
+    if (documents) status = pick_places(&place, documents, v->options.seed, err);
+    for (size_t i = 0; i < count && !status; i++)
+        if (place[document[i]] < out)
+            d->valid[d->valid_count++] = pages[i];
+        else
+            d->train[d->train_count++] = pages[i];
+    free(place);
+    free(document);
+    return status;
+}
+
+static onet_status make_sets(onet_sets **sets, page **pages, size_t count, const train_values *v,
+                             bool variants, onet_error *err) {
+    onet_status status = onet_sets_new(sets, page_feature_count(), err);
+    for (size_t i = 0; i < count && !status; i++) {
+        const page *p = pages[i];
+        rng r;
+        rng_seed(&r, v->options.seed, i);
+        status = page_append(*sets, p, true, err);
+        int copies = !variants ? 0 : p->placed > SMALL ? v->copies : v->small_copies;
+        for (int k = 0; k < copies && !status; k++) {
+            page other;
+            status = page_variant(&other, p, &r, err);
+            if (!status && other.placed > 1) status = page_append(*sets, &other, true, err);
+            page_free(&other);
+        }
+    }
+    return status;
+}
+
+/* How good the model is on the documents held out. */
+static onet_status report_valid(const train_values *v, const onet_model *model, const division *d,
+                                onet_error *err) {
+    pages_net net;
+    size_t exact = 0;
+    double neighbours = 0;
+    onet_status status = pages_net_with(&net, model, &v->pages, err);
+    if (!status) status = pages_order(&net, 0, v->pages.rtl, d->valid, d->valid_count, NULL, err);
+    for (size_t i = 0; i < d->valid_count && !status; i++) {
+        const page *p = d->valid[i];
+        int right = 0, same = 0;
+        int32_t *given = array_new((size_t)p->placed, sizeof *given);
+        if (!given) {
+            status = fail_memory(err, "the orders");
+            break;
+        }
+        page_order_of(p, false, given);
+        for (int k = 0; k < p->placed; k++) {
+            same += p->regions[given[k]].found == k;
+            right += k && p->regions[given[k]].found == p->regions[given[k - 1]].found + 1;
+        }
+        exact += same == p->placed;
+        neighbours += (double)right / (p->placed - 1);
+        free(given);
+    }
+    if (!status)
+        printf("documents held out: neighbours right %.1f%%, exact %.1f%% of %zu pages; 'ordernet pages "
+               "eval' has more\n",
+               100 * neighbours / (double)d->valid_count, 100 * (double)exact / (double)d->valid_count,
+               d->valid_count);
+    pages_net_close(&net);
+    return status;
+}
+
+static onet_status learn(train_values *v, page **pages, size_t count, size_t left_out, onet_error *err) {
+    division d = {0};
+    onet_sets *train = NULL, *valid = NULL;
+    onet_model *model = NULL;
+    training t = {0};
+    char text[128];
+    for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
+    onet_status status = divide(&d, pages, count, v, err);
+    if (!status && !v->pages.quiet) {
+        pages_describe(pages, count, text, sizeof text);
+        printf("%s", text);
+        if (left_out) printf("; %zu pages without an order of two regions or more left out", left_out);
+        pages_describe(d.valid, d.valid_count, text, sizeof text);
+        printf("\nheld out: %s\n", d.valid_count ? text : "nothing, there is only one document");
+        fflush(stdout);
+    }
+    if (!status) status = make_sets(&train, d.train, d.train_count, v, true, err);
+    if (!status && d.valid_count) status = make_sets(&valid, d.valid, d.valid_count, v, false, err);
+    if (!status) status = training_run(&t, &model, train, valid, &v->options, v->pages.quiet, err);
+    for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
+    if (status == ONET_INTERRUPTED) fail(err, status, "interrupted; the model was not written");
+    if (!status && !v->pages.quiet) {
+        training_summarise(&t, &v->options, model);
+        if (d.valid_count) status = report_valid(v, model, &d, err);
+    }
+    onet_sets_free(train);
+    onet_sets_free(valid);
+    onet_model_free(model);
+    free(d.train);
+    free(d.valid);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    train_values *v = values;
+    page_paths paths = {0};
+    pages_read read = {0};
+    pool *threads = NULL;
+    onet_model *from = NULL;
+    page **pages = NULL;
+    size_t all = 0, used = 0;
+    onet_status status = output_possible(v->options.model_path, err);
+    if (!status && v->from) status = onet_model_load(&from, v->from, err);
+    if (!status && from) status = pages_model_check(from, v->from, err);
+    if (!status) status = choose_options(v, from, err);
+    if (!status) status = page_paths_find(&paths, count, operands, err);
+    if (!status && !(threads = pool_new(v->pages.order.threads))) status = fail_memory(err, "the threads");
+    if (!status) status = pages_read_files(&read, threads, &paths, 0, paths.count, &v->pages, true, err);
+    size_t bad = read.bad;
+    for (size_t i = 0; i < read.count; i++) all += read.files[i].count;
+    if (!status && !(pages = array_new(all + 1, sizeof *pages))) status = fail_memory(err, "the pages");
+    for (size_t i = 0; i < read.count && !status; i++)
+        for (size_t k = 0; k < read.files[i].count; k++)
+            if (read.files[i].pages[k].ordered && read.files[i].pages[k].placed > 1)
+                pages[used++] = &read.files[i].pages[k];
+    if (!status && !used)
+        status = fail(err, ONET_BAD, "no page has an order of two regions or more to learn from");
+    if (!status) status = learn(v, pages, used, all - used, err);
+    if (!status && bad)
+        status =
+            fail(err, ONET_BAD, "%zu of %zu files could not be read; they are named above", bad, paths.count);
+    free(pages);
+    pages_read_free(&read);
+    pool_free(threads);
+    onet_model_free(from);
+    page_paths_free(&paths);
+    return status;
+}
+
+#define AT(field) offsetof(train_values, field)
+
+static const option options[] = {
+    {.name = "model",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .required = true,
+     .field = AT(options.model_path),
+     .help = "Where the model is written."},
+    {.name = "from",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(from),
+     .help = "Begin with this model, such as the shipped models/pages.safetensors: for a few dozen pages."},
+    {.name = "holdout",
+     .kind = OPTION_DOUBLE,
+     .argument = "PERCENT",
+     .high = 90,
+     .field = AT(holdout),
+     .help = "Share of the documents that is kept for validation; 0 keeps none."},
+    {.name = "epochs",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 1,
+     .high = 100000,
+     .field = AT(epochs),
+     .default_text = "20; with --from 10",
+     .help = "Passes over the pages and their variants."},
+    {.name = "learning-rate",
+     .kind = OPTION_DOUBLE,
+     .argument = "X",
+     .low = 1e-9,
+     .high = 1,
+     .field = AT(rate),
+     .default_text = "0.005; with --from 0.001",
+     .help = "Adam's step."},
+    {.name = "variants",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .high = 1000,
+     .field = AT(copies),
+     .default_text = "4; with --from 15",
+     .help = "Variants made of each page of over 12 regions: parts of it, other segmentations, askew, ..."},
+    {.name = "small-variants",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .high = 1000,
+     .field = AT(small_copies),
+     .default_text = "0; with --from 4",
+     .help = "The same for smaller pages."},
+    {.name = "seed",
+     .kind = OPTION_U64,
+     .argument = "N",
+     .field = AT(options.seed),
+     .help = "First weights, variants and the documents held out follow from it."},
+    {.name = "types",
+     .kind = OPTION_STRING,
+     .argument = "A,B,...",
+     .field = AT(pages.types),
+     .default_text = "as the file has it",
+     .help = "Types of the regions that belong into the order, as in 'ordernet pages order'."},
+    {.name = "direction",
+     .kind = OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = page_directions,
+     .field = AT(pages.rtl),
+     .help = "Direction in which lines and columns are read."},
+    OPTION_THREADS(AT(pages.order.threads)),
+    OPTION_QUIET(AT(pages.quiet)),
+    {0},
+};
+
+const command cmd_pages_train = {
+    .name = "pages train",
+    .summary = "Learn reading orders from corrected pages",
+    .operands = "FILE|DIR ...",
+    .least = 1,
+    .most = -1,
+    .about = "Learns from the pages of the files that have a reading order. Whole documents are held out to "
+             "measure the "
+             "model: pages whose names differ only in their last number are of one document. With --from a "
+             "few dozen "
+             "pages of a title teach its style to a model that knows others.",
+    .examples = "ordernet pages train corrected --from models/pages.safetensors --model mine.safetensors\n"
+                "ordernet pages train pages.jsonl --model pages.safetensors",
+    .options = options,
+    .size = sizeof(train_values),
+    .defaults = defaults,
+    .run = run,
+};

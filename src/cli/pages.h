@@ -1,0 +1,93 @@
+/* What the commands for pages share: the files that operands name, reading many of them at once, and finding
+ * orders by the network or by a rule. */
+#ifndef CLI_PAGES_H
+#define CLI_PAGES_H
+
+#include "base/pool.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "pages/format.h"
+#include "pages/rules.h"
+
+/* The files of the operands: files as they are, and in folders, and the folders in them, those whose names
+ * end in .xml, .hocr, .html, .json or .jsonl, by name. */
+typedef struct page_paths {
+    char **path; /* [count] */
+    char **rest; /* [count]: the path below the operand; for a file its name */
+    size_t count, room, rest_room;
+} page_paths;
+onet_status page_paths_find(page_paths *paths, int count, char **operands, onet_error *err);
+void page_paths_free(page_paths *paths);
+
+typedef struct pages_values {
+    const char *model, *types;
+    int rule, rtl; /* rule < 0: the network */
+    int quiet;
+    onet_order_options order;
+} pages_values;
+void pages_defaults(pages_values *v);
+
+const onet_choice *page_directions(void);
+
+/* The fields of the pages_values that stand at offset `at`. */
+#define OPTIONS_PAGES(at)                                                                                    \
+    {.name = "model",                                                                                        \
+     .kind = OPTION_STRING,                                                                                  \
+     .argument = "FILE",                                                                                     \
+     .field = (at) + offsetof(pages_values, model),                                                          \
+     .default_text = "the shipped pages.safetensors",                                                        \
+     .help = "A model of 'ordernet pages train'."},                                                          \
+        {.name = "types",                                                                                    \
+         .kind = OPTION_STRING,                                                                              \
+         .argument = "A,B,...",                                                                              \
+         .field = (at) + offsetof(pages_values, types),                                                      \
+         .default_text = "as the file has it",                                                               \
+         .help = "Types of the regions that belong into the order, such as text (text of any type), "        \
+                 "paragraph, heading, page-number, table, image. By default these are the regions that the " \
+                 "file's order names, and in a file without an order text and tables."},                     \
+        {.name = "direction",                                                                                \
+         .kind = OPTION_CHOICE,                                                                              \
+         .argument = "NAME",                                                                                 \
+         .choices = page_directions,                                                                         \
+         .field = (at) + offsetof(pages_values, rtl),                                                        \
+         .help = "Direction in which lines and columns are read."},                                          \
+        OPTION_THREADS((at) + offsetof(pages_values, order) + offsetof(onet_order_options, threads)),        \
+        OPTION_QUIET((at) + offsetof(pages_values, quiet))
+
+/* Files read in parallel. A file that cannot be read is named on standard error, and counted. */
+typedef struct pages_read {
+    page_file *files; /* [count]: with format NULL where the file could not be read */
+    size_t count, bad;
+} pages_read;
+/* Reads paths[from .. from + count). notes: whether to print what is odd in the files. */
+onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *paths, size_t from, size_t count,
+                             const pages_values *v, bool notes, onet_error *err);
+void pages_read_free(pages_read *r);
+
+/* The network with what it needs to order pages, or a rule. */
+typedef struct pages_net {
+    onet_model *model;
+    onet_orderer *orderer;
+} pages_net;
+onet_status pages_net_open(pages_net *net, const pages_values *v, onet_error *err);
+/* The same with a model that is there already, which stays the caller's. */
+onet_status pages_net_with(pages_net *net, const onet_model *model, const pages_values *v, onet_error *err);
+void pages_net_close(pages_net *net);
+/* Checks that a model is one for pages; path is its name. */
+onet_status pages_model_check(const onet_model *model, const char *path, onet_error *err);
+
+/* Finds an order for each page (net->orderer NULL: by the rule). Pages without placed regions stay as they
+ * are. logprob [count]: of the found order; NULL when not wanted. */
+onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
+                        double *logprob, onet_error *err);
+/* The log-probability of each page's given order; all pages must have one. step: [placed] of all pages, one
+ * after the other. */
+onet_status pages_score(const pages_net *net, bool rtl, page **pages, size_t count, double *logprob,
+                        double *step, onet_error *err);
+
+/* "N pages, N regions, N documents" */
+void pages_describe(page **pages, size_t count, char *text, size_t size);
+/* How many different documents the pages are of; number [count]: that of each page's, from 0, by name. */
+size_t pages_documents(page **pages, size_t count, size_t *number);
+
+#endif

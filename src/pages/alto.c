@@ -1,0 +1,192 @@
+/* ALTO 2 to 4: blocks and lines with HPOS, VPOS, WIDTH, HEIGHT. The order is that of the blocks in the file,
+ * or that of ReadingOrder where there is one (4.3 and newer). */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "pages/format.h"
+
+static bool number_of(const xmlNode *node, const char *name, double *value) {
+    char text[64];
+    xml_get(node, name, text, sizeof text);
+    const char *end = text + strlen(text);
+    return *text && number_scan(text, end, NUMBER_LOOSE, value) == end;
+}
+
+/* The box of an element: its own numbers, or its outline. */
+static void box_of(const xmlNode *node, page_box *box) {
+    double x, y, width, height;
+    if (number_of(node, "HPOS", &x) && number_of(node, "VPOS", &y) && number_of(node, "WIDTH", &width) &&
+        number_of(node, "HEIGHT", &height)) {
+        page_box_add(box, x, y);
+        page_box_add(box, x + width, y + height);
+        return;
+    }
+    const xmlNode *shape = xml_child(node, "Shape"), *polygon = shape ? xml_child(shape, "Polygon") : NULL;
+    double points[4] = {box->x0, box->y0, box->x1, box->y1};
+    if (polygon && xml_points(polygon, "POINTS", points))
+        *box = (page_box){points[0], points[1], points[2], points[3]};
+}
+
+static const char *block_type(const xmlNode *node) {
+    return xml_is(node, "TextBlock")          ? "paragraph"
+           : xml_is(node, "ComposedBlock")    ? "composed"
+           : xml_is(node, "Illustration")     ? "image"
+           : xml_is(node, "GraphicalElement") ? "separator"
+                                              : NULL;
+}
+
+static onet_status read_block(page_file *f, page *p, const xmlNode *node, const char *type, bool margin,
+                              onet_error *err) {
+    char id[256];
+    page_kind kind = !strcmp(type, "separator") ? KIND_SEPARATOR
+                     : !strcmp(type, "image")   ? KIND_OTHER
+                     : margin                   ? KIND_FURNITURE
+                                                : KIND_TEXT;
+    if (p->count >= PAGE_MAX_REGIONS)
+        return fail(err, ONET_BAD, "%s:%ld: the page has over %d blocks", f->path, xmlGetLineNo(node),
+                    PAGE_MAX_REGIONS);
+    page_region *r = page_add(p, xml_get(node, "ID", id, sizeof id), type, kind);
+    if (!r) return fail_memory(err, "the blocks of a page");
+    r->line = xmlGetLineNo(node);
+    r->element = (size_t)(xml_place_of(&f->xml, node) - f->xml.places);
+    r->parent = (size_t)(xml_place_of(&f->xml, node->parent) - f->xml.places);
+    box_of(node, &r->box);
+    for (const xmlNode *c = node->children; c; c = c->next) {
+        if (xml_is(node, "ComposedBlock") && c->type == XML_ELEMENT_NODE && !page_box_valid(&r->box))
+            box_of(c, &r->box);
+        if (!xml_is(node, "TextBlock") || !xml_is(c, "TextLine")) continue;
+        page_line *l = page_add_line(r);
+        if (!l) return fail_memory(err, "the lines of a page");
+        box_of(c, &l->box);
+        l->element = (size_t)(xml_place_of(&f->xml, c) - f->xml.places);
+    }
+    return ONET_OK;
+}
+
+static const xmlNode *reading_order(const page_file *f) {
+    const xmlNode *root = xmlDocGetRootElement(f->xml.doc), *found = xml_child(root, "ReadingOrder");
+    const xmlNode *layout = xml_child(root, "Layout");
+    return found || !layout ? found : xml_child(layout, "ReadingOrder");
+}
+
+static bool is_group(const xmlNode *node) {
+    return xml_is(node, "OrderedGroup") || xml_is(node, "UnorderedGroup");
+}
+
+/* The region with that id on any page; NULL: none. */
+static page_region *region_of(page_file *f, const char *id) {
+    for (size_t i = 0; i < f->count && *id; i++)
+        for (int k = 0; k < f->pages[i].count; k++)
+            if (!strcmp(f->pages[i].regions[k].id, id)) return &f->pages[i].regions[k];
+    return NULL;
+}
+
+/* Gives the blocks that are named in a group, and in the groups in it, their places. */
+static void read_group(page_file *f, const xmlNode *group, bool ordered, int *place) {
+    for (const xmlNode *c = group->children; c; c = c->next) {
+        char id[256];
+        if (is_group(c)) read_group(f, c, ordered, place);
+        if (!xml_is(c, "ElementRef")) continue;
+        page_region *r = region_of(f, xml_get(c, "REF", id, sizeof id));
+        if (!r)
+            page_file_note(f, xmlGetLineNo(c), "the reading order names '%s', which no block is called", id);
+        else if (r->listed)
+            page_file_note(f, xmlGetLineNo(c), "the reading order names '%s' twice", id);
+        else {
+            r->listed = true;
+            r->given = ordered ? (*place)++ : -1;
+        }
+    }
+}
+
+static onet_status read(page_file *f, onet_error *err) {
+    const xmlNode *layout = xml_child(xmlDocGetRootElement(f->xml.doc), "Layout");
+    if (!layout) return fail(err, ONET_BAD, "%s: <alto> has no <Layout>", f->path);
+    onet_status status = ONET_OK;
+    for (const xmlNode *node = layout->children; node && !status; node = node->next) {
+        if (!xml_is(node, "Page")) continue;
+        page *p = page_file_add(f);
+        if (!p) return fail_memory(err, "a page");
+        if (!number_of(node, "WIDTH", &p->width)) p->width = 0;
+        if (!number_of(node, "HEIGHT", &p->height)) p->height = 0;
+        for (const xmlNode *space = node->children; space && !status; space = space->next)
+            for (const xmlNode *b = space->type == XML_ELEMENT_NODE ? space->children : NULL; b && !status;
+                 b = b->next)
+                if (b->type == XML_ELEMENT_NODE && block_type(b))
+                    status = read_block(f, p, b, block_type(b), !xml_is(space, "PrintSpace"), err);
+    }
+    const xmlNode *reading = reading_order(f);
+    int place = 0;
+    for (const xmlNode *c = reading && !status ? reading->children : NULL; c; c = c->next)
+        if (is_group(c)) read_group(f, c, xml_is(c, "OrderedGroup"), &place);
+    for (size_t i = 0; i < f->count && !reading; i++) /* blocks are read as they stand; images are not read */
+        for (int k = 0; k < f->pages[i].count; k++) {
+            page_region *r = &f->pages[i].regions[k];
+            r->listed = r->kind < KIND_OTHER;
+            r->given = r->listed ? k : -1;
+        }
+    return status;
+}
+
+typedef struct member {
+    int place, rank;
+} member;
+
+static int by_rank(const void *a, const void *b) {
+    const member *x = a, *y = b;
+    return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+                              : (x->place > y->place) - (x->place < y->place);
+}
+
+static onet_status write_group(page_file *f, const xmlNode *group, int *rank, onet_error *err) {
+    int count = 0, last = 0;
+    onet_status status = ONET_OK;
+    *rank = INT_MAX;
+    for (const xmlNode *c = group->children; c; c = c->next) count += is_group(c) || xml_is(c, "ElementRef");
+    text_span *spans = array_new((size_t)count + 1, sizeof *spans);
+    member *members = array_new((size_t)count + 1, sizeof *members);
+    int32_t *order = array_new((size_t)count + 1, sizeof *order);
+    if (!spans || !members || !order) status = fail_memory(err, "the reading order of a page");
+    count = 0;
+    for (const xmlNode *c = group->children; c && !status; c = c->next) {
+        char id[256];
+        if (!is_group(c) && !xml_is(c, "ElementRef")) continue;
+        const page_region *r = is_group(c) ? NULL : region_of(f, xml_get(c, "REF", id, sizeof id));
+        members[count] = (member){count, r && r->found >= 0 ? r->found : last};
+        if (is_group(c)) status = write_group(f, c, &members[count].rank, err);
+        last = members[count].rank;
+        if (last < *rank) *rank = last;
+        spans[count++] = xml_place_of(&f->xml, c)->whole;
+    }
+    if (!status && !xml_is(group, "UnorderedGroup")) {
+        qsort(members, (size_t)count, sizeof *members, by_rank);
+        for (int k = 0; k < count; k++) order[k] = members[k].place;
+        status = page_file_permute(f, spans, order, count, err);
+    }
+    free(spans);
+    free(members);
+    free(order);
+    return status;
+}
+
+static onet_status change(page_file *f, onet_error *err) {
+    const xmlNode *reading = reading_order(f);
+    onet_status status = ONET_OK;
+    int rank;
+    for (const xmlNode *c = reading ? reading->children : NULL; c && !status; c = c->next)
+        if (is_group(c)) status = write_group(f, c, &rank, err);
+    for (size_t i = 0; i < f->count && !status; i++) {
+        const page *p = &f->pages[i];
+        if (!reading) status = page_file_move_regions(f, p, err);
+        for (int k = 0; k < p->count && !status; k++)
+            if (p->regions[k].lines_moved) status = page_file_move_lines(f, &p->regions[k], err);
+    }
+    return status;
+}
+
+const page_format alto_format = {.name = "ALTO", .root = "alto", .read = read, .change = change};

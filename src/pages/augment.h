@@ -1,0 +1,12 @@
+/* Variants of a page for training. */
+#ifndef PAGES_AUGMENT_H
+#define PAGES_AUGMENT_H
+
+#include "base/rng.h"
+#include "pages/page.h"
+
+/* A page like p, with the given order that follows from p's: paragraphs joined or divided, a part of the
+ * page, regions left out, the scan askew, other proportions, boxes a little off, kinds not known. Free it. */
+onet_status page_variant(page *variant, const page *p, rng *r, onet_error *err);
+
+#endif

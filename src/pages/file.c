@@ -1,0 +1,206 @@
+/* Reads a file of pages by its format, and writes it back. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "pages/format.h"
+
+static const page_format *const xml_formats[] = {&page_xml_format, &alto_format, &hocr_format};
+
+page *page_file_add(page_file *f) {
+    if (!array_reserve(&f->pages, &f->room, f->count + 1, sizeof *f->pages)) return NULL;
+    f->pages[f->count] = (page){0};
+    return &f->pages[f->count++];
+}
+
+void page_file_note(page_file *f, long line, const char *format, ...) {
+    char sentence[512], *more;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    size_t need = f->notes_size + strlen(f->path) + strlen(sentence) + 32;
+    /* A broken file may have thousands; the first few say enough. */
+    if (f->notes_size > 2000 || !(more = realloc(f->notes, need))) return;
+    f->notes = more;
+    f->notes_size +=
+        (size_t)snprintf(more + f->notes_size, need - f->notes_size, "%s:%ld: %s\n", f->path, line, sentence);
+}
+
+/* The name of a page without its number, which its document shares with the other pages: "nfp_19110701_010"
+ * is of "nfp_19110701". A name that is all number has the folder's name. */
+static char *document_of(const char *path, const char *image) {
+    const char *name = image && *image ? image : path, *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
+    size_t length = dot && dot > base ? (size_t)(dot - base) : strlen(base), keep = length;
+    while (keep && base[keep - 1] >= '0' && base[keep - 1] <= '9') keep--;
+    while (keep && strchr("_-. p", base[keep - 1])) keep--;
+    if (keep) return strndup(base, keep);
+    const char *end = strrchr(path, '/');
+    return end && end > path ? strndup(path, (size_t)(end - path)) : strndup(base, length);
+}
+
+/* The folder that a file stands in. */
+static char *source_of(const char *path) {
+    const char *end = strrchr(path, '/');
+    if (!end) return strdup(".");
+    const char *start = end;
+    while (start > path && start[-1] != '/') start--;
+    return end > start ? strndup(start, (size_t)(end - start)) : strdup("/");
+}
+
+static onet_status complete(page_file *f, const char *types, onet_error *err) {
+    for (size_t i = 0; i < f->count; i++) {
+        page *p = &f->pages[i];
+        if (!p->id) p->id = strdup(f->path);
+        if (!p->document) p->document = document_of(f->path, p->image);
+        if (!p->source) p->source = source_of(f->path);
+        if (!p->id || !p->document || !p->source) return fail_memory(err, "the names of a page");
+        for (int k = 0; k < p->count; k++) {
+            page_region *r = &p->regions[k];
+            for (int j = 0; j < r->line_count && !page_box_valid(&r->box); j++)
+                if (page_box_valid(&r->lines[j].box)) {
+                    r->box = r->lines[j].box;
+                    for (int m = 0; m < r->line_count; m++)
+                        if (page_box_valid(&r->lines[m].box)) {
+                            page_box_add(&r->box, r->lines[m].box.x0, r->lines[m].box.y0);
+                            page_box_add(&r->box, r->lines[m].box.x1, r->lines[m].box.y1);
+                        }
+                }
+            if (page_box_valid(&r->box)) continue;
+            if (r->kind != KIND_SEPARATOR)
+                page_file_note(f, r->line, "region '%s' has no outline; it is taken for a point at 0,0",
+                               r->id);
+            r->box = (page_box){0};
+        }
+        page_place(p, types);
+    }
+    return ONET_OK;
+}
+
+/* Reads the pages of f->text. */
+static onet_status parse(page_file *f, const char *types, onet_error *err) {
+    size_t start = strspn(f->text.utf8, " \t\r\n");
+    if (f->text.utf8[start] == '<') {
+        onet_status status = xml_parse(&f->xml, &f->text, f->path, err);
+        if (status) return status;
+        const xmlNode *root = xmlDocGetRootElement(f->xml.doc);
+        for (size_t i = 0; i < sizeof xml_formats / sizeof *xml_formats; i++)
+            if (xml_is(root, xml_formats[i]->root)) f->format = xml_formats[i];
+        if (!f->format)
+            return fail(err, ONET_BAD, "%s: <%s> is neither PAGE XML (PcGts) nor ALTO (alto) nor hOCR (html)",
+                        f->path, (const char *)root->name);
+    } else if (f->text.utf8[start] == '[' || f->text.utf8[start] == '{')
+        f->format = &boxes_format;
+    else
+        return fail(err, ONET_BAD,
+                    "%s: neither XML nor JSON; pages are PAGE XML, ALTO, hOCR or boxes as JSON", f->path);
+    onet_status status = f->format->read(f, err);
+    return status ? status : complete(f, types, err);
+}
+
+onet_status page_file_read(page_file *f, const char *path, const char *types, onet_error *err) {
+    *f = (page_file){.path = strdup(path)};
+    if (!f->path) return fail_memory(err, "the name of a file");
+    onet_status status = page_text_read(&f->text, path, err);
+    if (!status) status = parse(f, types, err);
+    if (status) page_file_free(f);
+    return status;
+}
+
+onet_status page_file_from(page_file *f, const char *path, const void *bytes, size_t size, const char *types,
+                           onet_error *err) {
+    *f = (page_file){.path = strdup(path)};
+    if (!f->path) return fail_memory(err, "the name of a file");
+    onet_status status = page_text_from(&f->text, path, bytes, size, err);
+    if (!status) status = parse(f, types, err);
+    if (status) page_file_free(f);
+    return status;
+}
+
+onet_status page_file_write(page_file *f, const char *path, onet_error *err) {
+    onet_status status = f->format->change(f, err);
+    return status ? status : page_text_write(&f->text, path, err);
+}
+
+void page_file_free(page_file *f) {
+    for (size_t i = 0; i < f->count; i++) page_free(&f->pages[i]);
+    free(f->pages);
+    xml_free(&f->xml);
+    page_text_free(&f->text);
+    free(f->path);
+    free(f->notes);
+    *f = (page_file){0};
+}
+
+onet_status page_file_permute(page_file *f, const text_span *spans, const int32_t *order, int n,
+                              onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int k = 0; k < n && !status; k++) status = page_text_move(&f->text, spans[k], spans[order[k]], err);
+    return status;
+}
+
+static int by_number(const void *a, const void *b) {
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+void page_numbers(int *numbers, int n) {
+    qsort(numbers, (size_t)n, sizeof *numbers, by_number);
+    bool usable = n > 0 && numbers[0] >= 0;
+    for (int i = 1; i < n; i++) usable = usable && numbers[i] > numbers[i - 1];
+    for (int i = 0; i < n && !usable; i++) numbers[i] = i;
+}
+
+typedef struct sibling {
+    size_t parent;
+    int found, index;
+} sibling;
+
+static int by_parent(const void *a, const void *b) {
+    const sibling *x = a, *y = b;
+    if (x->parent != y->parent) return x->parent < y->parent ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+static int by_found(const void *a, const void *b) {
+    const sibling *x = a, *y = b;
+    return (x->found > y->found) - (x->found < y->found);
+}
+
+onet_status page_file_move_regions(page_file *f, const page *p, onet_error *err) {
+    sibling *all = array_new((size_t)p->placed + 1, sizeof *all),
+            *sorted = array_new((size_t)p->placed + 1, sizeof *all);
+    onet_status status = all && sorted ? ONET_OK : fail_memory(err, "the regions of a page");
+    int count = 0;
+    for (int i = 0; i < p->count && !status; i++)
+        if (p->regions[i].placed) all[count++] = (sibling){p->regions[i].parent, p->regions[i].found, i};
+    if (!status) qsort(all, (size_t)count, sizeof *all, by_parent);
+    for (int i = 0, end; i < count && !status; i = end) {
+        for (end = i; end < count && all[end].parent == all[i].parent; end++) sorted[end] = all[end];
+        qsort(sorted + i, (size_t)(end - i), sizeof *sorted, by_found);
+        for (int k = i; k < end && !status; k++)
+            status = page_text_move(&f->text, f->xml.places[p->regions[all[k].index].element].whole,
+                                    f->xml.places[p->regions[sorted[k].index].element].whole, err);
+    }
+    free(all);
+    free(sorted);
+    return status;
+}
+
+onet_status page_file_move_lines(page_file *f, const page_region *r, onet_error *err) {
+    if (r->line_count < 2) return ONET_OK;
+    text_span *spans = array_new((size_t)r->line_count, sizeof *spans);
+    int32_t *order = array_new((size_t)r->line_count, sizeof *order);
+    onet_status status = spans && order ? ONET_OK : fail_memory(err, "the lines of a region");
+    for (int j = 0; j < r->line_count && !status; j++) {
+        spans[j] = f->xml.places[r->lines[j].element].whole;
+        order[r->lines[j].found] = j;
+    }
+    if (!status) status = page_file_permute(f, spans, order, r->line_count, err);
+    free(spans);
+    free(order);
+    return status;
+}

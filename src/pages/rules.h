@@ -1,0 +1,33 @@
+/* Reading orders by rule. They are what the network is compared with, and its features have the ranks that
+ * they give. */
+#ifndef PAGES_RULES_H
+#define PAGES_RULES_H
+
+#include "pages/page.h"
+
+typedef enum page_rule {
+    RULE_TOP_DOWN, /* by the upper edge */
+    RULE_ROWS,     /* recursive XY-cut that prefers horizontal cuts */
+    RULE_COLUMNS,  /* recursive XY-cut that prefers vertical cuts */
+    RULE_BANDS,    /* wide regions divide the page; between them, columns from left to right */
+    PAGE_RULES
+} page_rule;
+const onet_choice *page_rules(void);
+
+/* The order of the boxes into order [n]. Shifting and scaling all boxes does not change it. */
+onet_status rule_order(page_rule rule, const page_box *boxes, int n, int32_t *order, onet_error *err);
+
+/* Recursive XY-cut. A cut needs a gap of at least this, in heights of the page; below 0 boxes may overlap by
+ * so much. */
+typedef struct xy_cut {
+    bool rows_first;
+    double row_gap, column_gap;
+} xy_cut;
+onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int32_t *order, onet_error *err);
+/* Regions wider than `wide` of the page divide it into bands. */
+onet_status rule_bands(double wide, const page_box *boxes, int n, int32_t *order, onet_error *err);
+
+/* The lines of a region: columns from left to right, each from top to bottom. */
+onet_status rule_lines(const page_box *boxes, int n, int32_t *order, onet_error *err);
+
+#endif

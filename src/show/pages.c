@@ -1,0 +1,144 @@
+/* Draws reading orders. */
+#include "show/pages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "show/canvas.h"
+
+enum { HEIGHT = 720, EDGE = 20, GAP = 24, TITLE = 24 };
+
+typedef struct drawing {
+    const page *p;
+    const char *image;
+} drawing;
+
+/* Where the page is on the canvas. */
+typedef struct frame {
+    double x, y, scale, left, top, width;
+} frame;
+
+static page_box extent(const page *p) {
+    page_box all = page_box_none;
+    if (p->width > 0 && p->height > 0) {
+        page_box_add(&all, 0, 0);
+        page_box_add(&all, p->width, p->height);
+    }
+    for (int i = 0; i < p->count; i++) {
+        page_box_add(&all, p->regions[i].box.x0, p->regions[i].box.y0);
+        page_box_add(&all, p->regions[i].box.x1, p->regions[i].box.y1);
+    }
+    if (!page_box_valid(&all)) all = (page_box){0, 0, 1, 1};
+    return all;
+}
+
+static void draw_scan(canvas *c, const frame *f, const page *p, cairo_surface_t *scan) {
+    double width = cairo_image_surface_get_width(scan);
+    if (width < 1 || p->width <= 0) return;
+    cairo_save(c->cr);
+    cairo_translate(c->cr, f->x - f->left * f->scale, f->y - f->top * f->scale);
+    cairo_scale(c->cr, p->width * f->scale / width, p->width * f->scale / width);
+    cairo_set_source_surface(c->cr, scan, 0, 0);
+    cairo_paint_with_alpha(c->cr, 0.5);
+    cairo_restore(c->cr);
+}
+
+static void draw_arrow(canvas *c, double x0, double y0, double x1, double y1) {
+    double length = hypot(x1 - x0, y1 - y0), head = 5;
+    cairo_move_to(c->cr, x0, y0);
+    cairo_line_to(c->cr, x1, y1);
+    if (length > head) {
+        double dx = (x1 - x0) / length * head, dy = (y1 - y0) / length * head;
+        cairo_move_to(c->cr, x1 - dx - dy / 2, y1 - dy + dx / 2);
+        cairo_line_to(c->cr, x1, y1);
+        cairo_line_to(c->cr, x1 - dx + dy / 2, y1 - dy - dx / 2);
+    }
+    cairo_stroke(c->cr);
+}
+
+/* The steps of one order; those that the other order does not have are orange. */
+static onet_status draw_order(canvas *c, const frame *f, const page *p, bool found, onet_error *err) {
+    int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
+    if (!order) return fail_memory(err, "a drawing");
+    page_order_of(p, found, order);
+    cairo_set_line_width(c->cr, 1.2);
+    for (int k = 0; k + 1 < p->placed; k++) {
+        const page_region *a = &p->regions[order[k]], *b = &p->regions[order[k + 1]];
+        bool shared = !p->ordered || (found ? b->given == a->given + 1 : b->found == a->found + 1);
+        canvas_colour(c, palette(shared ? 0 : 1));
+        draw_arrow(c, f->x + ((a->box.x0 + a->box.x1) / 2 - f->left) * f->scale,
+                   f->y + ((a->box.y0 + a->box.y1) / 2 - f->top) * f->scale,
+                   f->x + ((b->box.x0 + b->box.x1) / 2 - f->left) * f->scale,
+                   f->y + ((b->box.y0 + b->box.y1) / 2 - f->top) * f->scale);
+    }
+    canvas_colour(c, INK);
+    for (int k = 0; k < p->placed; k++) {
+        const page_box *b = &p->regions[order[k]].box;
+        char text[16];
+        snprintf(text, sizeof text, "%d", k + 1);
+        canvas_text(c, f->x + (b->x0 - f->left) * f->scale + 2, f->y + (b->y0 - f->top) * f->scale + 9,
+                    (text_style){9, true, LEFT}, text);
+    }
+    free(order);
+    return ONET_OK;
+}
+
+static void draw_boxes(canvas *c, const frame *f, const page *p) {
+    static const colour fill[] = {{0.93, 0.95, 1},    {1, 0.93, 0.8},     {0.9, 0.9, 0.9},
+                                  {0.88, 0.97, 0.88}, {0.97, 0.88, 0.97}, {0.7, 0.7, 0.7}};
+    for (int i = 0; i < p->count; i++) {
+        const page_region *r = &p->regions[i];
+        const colour *k = &fill[r->kind];
+        cairo_rectangle(c->cr, f->x + (r->box.x0 - f->left) * f->scale,
+                        f->y + (r->box.y0 - f->top) * f->scale, page_box_width(&r->box) * f->scale,
+                        page_box_height(&r->box) * f->scale);
+        cairo_set_source_rgba(c->cr, k->r, k->g, k->b, 0.7);
+        cairo_fill_preserve(c->cr);
+        canvas_colour(c, GREY);
+        cairo_set_line_width(c->cr, 0.5);
+        cairo_stroke(c->cr);
+    }
+}
+
+static onet_status draw(const void *context, const char *path, onet_error *err) {
+    const drawing *d = context;
+    const page *p = d->p;
+    page_box all = extent(p);
+    double height = page_box_height(&all) > 0 ? page_box_height(&all) : 1;
+    double scale = HEIGHT / height, width = fmin(page_box_width(&all) * scale, 6.0 * HEIGHT);
+    int panels = p->ordered ? 2 : 1;
+    cairo_surface_t *scan = d->image ? cairo_image_surface_create_from_png(d->image) : NULL;
+    onet_status status = ONET_OK;
+    if (scan && cairo_surface_status(scan) != CAIRO_STATUS_SUCCESS)
+        status = fail(err, ONET_BAD, "%s cannot be read as PNG: %s", d->image,
+                      cairo_status_to_string(cairo_surface_status(scan)));
+    canvas c;
+    if (!status)
+        status =
+            canvas_open(&c, path, 2 * EDGE + panels * (width + GAP) - GAP, 2 * EDGE + TITLE + HEIGHT, err);
+    if (!status) {
+        onet_status closed;
+        for (int k = 0; k < panels && !status; k++) {
+            bool found = k == panels - 1;
+            frame f = {EDGE + k * (width + GAP), EDGE + TITLE, scale, all.x0, all.y0, width};
+            canvas_colour(&c, INK);
+            canvas_text(&c, f.x, EDGE + 10, (text_style){13, true, LEFT},
+                        found ? "found order" : "given order");
+            if (scan) draw_scan(&c, &f, p, scan);
+            draw_boxes(&c, &f, p);
+            status = draw_order(&c, &f, p, found, err);
+        }
+        closed = canvas_close(&c, status ? NULL : err);
+        if (!status) status = closed;
+    }
+    if (scan) cairo_surface_destroy(scan);
+    return status;
+}
+
+onet_status pages_draw(const page *p, const char *image, const char *path, onet_error *err) {
+    return canvas_both(path, draw, &(drawing){p, image}, err);
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+"""Checks that two folders of PAGE XML, ALTO or hOCR hold the same files except for the reading order.
+
+usage: same_but_order.py BEFORE AFTER     (files below both folders, by their relative names)
+
+Both files become canonical XML (C14N) in which the order is taken out: the members of reading order groups, the lines of
+a region and the blocks of a page are sorted by id, and numbers of the order by place become "N" after a check that they
+are the same numbers. Also checked: within an ordered group @index rises, and the custom numbers of the regions rise in
+the order of ReadingOrder."""
+import os
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+INDEX = re.compile(r"(readingOrder\s*\{[^}]*index:\s*)(\d+)")
+MEMBERS = ("RegionRefIndexed", "RegionRef", "OrderedGroupIndexed", "UnorderedGroupIndexed", "OrderedGroup",
+           "UnorderedGroup", "ElementRef")
+MOVED = MEMBERS + ("TextLine", "TextBlock", "ComposedBlock")
+
+
+def local(e):
+    return e.tag.rsplit("}", 1)[-1] if isinstance(e.tag, str) else ""
+
+
+def strip(e, numbers):
+    """Takes the order out of an element, and gathers the numbers that it had."""
+    for child in e:
+        strip(child, numbers)
+    if local(e) in MEMBERS and "index" in e.attrib:
+        numbers.append(("index", e.attrib["index"]))
+        e.attrib["index"] = "N"
+    if "custom" in e.attrib and INDEX.search(e.attrib["custom"]):
+        numbers.append(("custom", INDEX.search(e.attrib["custom"]).group(2)))
+        e.attrib["custom"] = INDEX.sub(r"\1N", e.attrib["custom"])
+    moved = [c for c in e if local(c) in MOVED or "class" in c.attrib]
+    tails = [c.tail for c in moved]
+    for c in moved:
+        c.tail = None
+    known = {id(c) for c in moved}
+    places = [i for i, c in enumerate(e) if id(c) in known]
+    moved.sort(key=lambda c: ET.tostring(c))
+    for i, c, tail in zip(places, moved, tails):
+        c.tail = tail
+        e[i] = c
+
+
+def canonical(path):
+    parser = ET.XMLParser(target=ET.TreeBuilder(insert_comments=True, insert_pis=True))
+    root = ET.parse(path, parser).getroot()
+    for group in root.iter():
+        if local(group).startswith("OrderedGroup"):
+            index = [int(c.attrib["index"]) for c in group if "index" in c.attrib]
+            if path.startswith(sys.argv[2]) and index != sorted(index):
+                sys.exit(f"{path}: @index does not rise")
+    numbers = []
+    strip(root, numbers)
+    return ET.canonicalize(ET.tostring(root)), sorted(numbers)
+
+
+count = 0
+for folder, _, names in sorted(os.walk(sys.argv[1])):
+    for name in sorted(names):
+        before = os.path.join(folder, name)
+        after = os.path.join(sys.argv[2], os.path.relpath(before, sys.argv[1]))
+        if canonical(before) != canonical(after):
+            sys.exit(f"{after} differs from {before} in more than the order")
+        count += 1
+print(f"{count} files are the same but for the order")
