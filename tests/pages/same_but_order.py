@@ -3,7 +3,7 @@
 
 usage: same_but_order.py BEFORE AFTER     (files below both folders, by their relative names)
 
-Both files become canonical XML (C14N) in which the order is taken out: the members of reading order groups, the lines of
+Both files become trees of elements, attributes and texts, the content of canonical XML, without the order: the members of reading order groups, the lines of
 a region and the blocks of a page are sorted by id, and numbers of the order by place become "N" after a check that they
 are the same numbers. Also checked: within an ordered group @index rises, and the custom numbers of the regions rise in
 the order of ReadingOrder."""
@@ -38,7 +38,7 @@ def strip(e, numbers):
         c.tail = None
     known = {id(c) for c in moved}
     places = [i for i, c in enumerate(e) if id(c) in known]
-    moved.sort(key=lambda c: ET.tostring(c))
+    moved.sort(key=lambda c: sorted(c.attrib.items()))
     for i, c, tail in zip(places, moved, tails):
         c.tail = tail
         e[i] = c
@@ -54,7 +54,8 @@ def canonical(path):
                 sys.exit(f"{path}: @index does not rise")
     numbers = []
     strip(root, numbers)
-    return ET.canonicalize(ET.tostring(root)), sorted(numbers)
+    content = [(e.tag, e.attrib, e.text, e.tail, len(e)) for e in root.iter()]
+    return content, sorted(numbers)
 
 
 count = 0
