@@ -48,3 +48,11 @@ if [ -f models/tsp.safetensors ]; then
         --title "Optimal, Christofides, OrderNet" demo/cities.jsonl "$tsplib" | sed 's/^/     /'
     echo "     The tours are drawn in demo/tours.svg and demo/tours.png."
 fi
+
+if [ -f models/pages.safetensors ]; then
+    echo
+    echo "7. The reading order of two scanned pages, with the shipped page model:"
+    ./ordernet pages order --out demo/pages $data/pages/reichsanzeiger.xml $data/pages/book.xml | sed 's/^/     /'
+    for page in reichsanzeiger book; do ./ordernet pages draw --out demo/$page $data/pages/$page.xml; done
+    echo "     The files are in demo/pages; demo/reichsanzeiger.svg and demo/book.svg show the given and the found order."
+fi

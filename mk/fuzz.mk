@@ -7,12 +7,14 @@ FUZZ_H       := $(wildcard fuzz/*.h)
 FUZZ_SAN     := address,undefined
 # The folders of readers only: the kernels take minutes to build with sanitizers and read no files.
 FUZZ_OBJ     := $(filter $(foreach d,base data words model,$(B)/src/$(d)/%),$(LIB_OBJ))
+# The readers of pages, without what needs the network.
+FUZZ_OBJ     += $(filter-out $(B)/src/pages/choose.o,$(filter $(B)/src/pages/%,$(CLI_OBJ)))
 REPLAY_BIN   := $(FUZZ_NAMES:%=$(B)/fuzz/replay_%)
 
 $(B)/fuzz/replay_%: fuzz/fuzz_%.c fuzz/replay.c $(FUZZ_H) $(FUZZ_OBJ)
 	@mkdir -p $(@D)
 	$(call say,CC $<)
-	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -lxml2 -o $@
 
 check-corpus: $(REPLAY_BIN)
 	@for n in $(FUZZ_NAMES); do $(B)/fuzz/replay_$$n $$n fuzz/corpus/$$n || bad=1; done; [ -z "$$bad" ]
@@ -28,7 +30,7 @@ fuzz-%:
 
 build/fuzz/fuzz_%: fuzz/fuzz_%.c $(FUZZ_H) $(FUZZ_OBJ)
 	$(call say,CC $<)
-	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -lxml2 -o $@
 
 fuzz: $(FUZZ_NAMES:%=fuzz-%)
 

@@ -150,7 +150,7 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
         printf("%s", text);
         if (left_out) printf("; %zu pages without an order of two regions or more left out", left_out);
         pages_describe(d.valid, d.valid_count, text, sizeof text);
-        printf("\nheld out: %s\n", d.valid_count ? text : "nothing, there is only one document");
+        printf("\nheld out: %s\n", d.valid_count ? text : "nothing");
         fflush(stdout);
     }
     if (!status) status = make_sets(&train, d.train, d.train_count, v, true, err);

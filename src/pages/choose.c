@@ -13,26 +13,31 @@
 #include "pages/features.h"
 #include "pages/rules.h"
 
-/* By how much per region the searched order's log-probability must be above the best rule's: chosen on the
- * training pages (experiments/pages). */
-static const double MARGIN = 0.05;
+/* What the searched order must have per region: a log-probability of at least SURE, and so much more than the
+ * best rule's order. Chosen on splits by document and by collection (experiments/pages). */
+static const double MARGIN = 0.05, SURE = -0.03;
 
-static const xy_cut cuts[] = {
-    {true, -0.006, -0.003}, {true, -0.003, -0.003}, {true, 0, -0.003},  {true, 0.003, 0},
-    {true, -0.003, -0.01},  {true, 0.006, -0.01},   {false, -0.006, 0}, {false, -0.003, 0},
-    {false, 0, 0},          {false, 0, -0.003},     {false, 0, -0.01},  {false, 0.003, 0},
-};
-static const double bands[] = {0.3, 0.5, 2};
+/* XY-cuts with all pairs of these gaps, and bands. Each is judged in a pass over the page: too large a page
+ * has only a few. */
+static const double row_gaps[] = {-0.003, 0, 0.003, -0.006, -0.001, 0.006},
+                    column_gaps[] = {-0.003, 0, -0.01};
+static const double bands[] = {0.5, 0.3, 2};
 enum {
-    CUTS = sizeof cuts / sizeof *cuts,
+    ROW_GAPS = sizeof row_gaps / sizeof *row_gaps,
+    COLUMN_GAPS = sizeof column_gaps / sizeof *column_gaps,
+    CUTS = 2 * ROW_GAPS * COLUMN_GAPS,
     BANDS = sizeof bands / sizeof *bands,
-    CANDIDATES = 1 + CUTS + BANDS
+    CANDIDATES = 1 + BANDS + CUTS,
+    LARGE = 600,
+    LARGE_CANDIDATES = 1 + BANDS + 4
 };
 
 static onet_status candidate(int k, const page_box *boxes, int n, int32_t *order, onet_error *err) {
     if (!k) return rule_order(RULE_TOP_DOWN, boxes, n, order, err);
-    if (k <= CUTS) return rule_xy_cut(&cuts[k - 1], boxes, n, order, err);
-    return rule_bands(bands[k - 1 - CUTS], boxes, n, order, err);
+    if (k <= BANDS) return rule_bands(bands[k - 1], boxes, n, order, err);
+    k -= 1 + BANDS;
+    xy_cut cut = {k % 2 == 0, row_gaps[k / 2 % ROW_GAPS], column_gaps[k / 2 / ROW_GAPS]};
+    return rule_xy_cut(&cut, boxes, n, order, err);
 }
 
 /* The rules' orders of a page, without repetition: orders [CANDIDATES, n]; returns how many by *count. */
@@ -44,7 +49,7 @@ static onet_status candidates(const page *p, int32_t *orders, int *count, onet_e
     if (!status) page_placed(p, index);
     for (int i = 0; i < n && !status; i++) boxes[i] = p->regions[index[i]].box;
     *count = 0;
-    for (int k = 0; k < CANDIDATES && !status; k++) {
+    for (int k = 0; k < (n > LARGE ? LARGE_CANDIDATES : CANDIDATES) && !status; k++) {
         int32_t *order = orders + (size_t)*count * (size_t)n;
         status = candidate(k, boxes, n, order, err);
         bool seen = false;
@@ -55,14 +60,6 @@ static onet_status candidates(const page *p, int32_t *orders, int *count, onet_e
     free(boxes);
     free(index);
     return status;
-}
-
-/* The searched order and its log-probability, and the rules' orders and theirs. */
-static onet_status search(onet_orderer *orderer, const page *p, onet_sets *sets, int32_t *order,
-                          double *logprob, onet_error *err) {
-    (void)p;
-    onet_answer answer = {.order = order, .logprob = logprob};
-    return onet_orderer_run(orderer, sets, &answer, err);
 }
 
 static onet_status choose(onet_orderer *orderer, page *p, double *logprob, onet_error *err) {
@@ -79,7 +76,8 @@ static onet_status choose(onet_orderer *orderer, page *p, double *logprob, onet_
     onet_status status = items && orders && searched && index ? page_features(p, items, err)
                                                               : fail_memory(err, "the order of a page");
     if (!status) status = onet_sets_from(&sets, 1, (int)n, (int)width, items, NULL, err);
-    if (!status) status = search(orderer, p, sets, searched, &found, err);
+    if (!status)
+        status = onet_orderer_run(orderer, sets, &(onet_answer){.order = searched, .logprob = &found}, err);
     if (!status) status = candidates(p, orders, &count, err);
     if (!status) status = onet_sets_new(&rules, (int)width, err);
     for (int k = 0; k < count && !status; k++)
@@ -88,7 +86,7 @@ static onet_status choose(onet_orderer *orderer, page *p, double *logprob, onet_
     for (int k = 1; k < count && !status; k++)
         if (judged[k] > judged[best]) best = k;
     if (!status) {
-        bool rule = !(found - judged[best] > MARGIN * (double)n);
+        bool rule = !(found > SURE * (double)n && found - judged[best] > MARGIN * (double)n);
         const int32_t *order = rule ? orders + (size_t)best * n : searched;
         if (logprob) *logprob = rule ? judged[best] : found;
         page_placed(p, index);

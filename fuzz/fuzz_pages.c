@@ -1,0 +1,29 @@
+/* Pages from any bytes: no crash; a file that is read can be written with its order reversed, and what was
+ * written is read again. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "pages/format.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    page_file f, again;
+    onet_error err;
+    char *changed;
+    size_t length;
+    if (page_file_from(&f, "fuzz", data, size, NULL, &err)) return 0;
+    for (size_t i = 0; i < f.count; i++) {
+        page *p = &f.pages[i];
+        int next = p->placed;
+        if (page_order_lines(p, true, &err)) abort();
+        for (int k = 0; k < p->count; k++) p->regions[k].found = p->regions[k].placed ? --next : -1;
+    }
+    if (f.format->change(&f, &err) || page_text_changed(&f.text, &changed, &length, &err)) abort();
+    if (page_file_from(&again, "again", changed, length, NULL, &err)) abort();
+    if (again.count != f.count) abort();
+    page_file_free(&again);
+    page_file_free(&f);
+    free(changed);
+    return 0;
+}

@@ -1,0 +1,191 @@
+/* Pages: rules, features and variants; files of every format with their order reversed and read again. */
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "pages/augment.h"
+#include "pages/features.h"
+#include "pages/format.h"
+#include "pages/rules.h"
+#include "unit.h"
+
+/* Two columns of two regions, and a heading over both. */
+static const page_box grid[] = {
+    {52, 20, 100, 58}, {0, 20, 48, 60}, {0, 0, 100, 10}, {52, 64, 100, 100}, {0, 64, 48, 100}};
+enum { GRID = sizeof grid / sizeof *grid };
+
+static void assert_order(const int32_t *order, const int *right, int n) {
+    for (int i = 0; i < n; i++) assert_int_equal(order[i], right[i]);
+}
+
+static void rules_order_as_they_say(void **state) {
+    (void)state;
+    int32_t order[GRID];
+    assert_int_equal(rule_order(RULE_TOP_DOWN, grid, GRID, order, NULL), ONET_OK);
+    assert_order(order, (int[]){2, 1, 0, 4, 3}, GRID);
+    page_box two[] = {grid[0], grid[1], grid[3], grid[4]}; /* without the heading both cuts are possible */
+    assert_int_equal(rule_order(RULE_ROWS, two, 4, order, NULL), ONET_OK);
+    assert_order(order, (int[]){1, 0, 3, 2}, 4);
+    assert_int_equal(rule_order(RULE_COLUMNS, two, 4, order, NULL), ONET_OK);
+    assert_order(order, (int[]){1, 3, 0, 2}, 4);
+    assert_int_equal(rule_order(RULE_BANDS, grid, GRID, order, NULL), ONET_OK);
+    assert_order(order, (int[]){2, 1, 4, 0, 3}, GRID);
+}
+
+static void random_page(page *p, int n, uint64_t seed) {
+    rng r;
+    rng_seed(&r, seed, 0);
+    *p = (page){0};
+    for (int i = 0; i < n; i++) {
+        page_region *g = page_add(p, "", "paragraph", (page_kind)rng_below(&r, 5));
+        assert_non_null(g);
+        double x = rng_uniform(&r), y = rng_uniform(&r);
+        g->box = (page_box){x, y, x + 0.2 * rng_uniform(&r), y + 0.1 * rng_uniform(&r)};
+        g->listed = true;
+        g->given = i;
+    }
+    page_place(p, NULL);
+    assert_true(p->ordered);
+}
+
+static void every_rule_gives_a_permutation(void **state) {
+    (void)state;
+    enum { N = 5000 };
+    page p;
+    random_page(&p, N, 1);
+    page_box *boxes = malloc(N * sizeof *boxes);
+    int32_t *order = malloc(N * sizeof *order);
+    char *seen = malloc(N);
+    for (int i = 0; i < N; i++) boxes[i] = p.regions[i].box;
+    for (int i = 100; i < 200; i++) boxes[i] = boxes[99]; /* the same box many times */
+    for (int rule = 0; rule < PAGE_RULES; rule++) {
+        assert_int_equal(rule_order((page_rule)rule, boxes, N, order, NULL), ONET_OK);
+        memset(seen, 0, N);
+        for (int i = 0; i < N; i++) seen[order[i]]++;
+        for (int i = 0; i < N; i++) assert_int_equal(seen[i], 1);
+    }
+    free(boxes);
+    free(order);
+    free(seen);
+    page_free(&p);
+}
+
+static void scale_and_shift_do_not_matter(void **state) {
+    (void)state;
+    enum { N = 40 };
+    page p;
+    random_page(&p, N, 2);
+    size_t size = (size_t)N * (size_t)page_feature_count();
+    float *one = malloc(size * sizeof *one), *other = malloc(size * sizeof *other);
+    assert_int_equal(page_features(&p, one, NULL), ONET_OK);
+    for (int i = 0; i < N; i++) {
+        page_box *b = &p.regions[i].box;
+        *b = (page_box){4096 * b->x0 + 512, 4096 * b->y0 - 64, 4096 * b->x1 + 512, 4096 * b->y1 - 64};
+    }
+    assert_int_equal(page_features(&p, other, NULL), ONET_OK);
+    for (size_t i = 0; i < size; i++) assert_true(fabsf(one[i] - other[i]) < 1e-4);
+    free(one);
+    free(other);
+    page_free(&p);
+}
+
+static void variants_are_pages_with_an_order(void **state) {
+    (void)state;
+    page p, variant;
+    random_page(&p, 30, 3);
+    rng r;
+    rng_seed(&r, 1, 1);
+    for (int k = 0; k < 200; k++) {
+        assert_int_equal(page_variant(&variant, &p, &r, NULL), ONET_OK);
+        assert_true(variant.ordered);
+        assert_true(variant.placed >= 3 && variant.placed <= 60);
+        for (int i = 0; i < variant.count; i++) {
+            assert_int_equal(variant.regions[i].given, i);
+            assert_true(page_box_valid(&variant.regions[i].box));
+        }
+        page_free(&variant);
+    }
+    page_free(&p);
+}
+
+/* Reverses the order of a file's pages, writes it and reads it again: the order must be the reversed one. */
+static void reverse(const char *text) {
+    page_file f, again;
+    onet_error err;
+    char *changed;
+    size_t size;
+    if (page_file_from(&f, "test", text, strlen(text), NULL, &err)) fail_msg("%s", err.text);
+    page *p = &f.pages[0];
+    assert_true(p->placed > 1);
+    for (int i = 0; i < p->count; i++)
+        p->regions[i].found =
+            p->regions[i].placed ? p->placed - 1 - (p->ordered ? p->regions[i].given : i) : -1;
+    assert_int_equal(f.format->change(&f, &err), ONET_OK);
+    assert_int_equal(page_text_changed(&f.text, &changed, &size, &err), ONET_OK);
+    if (page_file_from(&again, "again", changed, size, NULL, &err)) fail_msg("%s in %s", err.text, changed);
+    const page *q = &again.pages[0];
+    assert_int_equal(q->placed, p->placed);
+    assert_true(q->ordered);
+    for (int i = 0; i < p->count; i++)
+        for (int k = 0; k < q->count; k++)
+            if (p->regions[i].placed && !strcmp(p->regions[i].id, q->regions[k].id))
+                assert_int_equal(q->regions[k].given, p->regions[i].found);
+    free(changed);
+    page_file_free(&f);
+    page_file_free(&again);
+}
+
+#define REGIONS                                                                                              \
+    "<TextRegion id='a'><Coords points='0,0 9,9'/></TextRegion>"                                             \
+    "<TextRegion id='b'><Coords points='0,20 9,29'/></TextRegion>"                                           \
+    "<TableRegion id='&lt;c'><Coords><Point x='0' y='40'/><Point x='9' y='49'/></Coords></TableRegion>"
+
+static void written_orders_are_read_again(void **state) {
+    (void)state;
+    reverse("<PcGts><Page>" REGIONS "</Page></PcGts>");
+    reverse("<PcGts><Page><TextRegion id='a' custom='readingOrder {index:7;}'/>"
+            "<TextRegion id='b' custom='x {index:1;} readingOrder {index:3;}'/></Page></PcGts>");
+    reverse("<p:PcGts xmlns:p='x'><p:Page><p:Border><p:Coords points='0,0 9,9'/></p:Border>"
+            "<p:TextRegion id='a'/><p:TextRegion id='b'/></p:Page></p:PcGts>");
+    reverse("<PcGts><Page><ReadingOrder><OrderedGroup id='o'><RegionRefIndexed index='4' regionRef='b'/>"
+            "<RegionRefIndexed index='2' regionRef='a'/><RegionRefIndexed regionRef='&lt;c' "
+            "index='9'></RegionRefIndexed>"
+            "</OrderedGroup></ReadingOrder>" REGIONS "</Page></PcGts>");
+    reverse("<PcGts><Page><ReadingOrder><UnorderedGroup id='o'><RegionRef regionRef='b'/><RegionRef "
+            "regionRef='a'/>"
+            "</UnorderedGroup ></ReadingOrder>" REGIONS "</Page></PcGts>");
+    reverse("<alto><Layout><Page><PrintSpace><TextBlock ID='a' HPOS='0' VPOS='0' WIDTH='9' HEIGHT='9'/>"
+            "<!-- > --><TextBlock ID='b'><Shape><Polygon POINTS='0,20 "
+            "9,29'/></Shape></TextBlock><Illustration ID='i'/>"
+            "<ComposedBlock ID='c' HPOS='0' VPOS='40' WIDTH='9' "
+            "HEIGHT='9'/></PrintSpace></Page></Layout></alto>");
+    reverse("<alto><ReadingOrder><OrderedGroup><ElementRef REF='b'/><ElementRef "
+            "REF='a'/></OrderedGroup></ReadingOrder>"
+            "<Layout><Page><PrintSpace><TextBlock ID='a'/><TextBlock "
+            "ID='b'/></PrintSpace></Page></Layout></alto>");
+    reverse("<html><body><div class='x ocr_page'><p class='ocr_par' id='a'>1 &gt; 0<br/></p>"
+            "<p class='ocr_par' id='b' title='x; bbox 1 2 3 4'/></div></body></html>");
+    reverse(
+        "[{\"id\": \"a\", \"bbox\": [1, 2, 3, 4]}, {\"id\": \"b\", \"x\": 1, \"y\": 2, \"w\": 3, \"h\": 4}]");
+}
+
+static void five_thousand_regions(void **state) {
+    (void)state;
+    char *text = malloc(1 << 20);
+    size_t at = (size_t)sprintf(text, "<PcGts><Page>");
+    for (int i = 0; i < 5000; i++)
+        at += (size_t)sprintf(text + at, "<TextRegion id='r%d'><Coords points='%d,%d %d,%d'/></TextRegion>",
+                              i, i % 50 * 20, i / 50 * 20, i % 50 * 20 + 15, i / 50 * 20 + 15);
+    sprintf(text + at, "</Page></PcGts>");
+    reverse(text);
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_order_as_they_say),       cmocka_unit_test(every_rule_gives_a_permutation),
+        cmocka_unit_test(scale_and_shift_do_not_matter), cmocka_unit_test(variants_are_pages_with_an_order),
+        cmocka_unit_test(written_orders_are_read_again), cmocka_unit_test(five_thousand_regions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
