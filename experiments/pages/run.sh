@@ -19,8 +19,9 @@ for source in austrian reichsanzeiger hkb; do
     train "$out/rest.jsonl" "$out/without-$source.safetensors"
     measure "$out/without-$source.safetensors" "$out/held.jsonl" >"$out/without-$source.txt"
     # Fine-tuned on 20 of its pages (hkb has only 18), measured on the others.
-    head -20 "$out/held.jsonl" >"$out/few.jsonl"
-    tail -n +21 "$out/held.jsonl" >"$out/others.jsonl"
+    # Every third page, since pages of one issue stand together.
+    awk -v few="$out/few.jsonl" -v others="$out/others.jsonl" \
+        '{ if (NR % 3 == 1 && n < 20) { n++; print >few } else print >others }' "$out/held.jsonl"
     [ -s "$out/others.jsonl" ] || continue
     ./ordernet pages train "$out/few.jsonl" --from "$out/without-$source.safetensors" --holdout 0 --threads "$threads" \
         --model "$out/tuned-$source.safetensors" --quiet
