@@ -5,7 +5,7 @@
 . tests/count.sh
 
 LIBRARY="base data words model kernels cuda mpi train decode evaluate tsp"
-PROGRAM="sentences tours show serve cli"
+PROGRAM="sentences tours pages show serve cli"
 # The small helpers that both may use. The rest of base (libraries, SHA-256) is the library's own.
 SHARED="choice clock error file fold memory names number pool rng utf8 world"
 
@@ -16,7 +16,7 @@ alone() { # LANGUAGE COMPILER FLAGS ...
     "$compiler" "$@" -Wall -Wextra -Werror -pedantic -fsyntax-only -Iinclude "$folder/alone.$language"
 }
 own_folders() { # FOLDER: prints what it must not include
-    allowed="cli|sentences|serve|show|tours"
+    allowed="cli|pages|sentences|serve|show|tours"
     ! grep -Hn '#include "' "src/$1"/*.[ch] |
         grep -vE "\"(ordernet(_tsp)?\.h|($allowed)/[a-z_0-9]+\.h|base/($(echo "$SHARED" | tr ' ' '|'))\.h)\""
 }
