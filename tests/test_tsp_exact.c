@@ -147,7 +147,7 @@ static void same_for_any_number_of_threads(void **state) {
         pool *threads = pool_new(i + 1);
         assert_non_null(threads);
         assert_int_equal(sets_new(&sets[i], 2, NULL), ONET_OK);
-        assert_int_equal(tsp_generate(sets[i], &plan, 0, 301, threads, NULL), ONET_OK);
+        assert_int_equal(tsp_generate(&plan, 0, 301, threads, tsp_append, sets[i], NULL), ONET_OK);
         pool_free(threads);
         assert_int_equal(sets[i]->count, 301);
         size_t items = sets[0]->start[301];

@@ -19,7 +19,7 @@ static onet_sets *instances(const int *sizes, int count, uint64_t seed, size_t t
     tsp_plan plan = {.size = sizes, .sizes = count, .seed = seed};
     onet_sets *sets;
     assert_int_equal(sets_new(&sets, 2, NULL), ONET_OK);
-    assert_int_equal(tsp_generate(sets, &plan, 0, total, NULL, NULL), ONET_OK);
+    assert_int_equal(tsp_generate(&plan, 0, total, NULL, tsp_append, sets, NULL), ONET_OK);
     return sets;
 }
 

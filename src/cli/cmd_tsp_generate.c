@@ -8,14 +8,6 @@
 #include "cli/progress.h"
 #include "tours/generate.h"
 
-/* Instances solved between two writes: fewer where each takes long, so that progress shows. */
-static size_t chunk(const option_sizes *n) {
-    int most = 0;
-    for (int i = 0; i < n->count; i++)
-        if (n->value[i] > most) most = n->value[i];
-    return most <= 30 ? 4096 : 64;
-}
-
 typedef struct generate_values {
     option_sizes n;
     uint64_t per_size, seed;
@@ -31,38 +23,44 @@ static void defaults(void *values) {
     v->out = "-";
 }
 
-static onet_status write_sets(onet_writer *out, const onet_sets *sets, onet_error *err) {
-    onet_record *r;
-    onet_status status = onet_record_new(&r, err);
-    for (size_t s = 0; s < sets->count && !status; s++) {
-        status = onet_sets_record(sets, s, r, err);
-        if (!status) status = onet_writer_put(out, r, NULL, err);
-    }
-    onet_record_free(r);
+typedef struct generating {
+    onet_writer *out;
+    onet_record *record;
+    progress line;
+    size_t done, total;
+} generating;
+
+/* Instances are written one by one: formats of lines need not hold all of them. */
+static onet_status write_instance(void *context, int n, const float *xy, const int32_t *tour,
+                                  onet_error *err) {
+    generating *w = context;
+    onet_sets *sets;
+    onet_status status = onet_sets_from(&sets, 1, n, 2, xy, tour, err);
+    if (!status) status = onet_sets_record(sets, 0, w->record, err);
+    if (!status) status = onet_writer_put(w->out, w->record, NULL, err);
+    onet_sets_free(sets);
+    w->done++;
+    progress_count(&w->line, "solving", "instances", (double)w->done, (double)w->total);
     return status;
 }
 
-/* Instances are written chunk by chunk: formats of lines need not hold all of them. */
 static onet_status generate(const generate_values *v, pool *threads, onet_writer *out, onet_error *err) {
+    enum { MOST = 1 << 30 }; /* instances per call */
     tsp_plan plan = {
         .size = v->n.value, .sizes = v->n.count, .seed = v->seed, .label = v->label, .stop = interrupt_asked};
-    size_t total = (size_t)v->per_size * (size_t)v->n.count;
-    size_t piece = chunk(&v->n);
-    progress p;
-    progress_start(&p, v->quiet);
+    generating w = {.out = out, .total = (size_t)v->per_size * (size_t)v->n.count};
+    onet_status status = onet_record_new(&w.record, err);
+    progress_start(&w.line, v->quiet);
     interrupt_catch();
-    onet_status status = onet_writer_begin(out, NULL, err);
-    for (size_t first = 0; first < total && !status; first += piece) {
-        size_t count = total - first < piece ? total - first : piece;
-        onet_sets *sets;
-        status = onet_sets_new(&sets, 2, err);
-        if (!status) status = tsp_generate(sets, &plan, first, count, threads, err);
-        if (status == ONET_INTERRUPTED) fail(err, status, "stopped after %zu of %zu instances", first, total);
-        if (!status) status = write_sets(out, sets, err);
-        onet_sets_free(sets);
-        progress_count(&p, "solving", "instances", (double)(first + count), (double)total);
+    if (!status) status = onet_writer_begin(out, NULL, err);
+    while (w.done < w.total && !status) {
+        size_t count = w.total - w.done < MOST ? w.total - w.done : MOST;
+        status = tsp_generate(&plan, w.done, count, threads, write_instance, &w, err);
+        if (status == ONET_INTERRUPTED)
+            fail(err, status, "stopped after %zu of %zu instances", w.done, w.total);
     }
-    progress_end(&p);
+    progress_end(&w.line);
+    onet_record_free(w.record);
     return status ? status : onet_writer_end(out, err);
 }
 

@@ -28,10 +28,14 @@ typedef struct tsp_plan {
 /* Draws the cities xy [n, 2] of instance number `index`; returns n. */
 int tsp_draw(const tsp_plan *plan, size_t index, float *xy);
 
-/* Appends instances first .. first+count-1 with their canonical tours to sets made by onet_sets_new. The
- * result does not depend on the number of threads. */
-onet_status tsp_generate(onet_sets *sets, const tsp_plan *plan, size_t first, size_t count, pool *threads,
-                         onet_error *err);
+/* Takes an instance with its canonical tour: cities xy [n, 2], tour [n]. */
+typedef onet_status tsp_put(void *context, int n, const float *xy, const int32_t *tour, onet_error *err);
+/* Gives instances first .. first+count-1 to put, one at a time and in their order, from any thread. They do
+ * not depend on the number of threads. */
+onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool *threads, tsp_put *put,
+                         void *context, onet_error *err);
+/* A tsp_put: appends to the onet_sets that `sets` points to. */
+onet_status tsp_append(void *sets, int n, const float *xy, const int32_t *tour, onet_error *err);
 
 /* An instance from float32 points xy [n, 2]. */
 onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err);
