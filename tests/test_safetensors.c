@@ -1,4 +1,8 @@
 /* The safetensors format: what is written can be read, and errors in a file are found and named. */
+#include <sys/resource.h>
+#include <zlib.h>
+
+#include "alloc_count.h"
 #include "data/safetensors.h"
 #include "data_help.h"
 
@@ -157,10 +161,79 @@ static void test_lengths(void **state) {
     }
 }
 
+/* A gzip file of this header and `size` zeros. */
+static const char *packed_file(const char *header, size_t size) {
+    const char *path = help_path("packed.safetensors.gz");
+    gzFile out = gzopen(path, "wb");
+    assert_non_null(out);
+    unsigned char length[8];
+    static const char zeros[1 << 16];
+    for (int i = 0; i < 8; i++) length[i] = (unsigned char)((uint64_t)strlen(header) >> (8 * i));
+    gzwrite(out, length, 8);
+    gzwrite(out, header, (unsigned)strlen(header));
+    for (size_t some; size; size -= some) {
+        some = size < sizeof zeros ? size : sizeof zeros;
+        gzwrite(out, zeros, (unsigned)some);
+    }
+    assert_int_equal(gzclose(out), Z_OK);
+    return path;
+}
+
+/* The header of a compressed file is believed only as far as the file goes, and checked before the rest is
+ * unpacked. */
+static void test_compressed(void **state) {
+    (void)state;
+    const char *const header = "{\"a\": {\"dtype\": \"U8\", \"shape\": [64], \"data_offsets\": [0, 64]}}";
+    const char *const large =
+        "{\"a\": {\"dtype\": \"U8\", \"shape\": [1099511627776], \"data_offsets\": [0, 1099511627776]}}";
+    safetensors *file;
+    onet_error err;
+    char into[64];
+    const struct {
+        const char *header;
+        size_t size, limit;
+        const char *says;
+    } cases[] = {{header, 64, 64, NULL},
+                 {header, 63, 64, "ends within its tensors"},
+                 {header, 65, 64, "bytes behind its last tensor"},
+                 {header, 200000000, 64, "bytes behind its last tensor"},
+                 {header, 64, 63, "unpacks to 64 bytes, and at most 63"},
+                 {large, 64, MAX_WHOLE, "unpacks to 1099511627776 bytes"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = packed_file(cases[i].header, cases[i].size);
+        assert_int_equal(safetensors_open(&file, path, &err), ONET_OK);
+        onet_status status = safetensors_data(file, cases[i].limit, &err);
+        assert_int_equal(status, cases[i].says ? ONET_BAD : ONET_OK);
+        if (cases[i].says)
+            assert_non_null(strstr(err.text, cases[i].says));
+        else
+            assert_int_equal(safetensors_load(file, safetensors_find(file, "a"), into, &err), ONET_OK);
+        safetensors_close(file);
+    }
+}
+
+/* What is no model is refused by its header: what stands behind it is not unpacked. */
+static void test_compressed_model(void **state) {
+    (void)state;
+    alloc_works_or_skip(); /* a sanitizer needs more memory than the limit */
+    const char *path = packed_file("{\"__metadata__\": {\"format\": \"other\"}}", (size_t)1 << 26);
+    onet_model *model;
+    onet_error err;
+    struct rlimit limit, small;
+    getrlimit(RLIMIT_DATA, &limit);
+    small = limit;
+    small.rlim_cur = (rlim_t)48 << 20; /* less than the file unpacks to */
+    assert_int_equal(setrlimit(RLIMIT_DATA, &small), 0);
+    onet_status status = onet_model_load(&model, path, &err);
+    assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
+    assert_int_equal(status, ONET_BAD);
+    assert_non_null(strstr(err.text, "is not an OrderNet model"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_round_trip),       cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_compressed_model), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);

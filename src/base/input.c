@@ -363,6 +363,16 @@ onet_status input_whole(input *in, size_t limit, size_t *size, onet_error *err) 
     return give(in, err);
 }
 
+onet_status input_first(input *in, size_t want, size_t *got, onet_error *err) {
+    while (in->to - in->from < want && !in->ended) fill(in);
+    *got = in->to - in->from;
+    return *got < want ? give(in, err) : ONET_OK;
+}
+
+bool input_is_stream(const input *in) {
+    return in->kind != PLAIN || !in->on_disk;
+}
+
 onet_status input_at(input *in, size_t offset, void *buffer, size_t size, onet_error *err) {
     if (!in->by_place) {
         if (size) memcpy(buffer, in->data + in->from + offset, size);

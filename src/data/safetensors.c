@@ -15,7 +15,8 @@
 struct st_source {
     input *in;
     bool own_input;
-    size_t data;  /* where the tensors' bytes begin */
+    bool whole;   /* input_at reaches the tensors' bytes */
+    size_t data;  /* where they begin */
     char *header; /* the names and texts of all */
 };
 
@@ -24,25 +25,56 @@ static onet_status bad_file(const safetensors *file, const char *what, onet_erro
                 what);
 }
 
+/* The header is read and checked before anything behind it: a small compressed file may unpack to more than
+ * any memory holds. */
 static onet_status read_header(safetensors *file, onet_error *err) {
-    input *in = file->source->in;
+    struct st_source *source = file->source;
+    input *in = source->in;
     unsigned char first[8];
     uint64_t length = 0;
     size_t size;
-    onet_status status = input_whole(in, MAX_WHOLE, &size, err);
+    onet_status status = input_first(in, sizeof first, &size, err);
     if (status) return status;
     if (!size) return bad_file(file, "it is empty", err);
     if (size < sizeof first) return bad_file(file, "it is too short", err);
     if ((status = input_at(in, 0, first, sizeof first, err))) return status;
     for (int i = 7; i >= 0; i--) length = length << 8 | first[i];
     if (length > MAX_HEADER) return bad_file(file, "its header is over 100 MB long", err);
-    if (length > size - sizeof first) return bad_file(file, "it ends within its header", err);
-    file->source->data = sizeof first + length;
-    char *text = file->source->header = malloc(length + 1);
+    source->data = sizeof first + length;
+    if ((status = input_first(in, source->data, &size, err))) return status;
+    if (size < source->data) return bad_file(file, "it ends within its header", err);
+    char *text = source->header = malloc(length + 1);
     if (!text) return fail_memory(err, "a file's header");
     text[length] = 0;
     if ((status = input_at(in, sizeof first, text, length, err))) return status;
-    return st_header_parse(file, text, length, size - file->source->data, err);
+    if (input_is_stream(in)) return st_header_parse(file, text, length, SIZE_MAX, err);
+    if ((status = input_whole(in, MAX_WHOLE, &size, err))) return status;
+    source->whole = true;
+    if (size < source->data) return bad_file(file, "it ends within its header", err);
+    return st_header_parse(file, text, length, size - source->data, err);
+}
+
+onet_status safetensors_data(const safetensors *file, size_t limit, onet_error *err) {
+    struct st_source *source = file->source;
+    size_t size, bytes = 0;
+    if (source->whole) return ONET_OK;
+    for (size_t i = 0; i < file->tensors; i++)
+        if (file->tensor[i].begin + file->tensor[i].bytes > bytes)
+            bytes = file->tensor[i].begin + file->tensor[i].bytes;
+    if (bytes > limit)
+        return fail(err, ONET_BAD,
+                    "%s: it unpacks to %zu bytes, and at most %zu are read from a compressed "
+                    "file or a pipe; unpack it to a file first",
+                    safetensors_name(file), bytes, limit);
+    size_t meant = source->data + bytes;
+    onet_status status = input_first(source->in, meant + 1, &size, err);
+    if (status) return status;
+    if (size != meant)
+        return bad_file(
+            file, size < meant ? "it ends within its tensors" : "there are bytes behind its last tensor",
+            err);
+    source->whole = true;
+    return ONET_OK;
 }
 
 static onet_status make(safetensors **result, input *in, bool own_input, onet_error *err) {
@@ -129,5 +161,7 @@ onet_status safetensors_expect(const safetensors *file, const char *name, st_typ
 }
 
 onet_status safetensors_load(const safetensors *file, const st_tensor *t, void *into, onet_error *err) {
+    onet_status status = safetensors_data(file, MAX_WHOLE, err);
+    if (status) return status;
     return input_at(file->source->in, file->source->data + t->begin, into, t->bytes, err);
 }

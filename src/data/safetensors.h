@@ -2,7 +2,7 @@
  * type, shape and place, then the tensors' bytes without holes. A file is believed only after every check.
  * Reading goes in steps, so that no number of the file is held twice and no size believed that the file is
  * too short for: safetensors_open checks the header, the caller looks at the tensors and loads those that it
- * wants. */
+ * wants. The header of a compressed file is checked before the rest is unpacked. */
 #ifndef DATA_SAFETENSORS_H
 #define DATA_SAFETENSORS_H
 
@@ -66,6 +66,10 @@ const char *safetensors_metadata(const safetensors *file, const char *key);
 /* The tensor of that name, of this type and shape ([dims]; SIZE_MAX stands for any size), or ONET_BAD. */
 onet_status safetensors_expect(const safetensors *file, const char *name, st_type type, int dims,
                                const size_t *shape, const st_tensor **tensor, onet_error *err);
+/* Reads what stands behind the header, if it comes from a pipe or is compressed: to be called when the header
+ * has been looked at and before memory is taken for what it promises. ONET_BAD if that is more than `limit`
+ * bytes, or other than what comes. */
+onet_status safetensors_data(const safetensors *file, size_t limit, onet_error *err);
 /* The tensor's bytes into memory: [tensor->bytes]. */
 onet_status safetensors_load(const safetensors *file, const st_tensor *tensor, void *into, onet_error *err);
 void safetensors_close(safetensors *file);

@@ -234,7 +234,7 @@ static onet_status check_places(scan *s) {
                               t->begin < at ? "overlaps another one" : "stands behind a hole in the data");
         at += t->bytes;
     }
-    if (at == s->data_size) return ONET_OK;
+    if (at == s->data_size || s->data_size == SIZE_MAX) return ONET_OK;
     return fail(s->err, ONET_BAD,
                 "%s: there are bytes behind its last tensor; the file is corrupt or not safetensors",
                 safetensors_name(file));

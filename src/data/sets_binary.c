@@ -120,6 +120,7 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
     if (!words && (items->shape[1] < 1 || items->shape[1] > MAX_WIDTH))
         return fail(err, ONET_BAD, "%s: its items have %zu features; from 1 to %d are possible",
                     safetensors_name(file), items->shape[1], MAX_WIDTH);
+    if ((status = safetensors_data(file, MAX_WHOLE, err))) return status;
     if (words && (status = words_file_read(&vocabulary, file, err))) return status;
     status = sets_room(sets, sizes->shape[0], total, words ? vocabulary->width : (int)items->shape[1], words,
                        order != NULL, err);

@@ -30,6 +30,9 @@ static const struct {
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers, MAX_PAIRS = 10000 };
 
+/* Bytes that a compressed model may unpack to: the largest vocabulary with wide vectors fits. */
+#define MAX_MODEL ((size_t)4 << 30)
+
 static int *number_at(const onet_settings *s, int i) {
     return (int *)((char *)s + numbers[i].place);
 }
@@ -412,6 +415,7 @@ static onet_status load(const safetensors *file, onet_model **model, onet_error 
     } else
         status = check_tensors(file, sh, err);
     free(sh);
+    if (!status) status = safetensors_data(file, MAX_MODEL, err);
     if (status || (status = model_new(model, &settings, err)) || (status = read_record(file, *model, err)) ||
         (status = read_tensors(file, *model, err)) ||
         (status = check_numbers(*model, safetensors_name(file), ONET_BAD, err)))
