@@ -2,6 +2,7 @@
 #include "base/library.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,23 +10,27 @@
 
 #include "base/error.h"
 
-/* The folder of this code with a slash at its end, or "" if it is unknown. */
-static void own_folder(char *path, size_t room) {
+/* The kernel knows which file this code was mapped from. argv[0], and what the loader makes of it, may be a
+ * link in a folder that anyone can write to. */
+void library_folder(char *path, size_t room) {
     static const char here = 0;
-    Dl_info info;
+    char *line = NULL;
+    size_t size = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
     path[0] = '\0';
-    if (!dladdr(&here, &info) || !info.dli_fname) return;
-    const char *slash = strrchr(info.dli_fname, '/');
-    if (slash) {
-        int length = (int)(slash - info.dli_fname) + 1;
-        if ((size_t)length < room) snprintf(path, room, "%.*s", length, info.dli_fname);
-        return;
+    while (maps && getline(&line, &size, maps) > 0) {
+        uintptr_t from, to;
+        int name = 0;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &name) < 2 ||
+            (uintptr_t)&here < from || (uintptr_t)&here >= to)
+            continue;
+        char *slash = name && line[name] == '/' ? strrchr(line, '/') : NULL;
+        if (slash && (size_t)(slash + 1 - (line + name)) < room)
+            snprintf(path, room, "%.*s", (int)(slash + 1 - (line + name)), line + name);
+        break;
     }
-    /* The name of a program that was found through PATH has no folder. */
-    ssize_t length = readlink("/proc/self/exe", path, room - 1);
-    if (length < 0) length = 0;
-    while (length && path[length - 1] != '/') length--;
-    path[length] = '\0';
+    free(line);
+    if (maps) fclose(maps);
 }
 
 /* RTLD_GLOBAL: MPI loads plugins that look for its symbols. */
@@ -50,7 +55,7 @@ onet_status library_symbol(void **address, const char *name, const char *variabl
                         variable, dlerror());
     } else {
         static const char *const from[] = {"", "../lib/"};
-        own_folder(folder, sizeof folder);
+        library_folder(folder, sizeof folder);
         for (size_t i = 0; i < sizeof from / sizeof *from && !handle && folder[0]; i++) {
             snprintf(path, sizeof path, "%s%s%s", folder, from[i], name);
             if (access(path, F_OK)) continue;

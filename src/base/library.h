@@ -2,9 +2,13 @@
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
 
-#include <stdbool.h>
+#include <stddef.h>
 
 #include "ordernet.h"
+
+/* The folder of the file that this code was loaded from (the program, or libordernet.so), links resolved,
+ * with a slash at its end; "" if it is unknown. */
+void library_folder(char *path, size_t room);
 
 /* The value of the environment variable; NULL if it is not set. */
 const char *library_named(const char *variable);

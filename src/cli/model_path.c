@@ -7,17 +7,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/library.h"
 
-/* The folder that the program stands in. */
+/* The folder that the program stands in, with a slash at its end. */
 static void program_folder(char folder[PATH_MAX]) {
-    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    if (length < 0) length = 0;
-    folder[length] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
-    else
-        snprintf(folder, PATH_MAX, ".");
+    library_folder(folder, PATH_MAX);
+    if (!folder[0]) snprintf(folder, PATH_MAX, "./");
 }
 
 /* Writes the path of the first of the places, ended by NULL, that has the file. */
@@ -25,7 +20,7 @@ static bool find_beside(char *path, size_t size, const char *const *places, cons
     char folder[PATH_MAX];
     program_folder(folder);
     for (; *places; places++) {
-        int need = snprintf(path, size, "%s/%s/%s", folder, *places, name);
+        int need = snprintf(path, size, "%s%s/%s", folder, *places, name);
         if (need > 0 && (size_t)need < size && access(path, R_OK) == 0) return true;
     }
     return false;
@@ -37,7 +32,7 @@ onet_status model_path(char *path, size_t size, const char *name, onet_error *er
     char folder[PATH_MAX];
     program_folder(folder);
     return fail(err, ONET_IO,
-                "the model %s was not found in %s/models nor in %s/../share/ordernet/models; name one with "
+                "the model %s was not found in %smodels nor in %s../share/ordernet/models; name one with "
                 "--model FILE",
                 name, folder, folder);
 }
