@@ -1,4 +1,4 @@
-/* Ctrl-C and SIGTERM: signals that come together are one, a later one ends the program. */
+/* Ctrl-C, SIGTERM and SIGHUP: signals that come together are one, a later one ends the program. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -37,6 +37,7 @@ static void test_together(void **state) {
     assert_int_equal(ends(SIGINT, 0, SIGINT), 3);
     assert_int_equal(ends(SIGINT, 0, SIGTERM), 3);
     assert_int_equal(ends(SIGINT, 0.05, SIGINT), 3);
+    assert_int_equal(ends(SIGHUP, 0, SIGHUP), 3);
 }
 
 static void test_later(void **state) {
@@ -44,9 +45,19 @@ static void test_later(void **state) {
     assert_int_equal(ends(SIGINT, 0.6, SIGINT), -SIGINT);
     assert_int_equal(ends(SIGTERM, 0.6, SIGTERM), -SIGTERM);
     assert_int_equal(ends(SIGINT, 0.6, SIGTERM), -SIGTERM);
+    assert_int_equal(ends(SIGHUP, 0.6, SIGHUP), -SIGHUP);
+}
+
+/* Under nohup(1) the end of the terminal changes nothing. */
+static void test_ignored(void **state) {
+    (void)state;
+    signal(SIGHUP, SIG_IGN);
+    assert_int_equal(ends(SIGHUP, 0, SIGHUP), 2);
+    signal(SIGHUP, SIG_DFL);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_together), cmocka_unit_test(test_later)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_together), cmocka_unit_test(test_later),
+                                       cmocka_unit_test(test_ignored)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Catches Ctrl-C and SIGTERM: the first sets a flag, the second ends the program. */
+/* Catches Ctrl-C, SIGTERM and SIGHUP: the first sets a flag, the second ends the program. */
 #include "cli/interrupt.h"
 
 #include <signal.h>
@@ -26,6 +26,8 @@ void interrupt_catch(void) {
     struct sigaction action = {.sa_handler = catch_signal, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &action, 0);
     sigaction(SIGTERM, &action, 0);
+    struct sigaction before; /* nohup(1) has it ignored */
+    if (!sigaction(SIGHUP, 0, &before) && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, 0);
 }
 
 bool interrupted(void) {

@@ -1,5 +1,5 @@
-/* Ctrl-C and SIGTERM as a flag, so that work can end in good order. A second one ends the program at once,
- * unless it comes within half a second of the first. */
+/* Ctrl-C, SIGTERM and SIGHUP (a terminal that was closed) as a flag, so that work can end in good order. A
+ * second one ends the program at once, unless it comes within half a second of the first. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 
