@@ -4,6 +4,7 @@
 #include <lzma.h>
 #include <math.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -448,6 +449,32 @@ static void test_named(void **state) {
     expect_content(path, "new");
 }
 
+/* What killed processes left is removed; what a running one writes, and other files, stay. */
+static void test_strays(void **state) {
+    (void)state;
+    const char *path = help_file("model", "old"), *stray = help_file("model.tmp.999999", "half"),
+               *held = help_file("model.tmp.1", "half"), *other = help_file("model.tmp.1x", "mine"),
+               *longer = help_file("model2.tmp.7", "of another");
+    int held_by = open(held, O_WRONLY);
+    assert_int_equal(flock(held_by, LOCK_EX), 0);
+    for (int turn = 0; turn < 2; turn++) {
+        output *out;
+        onet_error err;
+        help_file("model.tmp.999999", "half");
+        names_only = turn == 1;
+        assert_int_equal(output_open(&out, path, &err), ONET_OK);
+        assert_int_equal(access(stray, F_OK), -1);
+        assert_int_equal(output_printf(out, &err, "new"), ONET_OK);
+        assert_int_equal(output_commit(out, &err), ONET_OK);
+        names_only = false;
+        expect_content(path, "new");
+        assert_true(!access(held, F_OK) && !access(other, F_OK) && !access(longer, F_OK));
+    }
+    close(held_by);
+    assert_int_equal(output_possible(path, NULL), ONET_OK);
+    assert_int_equal(access(held, F_OK), -1); /* its writer is gone */
+}
+
 /* The disk is full: here, files may not grow over 100,000 bytes. */
 static void test_full(void **state) {
     (void)state;
@@ -489,7 +516,8 @@ int main(void) {
         cmocka_unit_test(test_no_file),        cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_peek_and_whole), cmocka_unit_test(test_commit_and_abort),
         cmocka_unit_test(test_output_gzip),    cmocka_unit_test(test_unwritable),
-        cmocka_unit_test(test_named),          cmocka_unit_test(test_full),
+        cmocka_unit_test(test_named),          cmocka_unit_test(test_strays),
+        cmocka_unit_test(test_full),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

@@ -1,24 +1,20 @@
-/* Writes error sentences without control characters. */
+/* Writes error sentences: numbers as in the C locale, text from files escaped. */
 #include "base/error.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-/* Text from a file may reach a terminal in a sentence; control characters must not. */
-static void no_control(char *text) {
-    for (; *text; text++)
-        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f) *text = '?';
-}
+#include "base/number.h"
+#include "base/shown.h"
 
 onet_status fail(onet_error *err, onet_status status, const char *format, ...) {
-    if (err) {
-        va_list args;
-        va_start(args, format);
-        vsnprintf(err->text, sizeof err->text, format, args);
-        va_end(args);
-        no_control(err->text);
-    }
+    if (!err) return status;
+    char text[sizeof err->text];
+    va_list args;
+    va_start(args, format);
+    number_vprint(text, sizeof text, format, args);
+    va_end(args);
+    shown_text(err->text, sizeof err->text, text, strlen(text));
     return status;
 }
 
@@ -28,13 +24,11 @@ onet_status fail_memory(onet_error *err, const char *what) {
 
 void error_prefix(onet_error *err, const char *format, ...) {
     if (!err) return;
-    char old[sizeof err->text];
+    char old[sizeof err->text], prefix[sizeof err->text];
     memcpy(old, err->text, sizeof old);
     va_list args;
     va_start(args, format);
-    int used = vsnprintf(err->text, sizeof err->text, format, args);
+    number_vprint(prefix, sizeof prefix, format, args);
     va_end(args);
-    if (used < 0) used = 0;
-    if ((size_t)used < sizeof err->text)
-        snprintf(err->text + used, sizeof err->text - (size_t)used, ": %s", old);
+    fail(err, ONET_FAILED, "%s: %s", prefix, old);
 }

@@ -37,6 +37,11 @@ onet_status input_peek(input *in, size_t want, const char **data, size_t *got, o
  * *size that input_whole returns. A plain file stays on disk; a pipe or a compressed file is read into
  * memory, ONET_BAD if that takes more than limit bytes. */
 onet_status input_whole(input *in, size_t limit, size_t *size, onet_error *err);
+/* The same for the first `want` bytes: *got of them are there for input_at, fewer than `want` only if the
+ * input ends before. */
+onet_status input_first(input *in, size_t want, size_t *got, onet_error *err);
+/* Whether its bytes come from a pipe or have to be decompressed, so that its size is not known beforehand. */
+bool input_is_stream(const input *in);
 onet_status input_at(input *in, size_t offset, void *buffer, size_t size, onet_error *err);
 /* The path, or "standard input". */
 const char *input_name(const input *in);
@@ -52,7 +57,8 @@ void input_close(input *in);
 typedef struct output output;
 
 /* Writes to an unnamed file in the folder of the path, or to PATH.tmp.PID where the file system has no
- * unnamed files; output_commit renames it to the path. "-" is standard output, which like a pipe or a device
+ * unnamed files; output_commit renames it to the path. Temporary files that killed processes left beside the
+ * path are removed. "-" is standard output, which like a pipe or a device
  * is written directly. A name that ends in .gz is compressed, one in .xz refused. */
 onet_status output_open(output **out, const char *path, onet_error *err);
 onet_status output_write(output *out, const void *data, size_t size, onet_error *err);

@@ -1,14 +1,15 @@
 /* Parses and prints numbers without the locale of the program. */
 #include "base/number.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/once.h"
 
 static once made = ONCE_INIT;
@@ -47,8 +48,7 @@ static double slow_value(const char *text, const char *end, int64_t exponent) {
     if (exponent > EXPONENT) exponent = EXPONENT;
     if (exponent < -EXPONENT) exponent = -EXPONENT;
     sprintf(copy + kept, "e%d", (int)exponent);
-    once_run(&made, make_plain);
-    return plain ? strtod_l(copy, NULL, plain) : strtod(copy, NULL);
+    return number_parse(copy, NULL);
 }
 
 const char *number_scan(const char *text, const char *end, number_grammar grammar, double *value) {
@@ -124,24 +124,38 @@ size_t number_not_finite(const char *text, const char *end) {
     if (p < end && (*p == '-' || *p == '+')) p++;
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         size_t length = strlen(name[i]);
-        if ((size_t)(end - p) >= length && !strncasecmp(p, name[i], length))
-            return (size_t)(p - text) + length;
+        if ((size_t)(end - p) >= length && ascii_same(p, name[i], length)) return (size_t)(p - text) + length;
     }
     return 0;
 }
 
-static int print_plain(char text[NUMBER_TEXT], int digits, double value) {
+int number_vprint(char *text, size_t room, const char *format, va_list args) {
+    int error = errno; /* for %m */
     once_run(&made, make_plain);
     locale_t user = plain ? uselocale(plain) : (locale_t)0;
-    int length = snprintf(text, NUMBER_TEXT, "%.*g", digits, value);
+    errno = error;
+    int length = vsnprintf(text, room, format, args);
     if (plain) uselocale(user);
     return length;
+}
+
+int number_print(char *text, size_t room, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int length = number_vprint(text, room, format, args);
+    va_end(args);
+    return length;
+}
+
+double number_parse(const char *text, char **end) {
+    once_run(&made, make_plain);
+    return plain ? strtod_l(text, end, plain) : strtod(text, end);
 }
 
 size_t number_text_float(char text[NUMBER_TEXT], float value) {
     int length = 0;
     for (int digits = 6; digits <= 9; digits++) {
-        length = print_plain(text, digits, (double)value);
+        length = number_print(text, NUMBER_TEXT, "%.*g", digits, (double)value);
         double back;
         if (number_scan(text, text + length, NUMBER_JSON, &back) == text + length && (float)back == value)
             break;
@@ -150,5 +164,5 @@ size_t number_text_float(char text[NUMBER_TEXT], float value) {
 }
 
 size_t number_text_double(char text[NUMBER_TEXT], double value) {
-    return (size_t)print_plain(text, 9, value == 0 ? 0.0 : value);
+    return (size_t)number_print(text, NUMBER_TEXT, "%.9g", value == 0 ? 0.0 : value);
 }

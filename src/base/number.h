@@ -2,6 +2,7 @@
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,5 +27,11 @@ enum { NUMBER_TEXT = 32 };
 size_t number_text_float(char text[NUMBER_TEXT], float value);
 /* The same in 9 digits, enough for a log-probability. */
 size_t number_text_double(char text[NUMBER_TEXT], double value);
+
+/* snprintf and strtod as in the C locale, whatever the program's is. */
+int number_print(char *text, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int number_vprint(char *text, size_t room, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+double number_parse(const char *text, char **end);
 
 #endif

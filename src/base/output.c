@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "base/temporary.h"
 
 enum { CHUNK = 1 << 17 };
@@ -146,14 +147,14 @@ onet_status output_printf(output *out, onet_error *err, const char *format, ...)
     char some[512], *text = some;
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(some, sizeof some, format, args);
+    int length = number_vprint(some, sizeof some, format, args);
     va_end(args);
-    if (length >= (int)sizeof some) {
+    if (length >= (int)sizeof some && (text = malloc((size_t)length + 1))) {
         va_start(args, format);
-        length = vasprintf(&text, format, args);
+        number_vprint(text, (size_t)length + 1, format, args);
         va_end(args);
     }
-    if (length < 0) return fail_memory(err, "writing text");
+    if (length < 0 || !text) return fail_memory(err, "writing text");
     onet_status status = output_write(out, text, (size_t)length, err);
     if (text != some) free(text);
     return status;

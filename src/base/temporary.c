@@ -1,11 +1,14 @@
 /* Temporary files of Linux: without a name where the file system can, named through /proc at the end. */
 #include "base/temporary.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 /* The folder of a path, with its last slash; false if it does not fit. */
@@ -27,6 +30,44 @@ static int open_nameless(const char *path) {
     return open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
 }
 
+/* A process holds a lock on its temporary file as long as it writes it; the kernel drops the lock when the
+ * process ends, however it ends. True where file systems know no locks. */
+static bool lock(int fd) {
+    return !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK;
+}
+
+/* Removes PATH.tmp.PID of processes that were killed: those that nobody holds a lock on. */
+static void remove_strays(const char *path) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    DIR *list = folder_of(path, folder, sizeof folder) ? opendir(folder) : NULL;
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        const char *rest = entry->d_name + length;
+        if (strncmp(entry->d_name, name, length) || strncmp(rest, ".tmp.", 5) || !rest[5] ||
+            rest[5 + strspn(rest + 5, "0123456789")])
+            continue;
+        int fd = openat(dirfd(list), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0) continue;
+        if (!flock(fd, LOCK_EX | LOCK_NB)) unlinkat(dirfd(list), entry->d_name, 0);
+        close(fd);
+    }
+    if (list) closedir(list);
+}
+
+/* A file under the temporary name, locked before anyone could take it for a stray one. */
+static int open_named(const char *name) {
+    for (int tries = 0; tries < 10; tries++) {
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        struct stat about;
+        if (fd < 0) return -1;
+        if (lock(fd) && !fstat(fd, &about) && about.st_nlink) return fd;
+        close(fd);
+    }
+    errno = EBUSY;
+    return -1;
+}
+
 bool temporary_open(temporary *t, const char *path, const struct stat *old) {
     *t = (temporary){.fd = -1, .path = old ? realpath(path, NULL) : strdup(path)};
     if (!t->path) return false;
@@ -35,10 +76,12 @@ bool temporary_open(temporary *t, const char *path, const struct stat *old) {
         return false;
     }
     if (old && access(path, W_OK)) return false;
-    unlink(t->name); /* left by a killed process with the same PID */
+    remove_strays(t->path);
     t->fd = open_nameless(t->path);
-    if (t->fd < 0) {
-        t->fd = open(t->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (t->fd >= 0)
+        lock(t->fd);
+    else {
+        t->fd = open_named(t->name);
         t->named = t->fd >= 0;
     }
     return t->fd >= 0 && (!old || !fchmod(t->fd, old->st_mode & 0777));

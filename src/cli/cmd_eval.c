@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/shown.h"
 #include "cli/commands.h"
 #include "cli/eval_sets.h"
 #include "cli/ordering.h"
@@ -82,7 +83,9 @@ static void print_table(const table *t, const char *title) {
     for (int k = 0; k < REPORT_MEASURES; k++) printf("  %*s", COLUMN, report_measures[k].name);
     putchar('\n');
     for (size_t i = 0; i < t->count; i++) {
-        printf("%*.40s %9zu", width, t->rows[i].name ? t->rows[i].name : "all", t->rows[i].report.sets);
+        const char *name = t->rows[i].name ? t->rows[i].name : "all";
+        char cell[41];
+        printf("%*s %9zu", width, shown_text(cell, sizeof cell, name, strlen(name)), t->rows[i].report.sets);
         for (int k = 0; k < REPORT_MEASURES; k++) {
             char text[64];
             measure_text(report_measure_of(&t->rows[i].report, &report_measures[k]), report_measures[k].share,
@@ -213,10 +216,11 @@ static void print_features(const importances *m, int repeats) {
            repeats == 1 ? "" : "s");
     printf("%*s  %*s  %*s\n", width, "feature", COLUMN, "exact match", COLUMN, "log-likelihood per step");
     for (int j = 0; j < m->count; j++) {
-        char exact[64], loglik[64];
+        char exact[64], loglik[64], cell[41];
         measure_text(&m->of[j].exact, true, exact);
         measure_text(&m->of[j].loglik, false, loglik);
-        printf("%*.40s  %*s  %*s\n", width, m->name[j], COLUMN, exact, COLUMN, loglik);
+        printf("%*s  %*s  %*s\n", width, shown_text(cell, sizeof cell, m->name[j], strlen(m->name[j])),
+               COLUMN, exact, COLUMN, loglik);
     }
 }
 

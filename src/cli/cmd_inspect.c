@@ -5,6 +5,7 @@
 
 #include "base/choice.h"
 #include "base/error.h"
+#include "base/shown.h"
 #include "cli/commands.h"
 
 typedef struct inspect_values {
@@ -36,9 +37,9 @@ static json_t *json_columns(const onet_columns *columns) {
 
 static void print_text(const onet_model *m, const char *path) {
     const onet_settings *s = onet_model_settings(m);
-    char checksum[65], text[64];
+    char checksum[65], text[64], a[SHOWN], b[SHOWN];
     onet_model_checksum(m, checksum);
-    printf("model            %s\n", path);
+    printf("model            %s\n", shown(a, path));
     printf("items            ");
     const onet_words *words = onet_model_words(m);
     if (words)
@@ -59,7 +60,8 @@ static void print_text(const onet_model *m, const char *path) {
     for (const char *const *name = onet_kernels_here(); *name; name++) printf(" %s", *name);
     printf("\n\nTraining record:\n");
     const char *key, *value;
-    for (size_t i = 0; (value = onet_model_record_at(m, i, &key)); i++) printf("  %-20s %s\n", key, value);
+    for (size_t i = 0; (value = onet_model_record_at(m, i, &key)); i++)
+        printf("  %-20s %s\n", shown(a, key), shown(b, value));
     printf("\nTensors:\n");
     onet_tensor t;
     for (size_t i = 0; onet_model_tensor(m, i, &t); i++) printf("  %-32s %s\n", t.name, shape_text(&t, text));

@@ -6,6 +6,7 @@
 #include "base/choice.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/shown.h"
 #include "cli/commands.h"
 #include "cli/touring.h"
 #include "show/canvas.h"
@@ -71,7 +72,10 @@ static void describe(const comparison *c, const onet_tsp *t, int m, const onet_t
     if (m) snprintf(over, sizeof over, "%+.2f%%", more > -0.005 && more < 0.005 ? 0.0 : more);
     if (proof->proven) snprintf(over, sizeof over, "optimal");
     printf("  %*.*f %8s", 11, t->whole ? 0 : 4, proof->length, over);
-    snprintf(panel->title, sizeof panel->title, "%.24s, %d cities", t->name[0] ? t->name : "instance", t->n);
+    const char *name = t->name[0] ? t->name : "instance";
+    char cell[25];
+    snprintf(panel->title, sizeof panel->title, "%s, %d cities",
+             shown_text(cell, sizeof cell, name, strlen(name)), t->n);
     snprintf(panel->note, sizeof panel->note, "%s %.*f%s%s", choice_name(onet_tsp_methods(), c->method[m]),
              t->whole ? 0 : 4, proof->length, over[0] ? ", " : "", over);
 }
@@ -99,7 +103,9 @@ static onet_status compare_one(comparison *c, onet_tsp *t, char *const *names, o
     int32_t **tour = c->tour + c->rows * c->methods;
     tour_panel *panel = c->panel + c->rows * c->methods;
     bool keep = t->xy && c->rows < MOST_ROWS - 1;
-    printf("%-*.*s %6d", NAME_WIDTH, NAME_WIDTH, t->name[0] ? t->name : "instance", t->n);
+    const char *name = t->name[0] ? t->name : "instance";
+    char cell[NAME_WIDTH + 1];
+    printf("%-*s %6d", NAME_WIDTH, shown_text(cell, sizeof cell, name, strlen(name)), t->n);
     for (int m = 0; m < c->methods && !status; m++) {
         onet_tsp_proof proof;
         if (c->method[m] == ONET_TSP_ORDERNET && !t->xy) {

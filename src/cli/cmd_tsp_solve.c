@@ -6,6 +6,7 @@
 #include "base/choice.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/shown.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -62,23 +63,19 @@ static void print_length(bool whole, double length) {
         printf("%.9g", length);
 }
 
-/* A name from a file: what would control the terminal is not passed on to it. */
+/* A city's name, in quotes where its comma would read as the end of it. */
 static void print_name(const char *name) {
-    bool quoted = name && strchr(name, ',');
-    if (quoted) putchar('"');
-    for (const char *p = name ? name : "-"; *p; p++) {
-        bool control = (unsigned char)*p < 0x20 || *p == 0x7f || (*p == '\xC2' && (unsigned char)p[1] < 0xA0);
-        if (control && *p == '\xC2') p++;
-        putchar(control ? '?' : *p);
-    }
-    if (quoted) putchar('"');
+    char text[SHOWN];
+    const char *quote = name && strchr(name, ',') ? "\"" : "";
+    printf("%s%s%s", quote, shown(text, name ? name : "-"), quote);
 }
 
 /* TSPLIB numbers its nodes from 1, the engine's formats count from 0. */
 static void print_answer(const solve_values *v, const tsp_file *file, size_t instance, const onet_tsp *t,
                          const int32_t *tour, const onet_tsp_proof *proof) {
-    printf("%s: %d cit%s, %s, length ", t->name[0] ? t->name : "instance", t->n, t->n == 1 ? "y" : "ies",
-           choice_name(onet_tsp_methods(), v->method));
+    char name[SHOWN];
+    printf("%s: %d cit%s, %s, length ", shown(name, t->name[0] ? t->name : "instance"), t->n,
+           t->n == 1 ? "y" : "ies", choice_name(onet_tsp_methods(), v->method));
     print_length(t->whole, proof->length);
     if (proof->proven) printf(", optimal");
     if (v->method == ONET_TSP_EXACT && !proof->proven) {

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/once.h"
 
@@ -53,7 +53,7 @@ const data_format *format_find(onet_format format) {
 
 static bool ends_in(const char *path, size_t length, const char *ending) {
     size_t n = strlen(ending);
-    return length > n && !strncasecmp(path + length - n, ending, n);
+    return length > n && ascii_same(path + length - n, ending, n);
 }
 
 const data_format *format_of_name(const char *path) {

@@ -1,13 +1,13 @@
 /* Reads an array of NumPy: its header, and numbers of any type, byte order and layout. */
 #include "data/npy.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/half.h"
 #include "base/memory.h"
@@ -29,14 +29,14 @@ static onet_status take(npy *a, void *buffer, size_t size, onet_error *err) {
 /* ---- The header: a Python dictionary in text ---------------------------------------------------------- */
 
 static const char *skip(const char *p, const char *text) {
-    while (isspace((unsigned char)*p)) p++;
+    while (ascii_space(*p)) p++;
     size_t length = strlen(text);
     return strncmp(p, text, length) ? NULL : p + length;
 }
 
 /* 'text' or "text" into at most `room` characters. */
 static const char *scan_string(const char *p, char *text, size_t room) {
-    while (isspace((unsigned char)*p)) p++;
+    while (ascii_space(*p)) p++;
     char quote = *p;
     if (quote != '\'' && quote != '"') return NULL;
     const char *end = strchr(++p, quote);
@@ -53,10 +53,10 @@ static const char *scan_shape(const char *p, npy *a) {
         const char *end = skip(p, ")");
         if (end) return end;
         if (a->dims == NPY_DIMS) return NULL;
-        while (isspace((unsigned char)*p)) p++;
-        if (!isdigit((unsigned char)*p)) return NULL;
+        while (ascii_space(*p)) p++;
+        if (!ascii_digit(*p)) return NULL;
         size_t value = 0;
-        for (; isdigit((unsigned char)*p); p++) {
+        for (; ascii_digit(*p); p++) {
             if (value > (SIZE_MAX - 9) / 10) return NULL;
             value = value * 10 + (size_t)(*p - '0');
         }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/shown.h"
 
 static const double PNG_SCALE = 2;
 
@@ -95,7 +96,9 @@ void canvas_dot(canvas *c, double x, double y, double radius) {
     cairo_fill(c->cr);
 }
 
-void canvas_text(canvas *c, double x, double y, text_style style, const char *text) {
+void canvas_text(canvas *c, double x, double y, text_style style, const char *from) {
+    char text[SHOWN];
+    shown(text, from); /* cairo refuses to draw what is not UTF-8 */
     double width = text_width(c, style, text);
     if (style.align == MIDDLE) x -= width / 2;
     if (style.align == RIGHT) x -= width;

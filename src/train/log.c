@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/number.h"
 
 static onet_status cannot_write(const train_log *log, onet_error *err) {
     return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", log->path,
@@ -39,13 +40,22 @@ onet_status log_open(train_log *log, const char *path, uint64_t bytes, onet_erro
     return ONET_OK;
 }
 
+/* ",0.5", or "," for a number that is not known. */
+static const char *cell(char text[32], const char *format, double value) {
+    if (isnan(value))
+        snprintf(text, 32, ",");
+    else
+        number_print(text, 32, format, value);
+    return text;
+}
+
 void log_row(const train_log *log, const onet_progress *now, const char *kernels) {
+    char text[6][32];
     if (!log->file) return;
-    fprintf(log->file, "%" PRIu64 ",%d,%.6f,%.6g,", now->step, now->epoch, now->loss, now->learning_rate);
-    if (!isnan(now->valid_exact)) fprintf(log->file, "%.6f", now->valid_exact);
-    fputc(',', log->file);
-    if (!isnan(now->valid_loglik)) fprintf(log->file, "%.6f", now->valid_loglik);
-    fprintf(log->file, ",%.1f,%.2f,%s\n", now->examples_per_second, now->seconds, kernels);
+    fprintf(log->file, "%" PRIu64 ",%d%s%s%s%s%s%s,%s\n", now->step, now->epoch,
+            cell(text[0], ",%.6f", now->loss), cell(text[1], ",%.6g", now->learning_rate),
+            cell(text[2], ",%.6f", now->valid_exact), cell(text[3], ",%.6f", now->valid_loglik),
+            cell(text[4], ",%.1f", now->examples_per_second), cell(text[5], ",%.2f", now->seconds), kernels);
 }
 
 onet_status log_flush(const train_log *log, uint64_t *bytes, onet_error *err) {

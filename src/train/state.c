@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "data/safetensors.h"
 #include "train/identity.h"
 
@@ -125,7 +126,7 @@ onet_status checkpoint_write(const train_state *s, const char *identity, const c
     train_state own = *s;
     for (int i = 0; i < NUMBERS + COUNTS; i++) {
         if (i < NUMBERS)
-            snprintf(text[i], sizeof text[i], "%a", *number_of(&own, i));
+            number_print(text[i], sizeof text[i], "%a", *number_of(&own, i));
         else
             snprintf(text[i], sizeof text[i], "%" PRIu64, *count_of(&own, i - NUMBERS));
         pairs[OTHERS + i] = (st_pair){i < NUMBERS ? numbers[i].key : counts[i - NUMBERS].key, text[i]};
@@ -137,7 +138,7 @@ onet_status checkpoint_write(const train_state *s, const char *identity, const c
 static onet_status read_number(const safetensors *file, const char *key, double *value, onet_error *err) {
     const char *text = safetensors_metadata(file, key);
     char *end;
-    if (text) *value = strtod(text, &end);
+    if (text) *value = number_parse(text, &end);
     if (!text || end == text || *end)
         return fail(err, ONET_BAD, "%s: `%s` is missing or not a number: this is no checkpoint of ordernet",
                     safetensors_name(file), key);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/sized.h"
 #include "data/sets.h"
 #include "kernels/net.h"
@@ -282,9 +283,9 @@ static onet_status record_progress(run *r, onet_error *err) {
     onet_model *model = r->model;
     char step[32], loss[32], exact[32], loglik[32];
     snprintf(step, sizeof step, "%" PRIu64, r->s.step);
-    snprintf(loss, sizeof loss, "%.6f", mean_loss(r));
-    snprintf(exact, sizeof exact, "%.6f", r->s.valid_exact);
-    snprintf(loglik, sizeof loglik, "%.6f", r->s.valid_loglik);
+    number_print(loss, sizeof loss, "%.6f", mean_loss(r));
+    number_print(exact, sizeof exact, "%.6f", r->s.valid_exact);
+    number_print(loglik, sizeof loglik, "%.6f", r->s.valid_loglik);
     onet_status status = model_record_set(model, "steps", step, err);
     if (!status) status = model_record_set(model, "loss", loss, err);
     if (!status && !isnan(r->s.valid_exact)) status = model_record_set(model, "valid.exact", exact, err);

@@ -1,0 +1,27 @@
+/* Letters, digits and blanks of ASCII, the same in every locale. */
+#ifndef BASE_ASCII_H
+#define BASE_ASCII_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static inline bool ascii_space(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static inline bool ascii_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static inline char ascii_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Whether the first `length` bytes are the same but for case. */
+static inline bool ascii_same(const char *a, const char *b, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (ascii_lower(a[i]) != ascii_lower(b[i])) return false;
+    return true;
+}
+
+#endif

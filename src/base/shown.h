@@ -1,0 +1,18 @@
+/* Text from files as it is shown to people. A file must not move a terminal's cursor, colour its text or turn
+ * its direction, so control characters and bytes that are not UTF-8 are shown escaped: \n, \x1b, \xff,
+ * \u202e. Data that a command copies from its input to its output are not shown but copied. */
+#ifndef BASE_SHOWN_H
+#define BASE_SHOWN_H
+
+#include <stddef.h>
+
+enum { SHOWN = 1024 };
+
+/* Writes as much of text [length] as fits into to [room], ended by NUL; returns to. A character is written
+ * whole or not at all. */
+char *shown_text(char *to, size_t room, const char *text, size_t length);
+
+/* The same of a text that ends in NUL. */
+char *shown(char to[SHOWN], const char *text);
+
+#endif
