@@ -342,6 +342,11 @@ typedef struct onet_order_options {
     /* Ranks that share the work; NULL: this process alone. Rank 0 uses the orderer; the others call
      * onet_orderer_serve. */
     const onet_world *world;
+    int max_items; /* a set of more items is refused: time grows with the square of their number; 0: 2^24 */
+    /* Called a few times a second while the CPU orders a set of 400 items or more: steps done, of how many.
+     */
+    void (*progress)(void *context, size_t done, size_t steps);
+    void *context;
 } onet_order_options;
 
 /* Beam search of width 5 that gives the best order, on all CPU threads or a GPU. */

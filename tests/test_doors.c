@@ -365,6 +365,8 @@ static void orderers(void **state) {
     option(top, -1);
     option(threads, -1);
     option(threads, 1 << 30);
+    option(max_items, -1);
+    option(max_items, INT32_MAX);
     option(kernels, "none");
     option(device, "none");
 #undef option

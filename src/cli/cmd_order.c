@@ -10,13 +10,14 @@
 #include "cli/fields.h"
 #include "cli/ordering.h"
 #include "cli/processes.h"
+#include "cli/progress.h"
 
 typedef struct order_values {
     const char *model, *out;
     onet_read_options read;
     onet_order_options order;
     onet_format to;
-    int steps, text, score, on_error;
+    int steps, text, score, on_error, quiet;
 } order_values;
 
 enum { ERROR_STOP, ERROR_SKIP, ERROR_REPORT };
@@ -31,6 +32,11 @@ static const onet_choice *on_errors(void) {
     return list;
 }
 
+/* Of a large set. */
+static void show_progress(void *context, size_t done, size_t steps) {
+    progress_count(context, "ordering", "steps", (double)done, (double)steps);
+}
+
 static void defaults(void *values) {
     order_values *v = values;
     v->out = "-";
@@ -38,6 +44,8 @@ static void defaults(void *values) {
     onet_order_defaults(&v->order, sizeof v->order);
     v->order.top = 1;
     v->order.seed = 1;
+    v->order.max_items = MAX_ITEMS;
+    v->order.progress = show_progress;
 }
 
 /* A batch is as many sets as there are at hand, up to these: enough for all threads, and little memory. */
@@ -170,6 +178,12 @@ static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
         onet_status status = *r ? ONET_OK : onet_record_new(r, &bad);
         if (!status) status = onet_reader_next(in, *r, &end, &bad);
         if (!status && !end) status = ordering_fits(o->model, o->v->model, *r, onet_reader_name(in), &bad);
+        if (!status && !end && onet_record_size(*r) > o->v->order.max_items)
+            status =
+                fail(&bad, ONET_BAD,
+                     "%s:%ld: the set has %d items, more than --max-items %d; time grows with the square "
+                     "of their number: raise the limit, or split the set",
+                     onet_reader_name(in), onet_record_line(*r), onet_record_size(*r), o->v->order.max_items);
         if (!status && !end && o->v->score && !onet_record_order(*r))
             status = fail(&bad, ONET_BAD, "%s:%ld: the set has no order to score; give it an 'order'",
                           onet_reader_name(in), onet_record_line(*r));
@@ -265,11 +279,15 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         free(o);
         return status;
     }
+    progress line;
+    progress_start(&line, v->quiet);
+    v->order.context = &line;
     status = ordering_open(&model, &o->orderer, v->model, &v->order, err);
     if (!status && o->orderer) {
         o->v = v;
         o->model = model;
         status = order_all(o, count, operands, err);
+        progress_end(&line);
     }
     for (int i = 0; i < BATCH_SETS; i++) onet_record_free(o->records[i]);
     onet_orderer_free(o->orderer);
@@ -335,6 +353,7 @@ static const option options[] = {
 
     {.group = "Machine"},
     OPTIONS_ORDER_MACHINE(AT(order)),
+    OPTION_QUIET(AT(quiet)),
     {0},
 };
 

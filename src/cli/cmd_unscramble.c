@@ -8,17 +8,19 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/model_path.h"
+#include "cli/progress.h"
 #include "sentences/bag.h"
 
 typedef struct unscramble_values {
     const char *model, *kernels;
-    int top, beam, threads;
+    int top, beam, threads, max_words;
 } unscramble_values;
 
 static void defaults(void *values) {
     unscramble_values *v = values;
     v->top = 3;
     v->beam = 120; /* all orders of five words */
+    v->max_words = BAG_WORDS;
 }
 
 /* As the user wrote them, with their probabilities. */
@@ -35,13 +37,23 @@ static onet_status print_orders(const bag *b, const onet_answer *a, int top, one
     return ONET_OK;
 }
 
+static void show_progress(void *context, size_t done, size_t steps) {
+    progress_count(context, "ordering", "steps", (double)done, (double)steps);
+}
+
 static onet_status unscramble(const bag *b, const onet_model *model, const unscramble_values *v,
                               onet_error *err) {
     if (!b->n) return ONET_OK;
     const onet_words *words = onet_model_words(model);
     int beam = v->beam < v->top ? v->top : v->beam, top = bag_orders(b, v->top, beam);
-    onet_order_options o = {
-        .size = sizeof o, .beam = beam, .top = top, .threads = v->threads, .kernels = v->kernels};
+    progress line;
+    onet_order_options o = {.size = sizeof o,
+                            .beam = beam,
+                            .top = top,
+                            .threads = v->threads,
+                            .kernels = v->kernels,
+                            .progress = show_progress,
+                            .context = &line};
     size_t start[2] = {0, b->n};
     /* Lent, not owned: this is never freed as sets. */
     onet_sets set = {.count = 1,
@@ -54,7 +66,9 @@ static onet_status unscramble(const bag *b, const onet_model *model, const unscr
     onet_orderer *orderer = NULL;
     onet_status status = answer.order && answer.logprob ? onet_orderer_new(&orderer, model, &o, err)
                                                         : fail_memory(err, "the orders");
+    progress_start(&line, false);
     if (!status) status = onet_orderer_run(orderer, &set, &answer, err);
+    progress_end(&line);
     if (!status) status = print_orders(b, &answer, v->top, err);
     onet_orderer_free(orderer);
     free(answer.order);
@@ -77,7 +91,7 @@ static onet_status unscramble_lines(const onet_model *model, const unscramble_va
         status = input_line(in, &line, NULL, &number, err);
         if (status || !line) break;
         b.n = 0;
-        status = bag_add(&b, line, onet_model_words(model), err);
+        status = bag_add(&b, line, onet_model_words(model), v->max_words, err);
         if (!status && !terminal && b.n && blank) printf("\n"); /* an empty line between two answers */
         blank |= b.n > 0;
         if (!status) status = unscramble(&b, model, v, err);
@@ -102,7 +116,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     } else if (!status) {
         bag b = {.n = 0};
         for (int i = 0; i < count && !status; i++)
-            status = bag_add(&b, operands[i], onet_model_words(model), err);
+            status = bag_add(&b, operands[i], onet_model_words(model), v->max_words, err);
         if (!status && !b.n) status = fail(err, ONET_USAGE, "there are no words to put in order");
         if (!status) status = unscramble(&b, model, v, err);
         bag_free(&b);
@@ -127,6 +141,13 @@ static const option options[] = {
      .low = 1,
      .high = 100000,
      .help = "Width of the beam; 120 covers all orders of five words."},
+    {.name = "max-words",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = offsetof(unscramble_values, max_words),
+     .low = 1,
+     .high = 1 << 24,
+     .help = "Refuse lines of more words: time grows with the square of their number."},
     OPTION_THREADS(offsetof(unscramble_values, threads)),
     OPTION_KERNELS(offsetof(unscramble_values, kernels)),
     {0},

@@ -25,6 +25,14 @@
          .high = 100000,                                                                                     \
          .default_text = "5",                                                                                \
          .help = "Orders kept at each step of the beam."},                                                   \
+        {.name = "max-items",                                                                                \
+         .kind = OPTION_INT,                                                                                 \
+         .argument = "N",                                                                                    \
+         .field = (at) + offsetof(onet_order_options, max_items),                                            \
+         .low = 1,                                                                                           \
+         .high = 1 << 24,                                                                                    \
+         .help = "Refuse sets of more items: time grows with the square of their number, memory with their " \
+                 "number times the beam."},                                                                  \
     {                                                                                                        \
         .name = "seed", .kind = OPTION_U64, .argument = "N",                                                 \
         .field = (at) + offsetof(onet_order_options, seed), .help = "For --decode sample."                   \
@@ -33,6 +41,9 @@
     OPTION_THREADS((at) + offsetof(onet_order_options, threads)),                                            \
         OPTION_KERNELS((at) + offsetof(onet_order_options, kernels)),                                        \
         OPTION_DEVICE((at) + offsetof(onet_order_options, device))
+
+/* What --max-items is unless it is given. */
+enum { MAX_ITEMS = 20000 };
 
 /* Loads a model and makes its orderer. Where there are several ranks all of them do this; those other
  * than rank 0 then serve it, and return when the work is done: with *orderer NULL. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/choice.h"
+#include "base/clock.h"
 #include "base/door.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -16,7 +17,10 @@
 #include "kernels/operations.h"
 #include "words/words.h"
 
-enum { LARGE = 400 }; /* items from which on a set gets all threads */
+enum {
+    LARGE = 400, /* items from which on a set gets all threads */
+    MOST_ITEMS = 1 << 24
+};
 
 struct worker {
     encoded e;
@@ -33,6 +37,8 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
     *orderer = NULL;
     onet_status status = door_threads(o.threads, err);
     if (status) return status;
+    if (o.max_items < 0 || o.max_items > MOST_ITEMS)
+        return fail(err, ONET_USAGE, "max_items is %d: 0 to %d are possible", o.max_items, MOST_ITEMS);
     if (o.beam < 0 || o.top < 0) return fail(err, ONET_USAGE, "beam and top must not be negative");
     if (o.beam > 1000000 || o.top > 1000000) return fail(err, ONET_USAGE, "beam and top are at most 1000000");
     if (!choice_of(onet_decodes(), o.decode))
@@ -169,6 +175,21 @@ static void add_order(onet_answer *a, const beam *from, const worker *w, int n, 
     a->found++;
 }
 
+/* A set under way whose caller wants to know how far it is. */
+typedef struct watch {
+    const onet_order_options *o;
+    double last;
+    size_t done, steps;
+} watch;
+
+static void look(void *context, int t) {
+    watch *w = context;
+    double now = clock_seconds();
+    if (now - w->last < 0.1) return;
+    w->last = now;
+    w->o->progress(w->o->context, w->done + (size_t)t, w->steps);
+}
+
 static void one_set(job *j, size_t set, worker *w, pool *threads) {
     int n = (int)sets_size(j->sets, set);
     const frozen *f = freezer_find(&j->r->z, n);
@@ -187,8 +208,14 @@ static void one_set(job *j, size_t set, worker *w, pool *threads) {
                         .r = draws ? &r : NULL,
                         .item = w->item,
                         .constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL};
+    watch under_way = {.o = &j->r->options, .steps = (size_t)placed * (size_t)rounds};
+    if (threads && j->r->options.progress) { /* a large set, alone */
+        task.look = look;
+        task.context = &under_way;
+    }
     a->found = 0;
     for (int round = 0; round < rounds; round++) {
+        under_way.done = (size_t)round * (size_t)placed;
         int found = search_run(&w->s, f, &w->e, &task);
         for (int b = 0; b < found && a->found < j->r->top; b++) add_order(a, &w->s.now[b], w, n, placed);
     }
@@ -344,10 +371,12 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
                     "the sets have another vocabulary than the model: prepare them with that of its training "
                     "data, or give them as text");
     if (sets->count > INT32_MAX) return fail(err, ONET_USAGE, "more than 2147483647 sets in one call");
+    size_t most = r->options.max_items ? (size_t)r->options.max_items : MOST_ITEMS;
     for (size_t s = 0; s < sets->count; s++)
-        if (sets_size(sets, s) > 1 << 24)
-            return fail(err, ONET_BAD, "set %zu has %zu items: at most 16777216 can be ordered", s + 1,
-                        sets_size(sets, s));
+        if (sets_size(sets, s) > most)
+            return fail(err, ONET_BAD, "set %zu has %zu items, and at most %zu are put in order%s", s + 1,
+                        sets_size(sets, s), most,
+                        most < MOST_ITEMS ? ": raise onet_order_options.max_items if the time is there" : "");
     /* The choices of one set are not worth sharing. */
     status = (r->w && !score.choices ? orderer_run_shared : orderer_run_here)(r, sets, answers, score, err);
     return status ? status : check_numbers(sets, answers, score.logprob, err);

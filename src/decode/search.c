@@ -7,7 +7,9 @@
 
 #include "base/memory.h"
 
-enum { WINDOW = 6 }; /* steps that the planes hold before the last two are moved to the front */
+/* Steps that the planes hold before the last two are moved to the front: moving costs time, planes cost
+ * memory in proportion to n. */
+enum { WINDOW = 6, LARGE_WINDOW = 1, LARGE = 256 };
 
 static void beam_free(beam *b) {
     free(b->plane);
@@ -21,12 +23,9 @@ static void beam_free(beam *b) {
 }
 
 void search_free(search *s) {
-    for (int b = 0; b < s->beams; b++) {
-        if (s->now) beam_free(&s->now[b]);
-        if (s->spare) beam_free(&s->spare[b]);
-    }
+    for (int b = 0; s->now && b < s->beams; b++) beam_free(&s->now[b]);
     free(s->now);
-    free(s->spare);
+    free(s->next);
     free(s->step);
     free(s->pools);
     free(s->item);
@@ -38,8 +37,10 @@ void search_free(search *s) {
 
 static bool beam_new(beam *b, const frozen *f, int n) {
     size_t N = (size_t)f->model->sh.s.decoder_blocks, C = (size_t)f->w.C;
-    return (b->plane = array_new(N * (WINDOW + 2) * (size_t)n * C, sizeof *b->plane)) &&
-           (b->p = array_new((WINDOW + 2) * N * C, sizeof *b->p)) &&
+    b->window = n < LARGE ? WINDOW : LARGE_WINDOW;
+    size_t steps = (size_t)b->window + 2;
+    return (b->plane = array_new(N * steps * (size_t)n * C, sizeof *b->plane)) &&
+           (b->p = array_new(steps * N * C, sizeof *b->p)) &&
            (b->pos = array_new((size_t)n, sizeof *b->pos)) &&
            (b->order = array_new((size_t)n, sizeof *b->order)) &&
            (b->step = array_new((size_t)n, sizeof *b->step)) &&
@@ -54,18 +55,16 @@ bool search_reserve(search *s, const frozen *f, int beams, int n) {
     if (n < s->n) n = s->n;
     search_free(s);
     s->now = array_new((size_t)beams, sizeof *s->now);
-    s->spare = array_new((size_t)beams, sizeof *s->spare);
+    s->next = array_new((size_t)beams, sizeof *s->next);
     s->beams = beams;
     bool ok =
-        s->now && s->spare && (s->step = array_new((size_t)beams * f->w.C, sizeof *s->step)) &&
+        s->now && s->next && (s->step = array_new((size_t)beams * f->w.C, sizeof *s->step)) &&
         (s->pools = array_new((size_t)beams * f->model->sh.s.decoder_blocks * f->w.C, sizeof *s->pools)) &&
         (s->item = array_new((size_t)n, sizeof *s->item)) &&
         (s->kept = array_new((size_t)n, sizeof *s->kept)) &&
         (s->best = array_new((size_t)beams, sizeof *s->best)) &&
         (s->first_child = array_new((size_t)beams, sizeof *s->first_child));
-    for (int b = 0; b < beams && ok; b++)
-        ok = beam_new(&s->now[b], f, n) &&
-             (beams == 1 || beam_new(&s->spare[b], f, n)); /* one beam is never copied */
+    for (int b = 0; b < beams && ok; b++) ok = beam_new(&s->now[b], f, n);
     if (!ok) {
         search_free(s);
         return false;
@@ -76,7 +75,7 @@ bool search_reserve(search *s, const frozen *f, int beams, int n) {
 
 /* The plane of block m at place `at` of the window. */
 static real *plane(const beam *b, const frozen *f, int m, int at) {
-    return b->plane + ((size_t)m * (WINDOW + 2) + (size_t)at) * (size_t)b->rows * (size_t)f->w.C;
+    return b->plane + ((size_t)m * ((size_t)b->window + 2) + (size_t)at) * (size_t)b->rows * (size_t)f->w.C;
 }
 
 static void beam_start(beam *b, const frozen *f, const search_task *task) {
@@ -185,7 +184,7 @@ static void beam_place(search *s, beam *b, const frozen *f, int t, const candida
     b->logprob = c->logprob;
     for (size_t k = g ? g->after_start[item] : 0; g && k < g->after_start[item + 1]; k++)
         b->waits[g->after[k]]--;
-    if (++b->at == WINDOW + 2) beam_rewind(b, f);
+    if (++b->at == b->window + 2) beam_rewind(b, f);
 }
 
 /* A second child of a beam gets a copy of what later steps look at: the order so far, and two steps. */
@@ -322,37 +321,40 @@ static int choose(search *s, const search_task *task, int alive, int t) {
     return held;
 }
 
+/* A beam's first child takes its place; a further one is a copy, in the memory of a beam that has no child or
+ * is not in use. There is such a one for each: `held` is at most s->beams. Copies are made before any beam
+ * moves on. */
+static void next_generation(search *s, const frozen *f, int alive, int held, int t,
+                            const constraint_graph *g) {
+    int unused = 0;
+    for (int b = 0; b < s->beams; b++) s->first_child[b] = -1;
+    for (int c = held; c-- > 0;) s->first_child[s->best[c].beam] = c;
+    for (int c = 0; c < s->beams; c++) {
+        int parent = c < held ? s->best[c].beam : -1;
+        if (parent >= 0 && s->first_child[parent] == c) {
+            s->next[c] = s->now[parent];
+            continue;
+        }
+        while (unused < alive && s->first_child[unused] >= 0) unused++;
+        s->next[c] = s->now[unused++];
+        if (parent >= 0) beam_copy(&s->next[c], &s->now[parent], f, t, g);
+    }
+    beam *before = s->now;
+    s->now = s->next;
+    s->next = before;
+}
+
 int search_run(search *s, const frozen *f, encoded *e, const search_task *task) {
     int alive = 1, n = task->n;
     bool greedy = task->beams == 1 && !task->r && !task->given;
     beam_start(&s->now[0], f, task);
     memcpy(s->item, task->item, (size_t)n * sizeof *s->item);
     for (int t = 0; t < n; t++) {
+        if (task->look) task->look(task->context, t);
         step(s, alive, f, e, n, t);
         int held = choose(s, task, alive, t);
-        /* A beam's first child takes its place; further ones are copies. Copies are made before any beam
-         * moves on. */
-        for (int b = 0; b < alive; b++) s->first_child[b] = -1;
-        for (int c = 0; c < held; c++) {
-            int *first = &s->first_child[s->best[c].beam];
-            if (*first < 0)
-                *first = c;
-            else
-                beam_copy(&s->spare[c], &s->now[s->best[c].beam], f, t, task->constraints);
-        }
-        for (int c = 0; c < held; c++) {
-            int parent = s->best[c].beam;
-            if (s->first_child[parent] != c) continue;
-            beam swap = s->spare[c];
-            s->spare[c] = s->now[parent];
-            s->now[parent] = swap;
-        }
-        for (int c = 0; c < held; c++) {
-            beam swap = s->now[c];
-            s->now[c] = s->spare[c];
-            s->spare[c] = swap;
-            beam_place(s, &s->now[c], f, t, &s->best[c], task->constraints);
-        }
+        next_generation(s, f, alive, held, t, task->constraints);
+        for (int c = 0; c < held; c++) beam_place(s, &s->now[c], f, t, &s->best[c], task->constraints);
         alive = held;
         /* Of the items placed long ago, all but those left out before still have rows. */
         beam *only = &s->now[0];

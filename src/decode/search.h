@@ -8,8 +8,9 @@
 
 /* One order under way. Its planes hold the last few steps; a step looks back at the two before it. */
 typedef struct beam {
-    real *plane;    /* [N, WINDOW + 2, rows, C] */
-    real *p;        /* [WINDOW + 2, N, C]: pools, normed */
+    int window;
+    real *plane;    /* [N, window + 2, rows, C] */
+    real *p;        /* [window + 2, N, C]: pools, normed */
     int rows;       /* items that the planes and pos have rows for: all, until search_run leaves some out */
     int32_t *pos;   /* [rows]: step at which an item was placed; INT32_MAX when it was not */
     int32_t *order; /* [n]: items, as search_task.item numbers them */
@@ -28,14 +29,14 @@ typedef struct candidate {
 } candidate;
 
 typedef struct search {
-    int beams, n;      /* that there is memory for */
-    beam *now, *spare; /* [beams] */
-    real *step;        /* [beams, C]: what the pools give to a block */
-    real *pools;       /* [beams, N * C]: of the blocks before it */
-    int32_t *item;     /* [rows]: the item that a row stands for */
-    int32_t *kept;     /* [n] */
-    candidate *best;   /* [beams] */
-    int *first_child;  /* [beams] */
+    int beams, n;     /* that there is memory for */
+    beam *now, *next; /* [beams]; the memory that they point to is now's */
+    real *step;       /* [beams, C]: what the pools give to a block */
+    real *pools;      /* [beams, N * C]: of the blocks before it */
+    int32_t *item;    /* [rows]: the item that a row stands for */
+    int32_t *kept;    /* [n] */
+    candidate *best;  /* [beams] */
+    int *first_child; /* [beams] */
 } search;
 
 /* Memory for sets of n items, context items among them. */
@@ -56,6 +57,8 @@ typedef struct search_task {
     int width;
     const int32_t *item;                 /* [n]: the item of the set that a row stands for */
     const constraint_graph *constraints; /* on the items; NULL: none */
+    void (*look)(void *context, int t);  /* called at each step t; NULL: nobody looks */
+    void *context;
 } search_task;
 
 /* Finds up to `beams` orders of an encoded set, best first; how many is given back. They stand in s->now.

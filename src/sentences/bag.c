@@ -9,13 +9,17 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 
-onet_status bag_add(bag *b, char *text, const onet_words *words, onet_error *err) {
+onet_status bag_add(bag *b, char *text, const onet_words *words, int most, onet_error *err) {
     if (utf8_valid(text, strlen(text)) < strlen(text))
         return fail(err, ONET_BAD, "the words are not UTF-8; is the terminal set to UTF-8?");
     char *rest;
     for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
-        if (b->n >= BAG_WORDS)
-            return fail(err, ONET_USAGE, "%d words at most can be put in order here", BAG_WORDS);
+        if (b->n >= (size_t)most)
+            return fail(
+                err, ONET_BAD,
+                "more than --max-words %d; time grows with the square of their number: raise the limit, "
+                "or split the line",
+                most);
         if (!array_reserve(&b->word, &b->room, b->n + 1, sizeof *b->word) ||
             !array_reserve(&b->row, &b->row_room, b->n + 1, sizeof *b->row))
             return fail_memory(err, "the words");

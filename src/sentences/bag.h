@@ -6,7 +6,7 @@
 
 #include "ordernet.h"
 
-enum { BAG_WORDS = 1000 };
+enum { BAG_WORDS = 1000 }; /* the usual limit */
 
 /* Zeroed: empty. */
 typedef struct bag {
@@ -15,8 +15,9 @@ typedef struct bag {
     size_t n, room, row_room;
 } bag;
 
-/* Adds the words of a text, which is cut into them and must live as long as the bag. */
-onet_status bag_add(bag *b, char *text, const onet_words *words, onet_error *err);
+/* Adds the words of a text, which is cut into them and must live as long as the bag. ONET_BAD for more than
+ * `most` words in the bag. */
+onet_status bag_add(bag *b, char *text, const onet_words *words, int most, onet_error *err);
 void bag_free(bag *b);
 
 /* How many orders to ask a beam for so that `top` of them read differently: repeated words make orders that
