@@ -1,10 +1,10 @@
 /* Runs a fuzz target on every file of a corpus, so that past findings stay fixed.
  * usage: replay_NAME NAME FOLDER */
 #include <dirent.h>
-#include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "memory_file.h"
+#include "bytes.h"
 
 static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);

@@ -1,7 +1,7 @@
 # Each fuzz/fuzz_NAME.c feeds bytes to one reader. `make fuzz-NAME` searches for bytes that break it (clang's
-# libFuzzer, FUZZ_SECONDS long) and adds new inputs to build/fuzz/corpus/NAME; `make check-corpus` replays the
-# files of fuzz/corpus/NAME, seeds and past findings, with any compiler.
-FUZZ_SECONDS ?= 30
+# libFuzzer, SECONDS=30 long) and adds new inputs to build/fuzz/corpus/NAME; `make fuzz-all SECONDS=N` does so for each
+# in turn and sums up; `make check-corpus` replays the files of fuzz/corpus/NAME, seeds and past findings, with any compiler.
+FUZZ_SECONDS := $(or $(SECONDS),30)
 FUZZ_NAMES   := $(patsubst fuzz/fuzz_%.c,%,$(sort $(wildcard fuzz/fuzz_*.c)))
 FUZZ_H       := $(wildcard fuzz/*.h)
 FUZZ_SAN     := address,undefined
@@ -9,29 +9,40 @@ FUZZ_SAN     := address,undefined
 FUZZ_OBJ     := $(filter $(foreach d,base data words model,$(B)/src/$(d)/%),$(LIB_OBJ))
 # The readers of pages, without what needs the network.
 FUZZ_OBJ     += $(filter-out $(B)/src/pages/choose.o,$(filter $(B)/src/pages/%,$(CLI_OBJ)))
+# What some targets need beside them.
+FUZZ_MORE    := $(addprefix $(B)/src/,show/chart.o show/canvas.o cli/options.o tours/tsplib.o tsp/instance.o)
 REPLAY_BIN   := $(FUZZ_NAMES:%=$(B)/fuzz/replay_%)
 
-$(B)/fuzz/replay_%: fuzz/fuzz_%.c fuzz/replay.c $(FUZZ_H) $(FUZZ_OBJ)
+# The objects that a target does not use are left out by the linker.
+$(B)/fuzz/more.a: $(FUZZ_OBJ) $(FUZZ_MORE)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/fuzz/replay_%: fuzz/fuzz_%.c fuzz/replay.c $(FUZZ_H) $(B)/fuzz/more.a
 	@mkdir -p $(@D)
 	$(call say,CC $<)
-	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -lxml2 -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.a,$^) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -lxml2 -o $@
 
 check-corpus: $(REPLAY_BIN)
 	@for n in $(FUZZ_NAMES); do $(B)/fuzz/replay_$$n $$n fuzz/corpus/$$n || bad=1; done; [ -z "$$bad" ]
 CHECKS += check-corpus
 
-# The sanitized library and the fuzzer are built in a folder of their own.
+# The sanitized library and the fuzzers are built in a folder of their own, with small buffers: a run is short then, and
+# its bytes cross their borders.
+FUZZ_MAKE    := $(MAKE) --no-print-directory CC=clang B=build/fuzz OPT='-O2 -fno-omit-frame-pointer -DFILE_CHUNK=512' \
+                SAN='-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -fno-sanitize-recover=undefined'
+fuzz-bins:
+	+@$(FUZZ_MAKE) $(FUZZ_NAMES:%=build/fuzz/fuzz_%)
+
 fuzz-%:
-	+$(MAKE) --no-print-directory CC=clang B=build/fuzz OPT=-O1 \
-	    SAN='-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -fno-sanitize-recover=undefined' build/fuzz/fuzz_$*
-	@mkdir -p build/fuzz/corpus/$* fuzz/corpus/$*
-	build/fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -malloc_limit_mb=2048 \
-	    -print_final_stats=1 -artifact_prefix=build/fuzz/$*- build/fuzz/corpus/$* fuzz/corpus/$*
+	+@$(FUZZ_MAKE) build/fuzz/fuzz_$*
+	@fuzz/all.sh $(FUZZ_SECONDS) $*
 
-build/fuzz/fuzz_%: fuzz/fuzz_%.c $(FUZZ_H) $(FUZZ_OBJ)
+fuzz-all: fuzz-bins
+	@fuzz/all.sh $(FUZZ_SECONDS) $(FUZZ_NAMES)
+
+build/fuzz/fuzz_%: fuzz/fuzz_%.c $(FUZZ_H) $(B)/fuzz/more.a
 	$(call say,CC $<)
-	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.o,$^) $(LDFLAGS) $(LIB_LIBS) -ljansson -lxml2 -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.a,$^) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -lxml2 -o $@
 
-fuzz: $(FUZZ_NAMES:%=fuzz-%)
-
-.PHONY: check-corpus fuzz
+.PHONY: check-corpus fuzz-all fuzz-bins

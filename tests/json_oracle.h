@@ -11,6 +11,8 @@
 /* What jsonl_parse must return for a line, according to jansson: 1 a set, 0 not a set, -1 undecided. */
 static inline int json_oracle(const char *line, size_t length, json_t **set) {
     json_error_t error;
+    *set = NULL;
+    if (memchr(line, 0, length)) return 0; /* no JSON text has a NUL; jansson takes one behind a number */
     *set = json_loadb(line, length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     if (!*set) {
         /* Numbers that are passed through are not looked at; nested objects may have a key twice. */

@@ -11,7 +11,7 @@
         if (!(argument)) return fail(err, ONET_USAGE, "%s: %s is NULL", __func__, name);                     \
     } while (0)
 
-enum { MAX_THREADS = 1024 };
+enum { MAX_THREADS = 4096 };
 
 /* ONET_USAGE unless threads is 0 (one for each CPU) to MAX_THREADS. */
 static inline onet_status door_threads(int threads, onet_error *err) {

@@ -8,6 +8,11 @@
 
 #include "ordernet.h"
 
+/* Bytes per read and write. The fuzzer makes them few, so that its inputs cross the borders. */
+#ifndef FILE_CHUNK
+#define FILE_CHUNK (1 << 17)
+#endif
+
 /* ---- Input (input.c) --------------------------------------------------------------------------------- */
 
 /* The longest line that input_line returns, in bytes, unless input_line_limit sets another limit. */

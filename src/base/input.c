@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 
-enum { CHUNK = 1 << 17 };
+enum { CHUNK = FILE_CHUNK };
 
 /* xz asks for the memory that its file names; no sane file needs more than this to decode. */
 #define XZ_MEMORY ((uint64_t)1 << 30)

@@ -2,7 +2,9 @@
 #include "base/library.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,27 +12,40 @@
 
 #include "base/error.h"
 
+/* The name of the mapped file that a line of /proc/self/maps tells of, if the address lies in it; or NULL. */
+static char *mapped_name(char *line, uintptr_t address) {
+    uintptr_t from, to;
+    int name = 0;
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &name) < 2 || !name)
+        return NULL;
+    return address >= from && address < to && line[name] == '/' ? line + name : NULL;
+}
+
 /* The kernel knows which file this code was mapped from. argv[0], and what the loader makes of it, may be a
- * link in a folder that anyone can write to. */
+ * link in a folder that anyone can write to. No memory is taken: a program that is short of it must not miss
+ * its models. */
 void library_folder(char *path, size_t room) {
     static const char here = 0;
-    char *line = NULL;
-    size_t size = 0;
-    FILE *maps = fopen("/proc/self/maps", "re");
+    char text[2 * PATH_MAX], *name = NULL;
+    size_t held = 0;
+    int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     path[0] = '\0';
-    while (maps && getline(&line, &size, maps) > 0) {
-        uintptr_t from, to;
-        int name = 0;
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &name) < 2 ||
-            (uintptr_t)&here < from || (uintptr_t)&here >= to)
-            continue;
-        char *slash = name && line[name] == '/' ? strrchr(line, '/') : NULL;
-        if (slash && (size_t)(slash + 1 - (line + name)) < room)
-            snprintf(path, room, "%.*s", (int)(slash + 1 - (line + name)), line + name);
-        break;
+    for (ssize_t got; maps >= 0 && !name && (got = read(maps, text + held, sizeof text - 1 - held)) > 0;) {
+        held += (size_t)got;
+        text[held] = '\0';
+        char *line = text;
+        for (char *end; !name && (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            name = mapped_name(line, (uintptr_t)&here);
+            if (name) break;
+        }
+        held -= (size_t)(line - text);
+        if (!name) memmove(text, line, held);
     }
-    free(line);
-    if (maps) fclose(maps);
+    char *slash = name ? strrchr(name, '/') : NULL;
+    if (slash && (size_t)(slash + 1 - name) < room)
+        snprintf(path, room, "%.*s", (int)(slash + 1 - name), name);
+    if (maps >= 0) close(maps);
 }
 
 /* RTLD_GLOBAL: MPI loads plugins that look for its symbols. */

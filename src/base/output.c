@@ -14,7 +14,7 @@
 #include "base/number.h"
 #include "base/temporary.h"
 
-enum { CHUNK = 1 << 17 };
+enum { CHUNK = FILE_CHUNK };
 
 struct output {
     int fd;

@@ -34,6 +34,12 @@ static size_t escape(const char *text, size_t length, char out[16]) {
 char *shown_text(char *to, size_t room, const char *text, size_t length) {
     size_t at = 0;
     while (length) {
+        if (*text >= ' ' && *text < 0x7f) { /* most text is plain ASCII */
+            if (at + 1 >= room) break;
+            to[at++] = *text++;
+            length--;
+            continue;
+        }
         char out[16];
         size_t used = escape(text, length, out), need = strlen(out);
         if (at + need >= room) break;

@@ -1,5 +1,4 @@
 /* ordernet eval: how well a model's orders agree with the right ones. */
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "base/shown.h"
 #include "cli/commands.h"
 #include "cli/eval_sets.h"
+#include "cli/json.h"
 #include "cli/ordering.h"
 #include "cli/processes.h"
 #include "cli/progress.h"
@@ -31,6 +31,7 @@ static void defaults(void *values) {
     onet_order_defaults(&v->order, sizeof v->order);
     v->order.top = 1;
     v->order.seed = 1;
+    v->order.max_items = MAX_ITEMS;
     v->repeats = 5;
 }
 
@@ -263,12 +264,11 @@ static onet_status print_json(const eval_values *v, const onet_report *all, cons
     if (sizes->count) json_object_set_new(report, "by_size", json_parts(sizes, "n", true));
     if (groups->count) json_object_set_new(report, "by_group", json_parts(groups, "group", false));
     if (features->count) json_object_set_new(report, "importance", json_features(features, v));
-    char *text = json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    json_decref(report);
-    if (!text) return fail_memory(err, "the report");
-    puts(text);
+    char *text;
+    onet_status status = json_finish(&text, report, JSON_INDENT(2) | JSON_REAL_PRECISION(9), err);
+    if (!status) puts(text);
     free(text);
-    return ONET_OK;
+    return status;
 }
 
 static onet_status report(const eval_values *v, onet_orderer *orderer, const eval_sets *e,

@@ -1,5 +1,4 @@
 /* ordernet inspect: what a model is made of. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,6 +6,7 @@
 #include "base/error.h"
 #include "base/shown.h"
 #include "cli/commands.h"
+#include "cli/json.h"
 
 typedef struct inspect_values {
     int json;
@@ -101,12 +101,11 @@ static onet_status print_json(const onet_model *m, const char *path, onet_error 
         (json_int_t)onet_model_parameters(m, 1), "total", (json_int_t)onet_model_parameters(m, 0),
         "statistics_by_size", onet_model_sized(m), "checksum", checksum, "kernels", names, "record", record,
         "tensors", tensors);
-    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
-    json_decref(all);
-    if (!text) return fail_memory(err, "the report");
-    puts(text);
+    char *text;
+    onet_status status = json_finish(&text, all, JSON_INDENT(2), err);
+    if (!status) puts(text);
     free(text);
-    return ONET_OK;
+    return status;
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {

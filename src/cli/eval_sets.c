@@ -1,7 +1,6 @@
 /* Reads the sets that eval measures, groups them, and writes the measures of each set as CSV or JSON. */
 #include "cli/eval_sets.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "cli/json.h"
 
 void eval_sets_free(eval_sets *e) {
     size_t count = e->sets ? e->sets->count : 0;
@@ -210,10 +210,9 @@ static onet_status json_row(output *out, const eval_sets *e, size_t s, bool grou
         double value = value_of(m, c);
         json_object_set_new(object, columns[c].name, isfinite(value) ? json_real(value) : json_null());
     }
-    char *text = json_dumps(object, JSON_REAL_PRECISION(9));
-    json_decref(object);
-    if (!text) return fail_memory(err, "the measures of a set");
-    onet_status status = output_write(out, text, strlen(text), err);
+    char *text;
+    onet_status status = json_finish(&text, object, JSON_REAL_PRECISION(9), err);
+    if (!status) status = output_write(out, text, strlen(text), err);
     free(text);
     return status ? status : output_write(out, "\n", 1, err);
 }

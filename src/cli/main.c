@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/fields.h"
 #include "cli/help.h"
+#include "cli/json.h"
 #include "cli/processes.h"
 
 /* Whether standard output is a pipe whose reader went away, as head does: no news to anyone, so that it has
@@ -83,6 +84,7 @@ int main(int argc, char **argv) {
     /* Writes then fail with EPIPE and EFBIG, which are handled like any failed write. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    json_watch();
     onet_error err = {{0}};
     const command *ran = NULL;
     onet_status status = start(argc - 1, argv + 1, &err, &ran);

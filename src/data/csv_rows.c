@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 
-enum { CHUNK = 1 << 17 };
+enum { CHUNK = FILE_CHUNK };
 
 static size_t count(const char *text, size_t length, char c) {
     size_t found = 0;

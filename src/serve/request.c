@@ -136,7 +136,7 @@ static onet_status add_text(order_request *r, const json_t *string, const onet_w
     char *copy = strdup(json_string_value(string));
     if (!copy) return fail_memory(err, "the words");
     r->text[r->texts++] = copy;
-    return bag_add(&r->words, copy, words, err);
+    return bag_add(&r->words, copy, words, BAG_WORDS, err);
 }
 
 static onet_status read_words(order_request *r, const envelope *e, const onet_words *words, onet_error *err) {

@@ -11,6 +11,7 @@
 #include "base/number.h"
 
 static onet_status cannot_write(const train_log *log, onet_error *err) {
+    if (errno == ENOMEM) return fail_memory(err, "the log");
     return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", log->path,
                 strerror(errno));
 }

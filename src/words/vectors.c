@@ -110,14 +110,11 @@ static onet_status read_lines(words_maker *maker, input *in, size_t *repeated, o
     return ONET_OK;
 }
 
-onet_status vectors_read(onet_words **words, const char *path, size_t *repeated, onet_error *err) {
+onet_status vectors_from(onet_words **words, input *in, size_t *repeated, onet_error *err) {
     *words = NULL;
     *repeated = 0;
-    input *in;
-    onet_status status = input_open(&in, path, err);
-    if (status) return status;
     words_maker maker = {.words = NULL};
-    status = read_lines(&maker, in, repeated, err);
+    onet_status status = read_lines(&maker, in, repeated, err);
     input_close(in);
     if (!status) {
         *words = maker_finish(&maker);
@@ -125,4 +122,12 @@ onet_status vectors_read(onet_words **words, const char *path, size_t *repeated,
     }
     maker_free(&maker);
     return status;
+}
+
+onet_status vectors_read(onet_words **words, const char *path, size_t *repeated, onet_error *err) {
+    input *in;
+    *words = NULL;
+    *repeated = 0;
+    onet_status status = input_open(&in, path, err);
+    return status ? status : vectors_from(words, in, repeated, err);
 }

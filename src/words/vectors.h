@@ -3,6 +3,7 @@
 #ifndef WORDS_VECTORS_H
 #define WORDS_VECTORS_H
 
+#include "base/file.h"
 #include "words/words.h"
 
 /* Reads a file (.gz, .xz and "-" as well). A broken line is an error that names its number: too few or too
@@ -11,5 +12,7 @@
  * A word may have blanks in it, as in those files, but none of its parts after the first may be a number. The
  * line "words width" that word2vec writes first is passed over. */
 onet_status vectors_read(onet_words **words, const char *path, size_t *repeated, onet_error *err);
+/* The same of an input, which it closes. */
+onet_status vectors_from(onet_words **words, input *in, size_t *repeated, onet_error *err);
 
 #endif

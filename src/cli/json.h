@@ -1,0 +1,17 @@
+/* JSON of the reports: jansson's functions, whose results need no check one by one. */
+#ifndef CLI_JSON_H
+#define CLI_JSON_H
+
+#include <jansson.h>
+
+#include "ordernet.h"
+
+/* To be called before jansson is used: watches its allocations. jansson leaves out what it has no memory for
+ * and goes on. */
+void json_watch(void);
+
+/* The text of a report, which the caller frees. Frees the report. ONET_MEMORY if anything of it is missing.
+ */
+onet_status json_finish(char **text, json_t *report, size_t flags, onet_error *err);
+
+#endif
