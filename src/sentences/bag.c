@@ -17,8 +17,8 @@ onet_status bag_add(bag *b, char *text, const onet_words *words, int most, onet_
         if (b->n >= (size_t)most)
             return fail(
                 err, ONET_BAD,
-                "more than --max-words %d; time grows with the square of their number: raise the limit, "
-                "or split the line",
+                "more than %d words, the limit (unscramble's --max-words); time grows with the square of "
+                "their number",
                 most);
         if (!array_reserve(&b->word, &b->room, b->n + 1, sizeof *b->word) ||
             !array_reserve(&b->row, &b->row_room, b->n + 1, sizeof *b->row))

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Checks the tests: draws errors by rules, plants one at a time in a copy of a source file, and runs the tests of its
+folder until one fails. `make check-mutants` (COUNT=60 SEED=1). Needs nothing but Python's own library.
+
+The rules: flip a comparison, drop a check, swap two arguments, move a bound by one, take the other branch. The objects
+are built once, with all names visible, into one shared library; a mutant is one object compiled again and the library
+linked again, so that the tests need not be."""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+FOLDERS = ["base", "data", "words", "model", "kernels", "train", "decode", "evaluate", "tsp", "sentences", "tours", "show",
+           "cli"]
+# Unit tests, and command-line cases by the beginning of their names, that a folder answers for. Those of a file come first.
+UNITS = {
+    "base": "number shown file file_memory doors world locale interrupt words_lookup",
+    "data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text data_memory doors",
+    "words": "words_lookup words_vectors words_public words_prepare words_memory doors",
+    "model": "model_file public growth choices doors sizes",
+    "kernels": "kernels engine_golden engine_properties relative mixed paper_form sizes",
+    "train": "train train_augment sizes mixed growth doors world choices",
+    "decode": "engine_properties constrained engine_golden doors world relative sizes",
+    "evaluate": "measure public doors",
+    "tsp": "tsp_exact tsp_matching tsp_net doors",
+    "sentences": "words_prepare words_ngram",
+    "tours": "tsp_tsplib tsp_exact tsp_net",
+    "show": "",
+    "cli": "options fields interrupt",
+}
+CASES = {
+    "base": "file no closed full device", "data": "convert order bad", "words": "words order", "model": "model inspect",
+    "kernels": "", "train": "train", "decode": "order unscramble", "evaluate": "eval", "tsp": "tsp", "sentences": "words",
+    "tours": "tsp escapes", "show": "curve tsp escapes eval words", "cli": "",
+}
+CASES_OF = {  # files of src/cli
+    "cmd_train": "train", "training": "train progress", "folds": "train", "cmd_order": "order bad model", "ordering": "order eval",
+    "cmd_eval": "eval", "eval_sets": "eval", "report": "eval train", "cmd_inspect": "inspect escapes", "cmd_convert": "convert bad",
+    "cmd_curve": "curve", "cmd_unscramble": "unscramble order-max", "cmd_help": "help", "help": "help", "commands": "help unknown no",
+    "main": "help no version closed full unknown", "options": "option bad flag choice operand unknown help", "fields": "bad train",
+    "cmd_completion": "completion", "interrupt": "train-interrupt train-terminate train-hangup tsp-interrupt",
+    "model_path": "unscramble device tsp", "processes": "processes order train", "progress": "progress train tsp", "draw": "tsp",
+    "touring": "tsp", "json": "eval inspect", "choice": "choice",
+}
+
+# (name, pattern, replacement): the pattern is looked for in lines of code.
+def swap(match):
+    return match.group(1) + match.group(3) + ", " + match.group(2) + match.group(4)
+
+RULES = [
+    ("flip a comparison", r" (<=|>=|<|>|==|!=) ",
+     lambda m: {"<": " <= ", "<=": " < ", ">": " >= ", ">=": " > ", "==": " != ", "!=": " == "}[m.group(1)]),
+    ("drop a check", r"\bif \((?=.*\breturn (?:fail|bad|refuse)|.*\)$)", lambda m: "if (0 && "),
+    ("take the other branch", r"\bif \(!(\w+)\)", lambda m: "if (" + m.group(1) + ")"),
+    ("swap two arguments", r"(\b\w+\()(\w+), (\w+)(\))", swap),
+    ("move a bound by one", r" ([+-]) 1\b(?![.0-9])", lambda m: " " + m.group(1) + " 2"),
+    ("confuse and with or", r" (&&|\|\|) ", lambda m: {"&&": " || ", "||": " && "}[m.group(1)]),
+]
+SKIP = re.compile(r"^\s*(/\*|\*|#|//|\"|static const|typedef|enum)|\bfor \(.*\bskip\b|assert|snprintf|printf|_Static|\*/\s*$")
+
+
+def sources(folder):
+    skip = {"avx2.c", "avx512.c", "neon.c", "simd128.c", "peak.c", "speed.c", "cmd_bench.c", "device.c", "gpu.c", "shared.c"}
+    return [p for p in sorted(pathlib.Path("src", folder).glob("*.c")) if p.name not in skip]
+
+
+def candidates(folder):
+    """All places of a folder that a rule fits: (file, line number, rule, changed line)."""
+    found = []
+    for path in sources(folder):
+        inside_comment = False
+        for number, line in enumerate(path.read_text().split("\n")):
+            if "/*" in line and "*/" not in line:
+                inside_comment = True
+            if inside_comment or SKIP.search(line) or not line.startswith("    "):
+                inside_comment = inside_comment and "*/" not in line
+                continue
+            for name, pattern, change in RULES:
+                for match in re.finditer(pattern, line):
+                    changed = line[: match.start()] + change(match) + line[match.end():]
+                    # A check that is dropped keeps its condition: close the parenthesis where it was.
+                    if name == "drop a check":
+                        changed = line[: match.start()] + "if (0 && (" + line[match.end():]
+                        end = closing(changed, match.start() + len("if ("))
+                        if end is None:
+                            continue
+                        changed = changed[:end] + ")" + changed[end:]
+                    if changed != line and not in_string(line, match.start()):
+                        found.append((path, number, name, changed))
+    return found
+
+
+def closing(line, start):
+    """The place of the parenthesis that closes the condition which begins at start."""
+    depth = 1
+    for at in range(start, len(line)):
+        depth += {"(": 1, ")": -1}.get(line[at], 0)
+        if depth == 1 and line[at] == ")":
+            return at
+    return None
+
+
+def in_string(line, at):
+    return line[:at].replace('\\"', "").count('"') % 2 == 1
+
+
+def draw(count, seed):
+    """The same number from each folder, and within it from each rule as far as they go."""
+    rng = random.Random(seed)
+    lists = {}
+    for folder in FOLDERS:
+        places = candidates(folder)
+        by_rule = {}
+        for place in places:
+            by_rule.setdefault(place[2], []).append(place)
+        for group in by_rule.values():
+            rng.shuffle(group)
+        order = []
+        while any(by_rule.values()):
+            for name in sorted(by_rule):
+                if by_rule[name]:
+                    order.append(by_rule[name].pop())
+        lists[folder] = order
+    drawn, turn = [], 0
+    while len(drawn) < 4 * count:  # more than needed: some do not compile
+        for folder in FOLDERS:
+            if turn < len(lists[folder]):
+                drawn.append(lists[folder][turn])
+        turn += 1
+    return drawn
+
+
+class Builder:
+    def __init__(self, build, work):
+        self.build, self.work = build, work
+        flags = ["make", "-s", f"B={build}", "CFLAGS=-O1 -fvisibility=default", f"PROGRAM={build}/static"]
+        tests = sorted(p.stem for p in pathlib.Path("tests").glob("test_*.c"))
+        objects = subprocess.run(flags + ["-f", "Makefile", "--eval", "print-all: ; @echo $(LIB_OBJ) $(CLI_OBJ) $(TEST_HELP:%.c=$(B)/%.o)",
+                                          "print-all"], capture_output=True, text=True, check=True).stdout.split()
+        subprocess.run(flags + [f"-j{os.cpu_count()}"] + objects, check=True)
+        self.objects = [o for o in objects if not o.endswith("cli/main.o")]
+        self.main = [o for o in objects if o.endswith("cli/main.o")]
+        self.libs = "-lz -llzma -lutf8proc -lm -ldl -pthread -ljansson -lcairo -lcmocka".split()
+        self.link(self.objects, f"{build}/libmutant.so")
+        here = ["-L", build, "-lmutant", "-Wl,-rpath-link," + build]
+        subprocess.run(["cc"] + self.main + here + self.libs + ["-o", f"{build}/ordernet"], check=True)
+        include = ["-Iinclude", "-Isrc", "-Itests", "-D_GNU_SOURCE", "-std=c11", "-O0", "-w"]
+        wanted = {t for names in UNITS.values() for t in names.split()}
+        self.tests = {}
+        for test in tests:
+            name = test[len("test_"):]
+            if name not in wanted:
+                continue
+            out = f"{build}/{test}"
+            newest = max(os.path.getmtime(f"tests/{test}.c"), os.path.getmtime("include/ordernet.h"))
+            if not os.path.exists(out) or os.path.getmtime(out) < newest:
+                subprocess.run(["cc"] + include + [f"tests/{test}.c", "-o", out] + here + self.libs, check=True)
+            self.tests[name] = out
+
+    def link(self, objects, out):
+        return subprocess.run(["cc", "-shared", "-o", out] + objects + self.libs, capture_output=True).returncode == 0
+
+    def compile(self, path, text, folder):
+        """The library with one file changed, in a folder of its own; False if it does not compile."""
+        source = folder / path.name
+        source.write_text(text)
+        object_ = f"{self.build}/{path.with_suffix('.o')}"
+        flags = "-std=c11 -fPIC -pthread -ffp-contract=off -O1 -w -Iinclude -Isrc -D_GNU_SOURCE".split()
+        made = subprocess.run(["cc"] + flags + ["-I" + str(path.parent), "-c", str(source), "-o", str(folder / "mutant.o")],
+                              capture_output=True)
+        if made.returncode:
+            return False
+        if (path.name == "main.c"):
+            return False
+        return self.link([str(folder / "mutant.o") if o == object_ else o for o in self.objects], str(folder / "libmutant.so"))
+
+
+def run_tests(builder, library_folder, path):
+    """The first test that fails, or None."""
+    folder = path.parts[1]
+    env = dict(os.environ, LD_LIBRARY_PATH=str(library_folder), ORDERNET_SHARED=os.environ.get("ORDERNET_SHARED", "../shared"))
+    units = UNITS[folder].split()
+    units.sort(key=lambda name: name not in path.stem and path.stem not in name)  # the file's own first
+    for name in units:
+        if name not in builder.tests:
+            continue
+        try:
+            done = subprocess.run(["nice", builder.tests[name]], env=env, capture_output=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            return f"test_{name} (did not end)"
+        if done.returncode:
+            return f"test_{name}"
+    starts = (CASES_OF.get(path.stem, "help order train") if folder == "cli" else CASES[folder]).split()
+    for case in sorted(pathlib.Path("tests/cli").glob("*.case")):
+        if not any(case.name.startswith(start) for start in starts):
+            continue
+        try:
+            done = subprocess.run(["nice", "tests/cli/run.sh", str(case)], env=dict(env, ORDERNET=f"{builder.build}/ordernet"),
+                                  capture_output=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            return f"{case.name} (did not end)"
+        if done.returncode:
+            return case.name
+    return None
+
+
+def one(builder, place, base):
+    path, number, rule, changed = place
+    lines = path.read_text().split("\n")
+    before = lines[number]
+    lines[number] = changed
+    with tempfile.TemporaryDirectory(dir=base) as folder:
+        if not builder.compile(path, "\n".join(lines), pathlib.Path(folder)):
+            return None
+        by = run_tests(builder, folder, path)
+    return (f"{path}:{number + 1}", rule, before.strip(), changed.strip(), by)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--build", default="build/mutants")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--list", action="store_true", help="only print what would be planted")
+    parser.add_argument("--least", type=float, default=0, help="fail if a smaller share is noticed, in percent")
+    given = parser.parse_args()
+    drawn = draw(given.count, given.seed)
+    if given.list:
+        for path, number, rule, changed in drawn[: given.count]:
+            print(f"{path}:{number + 1}: {rule}: {changed.strip()}")
+        return 0
+    os.makedirs(given.build, exist_ok=True)
+    builder = Builder(given.build, None)
+    started, noticed, planted, survivors = time.time(), 0, 0, []
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool, tempfile.TemporaryDirectory() as base:
+        waiting = iter(drawn)
+        running = {pool.submit(one, builder, next(waiting), base) for _ in range(given.count)}
+        while running:
+            done, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                result = future.result()
+                if result is None:  # does not compile: another one instead
+                    running.add(pool.submit(one, builder, next(waiting), base))
+                    continue
+                where, rule, before, after, by = result
+                planted += 1
+                noticed += by is not None
+                print(f"{'noticed ' if by else 'SURVIVED'} {where}: {rule}: {after}" + (f" [{by}]" if by else f"  (was: {before})"),
+                      flush=True)
+                if not by:
+                    survivors.append(where)
+    share = 100 * noticed / planted
+    print(f"{planted} planted, {noticed} noticed ({share:.0f}%), {len(survivors)} survived, {time.time() - started:.0f} s")
+    return share < given.least
+
+
+sys.exit(main())
