@@ -21,7 +21,7 @@ $(B)/fuzz/more.a: $(FUZZ_OBJ) $(FUZZ_MORE)
 $(B)/fuzz/replay_%: fuzz/fuzz_%.c fuzz/replay.c $(FUZZ_H) $(B)/fuzz/more.a
 	@mkdir -p $(@D)
 	$(call say,CC $<)
-	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.a,$^) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -lxml2 -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
 
 check-corpus: $(REPLAY_BIN)
 	@for n in $(FUZZ_NAMES); do $(B)/fuzz/replay_$$n $$n fuzz/corpus/$$n || bad=1; done; [ -z "$$bad" ]
@@ -43,6 +43,6 @@ fuzz-all: fuzz-bins
 
 build/fuzz/fuzz_%: fuzz/fuzz_%.c $(FUZZ_H) $(B)/fuzz/more.a
 	$(call say,CC $<)
-	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.a,$^) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -lxml2 -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
 
 .PHONY: check-corpus fuzz-all fuzz-bins

@@ -16,9 +16,9 @@ onet_status bag_add(bag *b, char *text, const onet_words *words, int most, onet_
     for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         if (b->n >= (size_t)most)
             return fail(
-                err, ONET_BAD,
-                "more than %d words, the limit (unscramble's --max-words); time grows with the square of "
-                "their number",
+                err, ONET_USAGE,
+                "%d words at most can be put in order here (unscramble's --max-words); time grows with the "
+                "square of their number",
                 most);
         if (!array_reserve(&b->word, &b->room, b->n + 1, sizeof *b->word) ||
             !array_reserve(&b->row, &b->row_room, b->n + 1, sizeof *b->row))
