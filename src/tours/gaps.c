@@ -85,7 +85,9 @@ static onet_status solve_piece(piece *p, const gap_setting *s, onet_error *err) 
     pool_run(s->threads, (int)p->count, solve_classic, p);
     for (size_t i = 0; i < p->count; i++)
         if (p->status[i])
-            return fail(err, p->status[i], "an instance of %d cities could not be solved", p->n);
+            return p->status[i] == ONET_MEMORY
+                       ? fail_memory(err, "solving an instance")
+                       : fail(err, p->status[i], "an instance of %d cities could not be solved", p->n);
     if (!s->beam) return ONET_OK;
     onet_status status =
         onet_tsp_net_tours(s->greedy, p->t, p->count, ONET_TSP_AS_IS, 1, p->tour[GAP_GREEDY], NULL, err);
