@@ -3,7 +3,7 @@
 # in turn and sums up; `make check-corpus` replays the files of fuzz/corpus/NAME, seeds and past findings, with any compiler.
 FUZZ_SECONDS := $(or $(SECONDS),30)
 FUZZ_NAMES   := $(patsubst fuzz/fuzz_%.c,%,$(sort $(wildcard fuzz/fuzz_*.c)))
-FUZZ_H       := $(wildcard fuzz/*.h)
+FUZZ_H       := $(wildcard fuzz/*.h) tests/json_oracle.h
 FUZZ_SAN     := address,undefined
 # The folders of readers only: the kernels take minutes to build with sanitizers and read no files.
 FUZZ_OBJ     := $(filter $(foreach d,base data words model,$(B)/src/$(d)/%),$(LIB_OBJ))
