@@ -12,4 +12,24 @@ check-long: $(B)/tests/learn
 check-planted:
 	@sh tests/planted.sh
 
-.PHONY: check-long check-planted
+# Plants errors that are drawn by rules, and prints the share that the tests notice.
+check-mutants:
+	@python3 tests/mutants.py --count $(or $(COUNT),60) --seed $(or $(SEED),1)
+
+# Half an hour of training and ordering with random kills, full disks and memory limits.
+check-soak-files: $(PROGRAM)
+	@ORDERNET=$(PROGRAM) tests/soak.sh $(or $(SOAK_SECONDS),1800)
+
+# Branches of the readers that their unit tests and the corpora take, by gcov.
+COVERED   := base data words
+COVER_TESTS := $(addprefix test_,data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text file number \
+    shown doors words_vectors words_lookup words_public model_file)
+coverage:
+	+@$(MAKE) --no-print-directory -s B=$(B)/gcov OPT=-O0 SAN=--coverage PROGRAM=$(B)/gcov/ordernet \
+	    TEST_BIN='$(COVER_TESTS:%=$(B)/gcov/tests/%)' check-unit check-corpus >$(B)/gcov.log 2>&1 || tail $(B)/gcov.log
+	@for d in $(COVERED); do (cd $(B)/gcov && gcov -b -n src/$$d/*.gcda 2>/dev/null) | awk -v d=$$d \
+	    '/^File/ { own = index($$0, "src/" d "/") } own && /^Lines/ { split($$2, a, ":"); l += a[2] * $$4 / 100; ln += $$4 } \
+	     own && /^Taken/ { split($$4, a, ":"); b += a[2] * $$6 / 100; bn += $$6 } \
+	     END { printf "src/%s: %.1f%% of %d lines, %.1f%% of %d branches\n", d, 100 * l / ln, ln, 100 * b / bn, bn }'; done
+
+.PHONY: check-long check-planted check-mutants check-soak-files coverage

@@ -1,0 +1,102 @@
+#!/bin/bash
+# Training and ordering in a loop, with random kills, full disks (a limit of file sizes) and memory limits. Nothing may be
+# lost: a killed training that is resumed ends with the model of an unbroken one, byte for byte; a file that is there is whole;
+# a program never ends by a signal that it was not sent; no temporary file stays.
+# usage: tests/soak.sh [SECONDS] [SEED]      ORDERNET names the program
+seconds=${1:-1800}
+RANDOM=${2:-1}
+cd "$(dirname "$0")/.." || exit 1
+root=$PWD
+program=$(realpath "${ORDERNET:-ordernet}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+model=$root/tests/cli/sort.safetensors
+awk -f "$root/tests/cli/sets.awk" -v seed=1 -v count=400 >train.jsonl
+awk -f "$root/tests/cli/sets.awk" -v seed=2 -v count=3000 >ask.jsonl
+shape="--data train.jsonl --valid ask.jsonl --valid-limit 50 --hidden 8 --encoder-blocks 1 --encoder-out 4 --decoder-blocks 1
+    --decoder-out 4 --epochs 12 --threads 1 --kernels plain --quiet --checkpoint-seconds 0.02"
+train() { "$program" train $shape "$@"; }
+train --model whole.safetensors >/dev/null || exit 1
+"$program" order --model "$model" --out whole.out.jsonl ask.jsonl || exit 1
+cp whole.out.jsonl old.jsonl
+
+failed=0
+declare -A count
+bad() {
+    failed=$((failed + 1))
+    echo "FAILED: $*"
+}
+some_time() { sleep "0.$(printf %03d $((RANDOM % 400)))"; }
+
+kill_training() {
+    local signal=${1:-KILL} status pid
+    rm -f m.*
+    for _ in 1 2 3; do
+        # shellcheck disable=SC2086 # the options are meant to be split
+        "$program" train $shape --model m.safetensors --resume >/dev/null 2>&1 & # not the function: its shell would get the signal
+        pid=$!
+        some_time
+        kill -"$signal" $pid 2>/dev/null
+        wait $pid
+        status=$?
+        case $signal/$status in */0 | KILL/137 | *KILL/137 | TERM/130 | HUP/130 | INT/130 | TERM/143 | HUP/129 | INT/130) ;;
+        *) bad "training sent $signal ended with $status" ;; esac
+    done
+    train --model m.safetensors --resume >/dev/null 2>err || bad "resuming after $signal: $(cat err)"
+    cmp -s m.safetensors whole.safetensors || bad "the resumed model after $signal is another one"
+}
+
+kill_ordering() {
+    local pid
+    cp old.jsonl out.jsonl
+    "$program" order --model "$model" --out out.jsonl ask.jsonl &
+    pid=$!
+    sleep "0.0$((RANDOM % 90 + 10))"
+    kill -KILL $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    cmp -s out.jsonl whole.out.jsonl || bad "a killed order left another file"
+}
+
+full_disk() {
+    local status blocks=$((RANDOM % 120 + 1))
+    cp old.jsonl out.jsonl
+    (ulimit -f $blocks; "$program" order --model "$model" --out out.jsonl ask.jsonl) 2>err
+    status=$?
+    [ $status = 4 ] || [ $status = 0 ] || bad "order on a full disk ended with $status: $(cat err)"
+    cmp -s out.jsonl whole.out.jsonl || bad "a full disk left another file"
+    rm -f f.*
+    (ulimit -f $((RANDOM % 12 + 1)); train --model f.safetensors) >/dev/null 2>err
+    status=$?
+    [ $status = 4 ] || [ $status = 0 ] || bad "training on a full disk ended with $status: $(cat err)"
+    train --model f.safetensors --resume >/dev/null 2>err || bad "resuming after a full disk: $(cat err)"
+    cmp -s f.safetensors whole.safetensors || bad "the model after a full disk is another one"
+}
+
+little_memory() {
+    local status kilobytes=$((RANDOM * 3 + 20000))
+    (ulimit -v $kilobytes; "$program" order --threads 1 --beam 50 --model "$model" --out little.jsonl ask.jsonl) 2>err
+    status=$?
+    # Under 127 MB or so the loader itself has too little: status 127.
+    case $status in 0 | 1 | 4 | 5 | 127) ;; *) bad "order with $kilobytes KB ended with $status: $(cat err)" ;; esac
+    [ $status != 0 ] || [ "$(wc -l <little.jsonl)" = 3000 ] || bad "order with $kilobytes KB left out answers"
+    rm -f little.jsonl
+}
+
+end=$((SECONDS + seconds))
+while [ $SECONDS -lt $end ]; do
+    case $((RANDOM % 7)) in
+    0) what=kill-9 && kill_training KILL ;;
+    1) what=term && kill_training TERM ;;
+    2) what=hangup && kill_training HUP ;;
+    3) what=kill-order && kill_ordering ;;
+    4) what=full-disk && full_disk ;;
+    *) what=little-memory && little_memory ;;
+    esac
+    count[$what]=$((${count[$what]:-0} + 1))
+done
+train --model m.safetensors --resume >/dev/null 2>&1
+if compgen -G '*.tmp.*' >/dev/null; then bad "temporary files are left: $(echo ./*.tmp.*)"; fi
+for what in "${!count[@]}"; do echo "$what: ${count[$what]}"; done | sort
+[ $failed = 0 ] && echo "1 passed, 0 failed" || echo "0 passed, $failed failed"
+[ $failed = 0 ]
