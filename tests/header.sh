@@ -6,8 +6,8 @@
 
 LIBRARY="base data words model kernels cuda mpi train decode evaluate tsp"
 PROGRAM="sentences tours pages show serve cli"
-# The small helpers that both may use. The rest of base (libraries, SHA-256) is the library's own.
-SHARED="choice clock error file fold memory names number pool rng utf8 world"
+# The small helpers that both may use. The rest of base (SHA-256, arenas) is the library's own.
+SHARED="choice clock error file fold library memory names number pool rng shown utf8 world"
 
 alone() { # LANGUAGE COMPILER FLAGS ...
     printf '#include <ordernet_tsp.h>\nint main(void) { return 0; }\n' >"$folder/alone.$1"
