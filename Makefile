@@ -29,7 +29,7 @@ WARN      += -Werror
 endif
 CPPFLAGS  += -Iinclude -Isrc -D_GNU_SOURCE
 # Only src/pages includes libxml2.
-$(B)/src/pages/%.o $(B)/src/cli/cmd_pages_%.o $(B)/src/cli/pages.o $(B)/src/show/pages.o $(B)/tests/test_pages $(B)/fuzz/replay_pages $(B)/fuzz/fuzz_pages: CPPFLAGS += -I/usr/include/libxml2
+$(B)/src/pages/%.o $(B)/src/cli/cmd_pages_%.o $(B)/src/cli/pages.o $(B)/src/show/pages.o $(B)/tests/test_pages $(B)/fuzz/replay_pages build/fuzz/fuzz_pages: CPPFLAGS += -I/usr/include/libxml2
 # -ffp-contract=off: the plain kernels give the same bits with gcc and clang; fused multiply-adds are written out.
 CFLAGS    ?= $(OPT) -g
 ALLCFLAGS  = -std=c11 -fPIC -fvisibility=hidden -pthread -ffp-contract=off $(WARN) $(CFLAGS) $(SAN)

@@ -243,7 +243,7 @@ static onet_status gather_members(member **members, int *count, const xmlNode *g
         indexed = indexed && m.index >= 0;
         (*members)[(*count)++] = m;
     }
-    if (indexed && is_ordered(group)) qsort(*members, (size_t)*count, sizeof **members, by_index);
+    if (indexed && *count && is_ordered(group)) qsort(*members, (size_t)*count, sizeof **members, by_index);
     return ONET_OK;
 }
 
@@ -368,7 +368,7 @@ static onet_status write_group(page_file *f, page *p, xmlNode *group, const name
     }
     if (!status && (is_ordered(group) || convert)) {
         page_numbers(numbers, count);
-        qsort(members, (size_t)count, sizeof *members, by_rank);
+        if (count) qsort(members, (size_t)count, sizeof *members, by_rank);
         for (int k = 0; k < count && !status; k++) {
             order[k] = members[k].place;
             status = convert
