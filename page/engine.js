@@ -278,11 +278,11 @@ export class Engine {
 const delimiter = (columns) => columns.delimiter?.charCodeAt(0) ?? 0;
 
 /** The library's sentences, for the page: they begin in lower case, since the program puts its name before them, and
- *  name fields of C structs, which are columns here. */
+ *  name fields of C structs and options of the program, which are columns here. */
 function sentence(text) {
   const plain = text
     .replace(/ \(onet_\w+\.missing[^)]*\)/, "")
-    .replace(/ \(onet_\w+\.\w+\)/g, "")
+    .replace(/ \((onet_\w+\.\w+|--[^)]*)\)/g, "")
     .replace(/; name it in onet_read_options\.format: .*/, ": it is none of CSV, JSON Lines, npz, safetensors, TSPLIB and lines of words")
     .replace(/onet_\w+\.(\w+)_column/g, "the column “$1”")
     .replace(/onet_\w+\.(\w+)/g, "the $1");

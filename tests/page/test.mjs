@@ -285,7 +285,7 @@ const tests = {
     };
     await expect("#board-drop", "bad.tsp", "NAME: x\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: FOO\n", /^bad\.tsp:4: EDGE_WEIGHT_TYPE FOO is not known/);
     await expect("#board-drop", "empty.csv", "", /^empty\.csv is empty/);
-    await expect("#board-drop", "three.csv", "set,x,y,z\n1,1,2,3\n1,4,5,6\n", /three\.csv: its items are not points/);
+    await expect("#board-drop", "three.csv", "set,a,b,c\n1,1,2,3\n1,4,5,6\n", /^three\.csv:2: its items are not points x, y of the plane; name the two columns\.$/);
     await expect("#board-drop", "many.csv", `set,x,y\n${Array.from({ length: 300 }, (_, i) => `1,${i},${i % 7}`).join("\n")}\n`, /300 cities/);
     await expect("#board-drop", "x.csv.xz", Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 1, 2, 3]), /compressed with xz/);
     await expect("#board-drop", "x.csv.gz", Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6]), /x\.csv\.gz: its compressed data is corrupt/);
