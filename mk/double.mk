@@ -1,7 +1,7 @@
 # The network in double, with the plain kernels alone: gradients against finite differences.
 DOUBLE_SRC := src/kernels/plain.c src/kernels/net.c src/kernels/weights.c src/kernels/relative.c $(wildcard src/kernels/cpu*.c)
 DOUBLE_OBJ := $(DOUBLE_SRC:%.c=$(B)/double/%.o)
-OTHER_OBJ  := $(filter-out $(B)/src/kernels/% $(B)/src/train/% $(B)/src/decode/% $(B)/src/evaluate/%,$(LIB_OBJ)) $(B)/tests/paper_form.o
+OTHER_OBJ  := $(filter-out $(B)/src/kernels/% $(B)/src/train/% $(B)/src/decode/% $(B)/src/evaluate/% $(B)/src/tsp/%,$(LIB_OBJ)) $(B)/tests/paper_form.o
 
 $(B)/double/%.o: %.c
 	@mkdir -p $(@D)

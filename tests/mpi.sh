@@ -177,7 +177,7 @@ if library openmpi; then
     check "resumed by 3 ranks" train openmpi 3 stopped $long --resume
     check "resumed by 3 ranks: the steps of one process" goes_on unbroken stopped
     check "dead rank" killed
-    check "the last checkpoint of the dead is whole" says 'other data or settings' train openmpi 2 dead --resume --epochs 2
+    check "the last checkpoint of the dead is whole" says 'belongs to a run of' train openmpi 2 dead --resume --epochs 2
 
     for n in 2 3; do
         for how in "--top 3 --steps" "--decode sample --top 2" "--decode greedy"; do

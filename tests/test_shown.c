@@ -21,6 +21,8 @@ static void escapes(void **state) {
                         "a\\u202eb\\u2066\\u2028");
     assert_string_equal(shown(to, "\xff\xc3(\xe2\x82"), "\\xff\\xc3(\\xe2\\x82"); /* not UTF-8, cut short */
     assert_string_equal(shown(to, "\xed\xa0\x80"), "\\xed\\xa0\\x80");            /* half of a pair */
+    assert_string_equal(shown(to, "\xc0\x80\xf5\x80\x80\x80"),
+                        "\\xc0\\x80\\xf5\\x80\\x80\\x80"); /* too long a form; beyond Unicode */
     assert_string_equal(shown_text(to, sizeof to, "a\0b", 3), "a\\x00b");
 }
 

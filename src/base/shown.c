@@ -2,22 +2,37 @@
 #include "base/shown.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <utf8proc.h>
 
 /* C0, DEL and C1; line and paragraph separators; marks that turn the direction of writing. */
-static bool is_control(utf8proc_int32_t c) {
+static bool is_control(uint32_t c) {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
            (c >= 0x2066 && c <= 0x2069);
 }
 
+/* The bytes of the first character of text [length], and its code point; 0: they are no UTF-8. Error
+ * sentences are made with this file in the library for GPUs too, so it does without utf8proc. */
+static size_t decode(const unsigned char *text, size_t length, uint32_t *c) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* shorter forms are the only right ones */
+    unsigned first = text[0];
+    size_t bytes = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
+    if (!bytes || bytes > length) return 0;
+    *c = bytes == 1 ? first : first & (0x7fu >> bytes);
+    for (size_t i = 1; i < bytes; i++) {
+        if (text[i] >> 6 != 2) return 0;
+        *c = *c << 6 | (text[i] & 0x3fu);
+    }
+    bool surrogate = *c >= 0xd800 && *c < 0xe000;
+    return *c < least[bytes] || *c > 0x10ffff || surrogate ? 0 : bytes;
+}
+
 /* What stands for the first character of text [length], and how many bytes that is. */
 static size_t escape(const char *text, size_t length, char out[16]) {
-    utf8proc_int32_t c;
-    utf8proc_ssize_t used =
-        utf8proc_iterate((const utf8proc_uint8_t *)text, length > 4 ? 4 : (utf8proc_ssize_t)length, &c);
-    if (used <= 0) {
+    uint32_t c;
+    size_t used = decode((const unsigned char *)text, length, &c);
+    if (!used) {
         snprintf(out, 16, "\\x%02x", (unsigned char)*text);
         return 1;
     }
@@ -28,7 +43,7 @@ static size_t escape(const char *text, size_t length, char out[16]) {
         snprintf(out, 16, c < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)c);
     else
         snprintf(out, 16, "%.*s", (int)used, text);
-    return (size_t)used;
+    return used;
 }
 
 char *shown_text(char *to, size_t room, const char *text, size_t length) {
