@@ -163,6 +163,9 @@ class OrderOptions(Structure):
         ("kernels", c_char_p),
         ("device", c_char_p),
         ("world", c_void_p),
+        ("max_items", c_int),
+        ("progress", c_void_p),
+        ("context", c_void_p),
     ]
 
 

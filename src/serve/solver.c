@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "tours/generate.h"
+#include "tours/load.h"
 
 enum { THREADS = 2 };
 

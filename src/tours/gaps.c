@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "tours/generate.h"
+#include "tours/load.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,15 +19,6 @@ int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
     return n;
 }
 
-onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err) {
-    double *points = array_new((size_t)n * 2, sizeof *points);
-    if (!points) return fail_memory(err, "an instance");
-    for (int i = 0; i < 2 * n; i++) points[i] = xy[i];
-    onet_status status = onet_tsp_points(t, n, points, err);
-    free(points);
-    return status;
-}
-
 const onet_choice *tsp_labels(void) {
     static const onet_choice list[] = {
         {"exact", "branch and bound", TSP_LABEL_EXACT},

@@ -7,7 +7,7 @@
 #define TOURS_GENERATE_H
 
 #include "base/pool.h"
-#include "ordernet_tsp.h"
+#include "tours/load.h"
 
 typedef enum tsp_label {
     TSP_LABEL_EXACT = 0,
@@ -36,8 +36,5 @@ onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool 
                          void *context, onet_error *err);
 /* A tsp_put: appends to the onet_sets that `sets` points to. */
 onet_status tsp_append(void *sets, int n, const float *xy, const int32_t *tour, onet_error *err);
-
-/* An instance from float32 points xy [n, 2]. */
-onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err);
 
 #endif

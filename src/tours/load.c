@@ -4,12 +4,20 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "tours/generate.h"
 #include "tours/tsplib.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err) {
+    double *points = array_new((size_t)n * 2, sizeof *points);
+    if (!points) return fail_memory(err, "an instance");
+    for (int i = 0; i < 2 * n; i++) points[i] = xy[i];
+    onet_status status = onet_tsp_points(t, n, points, err);
+    free(points);
+    return status;
+}
 
 /* The rest of an input, for the library. */
 static ptrdiff_t rest(void *in, void *buffer, size_t size) {

@@ -5,6 +5,9 @@
 #include "ordernet_tsp.h"
 #include <stdbool.h>
 
+/* An instance from float32 points xy [n, 2]. */
+onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err);
+
 typedef struct tsp_file {
     size_t count;
     onet_tsp one;    /* of a TSPLIB file */
