@@ -61,6 +61,10 @@ class FileError(OrderNetError, OSError):
 class MissingFileError(FileError, FileNotFoundError):
     """A file that is not there."""
 
+    def __str__(self) -> str:
+        """The library's sentence; OSError would make one of errno and filename."""
+        return str(self.args[0])
+
 
 class OutOfMemoryError(OrderNetError, MemoryError):
     """The library found no memory."""
@@ -400,7 +404,8 @@ def fail(status: int, err: Error, bad: Optional[Type[OrderNetError]] = None, pat
     text = err.text.decode("utf-8", "replace")
     if status == IO and path is not None and not os.path.exists(path):
         missing = MissingFileError(text)
-        missing.errno, missing.filename = errno.ENOENT, os.fsdecode(path)
+        missing.errno, missing.strerror = errno.ENOENT, os.strerror(errno.ENOENT)
+        missing.filename = os.fsdecode(path)
         raise missing
     kind = bad if bad and status == BAD else _EXCEPTIONS.get(status, OrderNetError)
     raise kind(text)

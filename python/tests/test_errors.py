@@ -230,7 +230,7 @@ def test_not_fitted():
 
 
 def test_files(tmp_path, small):
-    with pytest.raises(FileNotFoundError, match="nothing.safetensors") as caught:
+    with pytest.raises(FileNotFoundError, match="nothing.safetensors: ") as caught:
         ordernet.load(tmp_path / "nothing.safetensors")
     assert isinstance(caught.value, FileError) and caught.value.filename.endswith("nothing.safetensors")
     with pytest.raises(FileNotFoundError):
