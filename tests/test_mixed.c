@@ -369,10 +369,16 @@ static by_size trained_with(const onet_sets *sets, onet_batches batches, onet_st
  *     mixed, seed 3: exact 1.00 at 2 and 1.00 at 3, lowest log-likelihood -0.0057 at 39
  *     one size, seed 3: exact 0.68 at 2 and 0.66 at 3, lowest log-likelihood -17.6976 at 2
  */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SEEDS = 1 }; /* sanitizers look for errors, which one training has as well as three */
+#else
+enum { SEEDS = 3 };
+#endif
+
 static void a_wide_mix_of_sizes_is_learned_at_every_size(void **state) {
     (void)state;
     double lowest_mixed = 0, lowest_one_size = 0;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         onet_sets *sets;
         onet_error err;
         rng r;
