@@ -111,6 +111,7 @@ def training():
             "4",
             "--device",
             "cpu",
+            "--force",
         ]
         ours, theirs = [], []
         for _ in range(ROUNDS):
