@@ -57,6 +57,7 @@ static void test_ignored(void **state) {
 }
 
 int main(void) {
+    signal(SIGHUP, SIG_DFL); /* also where the tests themselves run under nohup(1) */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_together), cmocka_unit_test(test_later),
                                        cmocka_unit_test(test_ignored)};
     return cmocka_run_group_tests(tests, NULL, NULL);
