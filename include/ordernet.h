@@ -305,6 +305,12 @@ ONET_API void onet_model_checksum(const onet_model *model, char hex[65]);
 /* Whether the statistics of the norms depend on the size of a set (ONET_STATISTICS_SIZED). */
 ONET_API int onet_model_sized(const onet_model *model);
 
+/* 1: rounds the weight matrices to half precision, which files then have in two bytes per number instead of
+ * four; a matrix with a weight beyond 65504 stays as it is. 0: files have four bytes again, and what was
+ * rounded stays rounded. A model that was loaded is as its file was. */
+ONET_API onet_status onet_model_set_half(onet_model *model, int half, onet_error *err);
+ONET_API int onet_model_half(const onet_model *model);
+
 typedef struct onet_tensor {
     char name[64];
     int dims, shape[3];
@@ -471,6 +477,9 @@ typedef struct onet_train_options {
     /* Where not NULL: gets the best model by validation, for the caller to free; NULL when nothing was
      * validated or the training failed. */
     onet_model **best;
+    /* 1: the model, and the best one, have their weights in half precision (onet_model_set_half); validation
+     * measures them so. The training itself and its checkpoints do not change. */
+    int half;
 } onet_train_options;
 
 /* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv;

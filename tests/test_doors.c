@@ -304,6 +304,10 @@ static void models(void **state) {
     assert_string_equal(hex, "");
     onet_model_checksum(model, NULL);
     assert_int_equal(onet_model_sized(NULL), 0);
+    usage(onet_model_set_half(NULL, 1, &err));
+    ok(onet_model_set_half(model, 0, &err));
+    assert_int_equal(onet_model_half(NULL), 0);
+    assert_int_equal(onet_model_half(model), 0);
     assert_int_equal(onet_model_tensor(NULL, 0, &tensor), 0);
     assert_int_equal(onet_model_tensor(model, 0, NULL), 0);
     assert_int_equal(onet_model_tensor(model, SIZE_MAX, &tensor), 0);

@@ -1,6 +1,7 @@
 /* The model file: presets, saving and loading, and every way in which a file can be wrong. */
 #include <math.h>
 
+#include "base/half.h"
 #include "base/rng.h"
 #include "data/safetensors.h"
 #include "data_help.h"
@@ -150,30 +151,180 @@ static onet_status load_bytes(const char *bytes, size_t size, onet_error *err) {
     return status;
 }
 
+static onet_model *half_model(bool words) {
+    onet_model *m = small_model(words);
+    onet_error err;
+    assert_int_equal(onet_model_set_half(m, 1, &err), ONET_OK);
+    return m;
+}
+
 static void test_truncated(void **state) {
     (void)state;
-    size_t size, data;
-    char *bytes = model_bytes(true, &size, &data);
-    onet_error err;
-    assert_int_equal(load_bytes(bytes, size, &err), ONET_OK);
-    for (size_t cut = 0; cut < size; cut += cut < 64 ? 1 : 23)
-        assert_int_equal(load_bytes(bytes, cut, &err), ONET_BAD);
-    free(bytes);
+    for (int half = 0; half < 2; half++) {
+        size_t size, data;
+        char *bytes = bytes_of(half ? half_model(true) : small_model(true), &size, &data);
+        onet_error err;
+        assert_int_equal(load_bytes(bytes, size, &err), ONET_OK);
+        for (size_t cut = 0; cut < size; cut += cut < 64 ? 1 : 23)
+            assert_int_equal(load_bytes(bytes, cut, &err), ONET_BAD);
+        free(bytes);
+    }
 }
 
 /* One flipped bit of any number, vector or word is found. */
 static void test_flipped(void **state) {
     (void)state;
-    size_t size, data;
-    char *bytes = model_bytes(true, &size, &data);
-    onet_error err;
-    for (size_t i = data; i < size; i++) {
-        bytes[i] ^= (char)(1 << i % 8);
-        assert_int_equal(load_bytes(bytes, size, &err), ONET_BAD);
-        bytes[i] ^= (char)(1 << i % 8);
+    for (int half = 0; half < 2; half++) {
+        size_t size, data;
+        char *bytes = bytes_of(half ? half_model(true) : small_model(true), &size, &data);
+        onet_error err;
+        for (size_t i = data; i < size; i++) {
+            bytes[i] ^= (char)(1 << i % 8);
+            assert_int_equal(load_bytes(bytes, size, &err), ONET_BAD);
+            bytes[i] ^= (char)(1 << i % 8);
+        }
+        assert_int_equal(load_bytes(bytes, size, &err), ONET_OK);
+        free(bytes);
     }
-    assert_int_equal(load_bytes(bytes, size, &err), ONET_OK);
+}
+
+static void assert_type(const char *path, const char *name, st_type type) {
+    onet_error err;
+    safetensors *file;
+    assert_int_equal(safetensors_open(&file, path, &err), ONET_OK);
+    const st_tensor *t = safetensors_find(file, name);
+    assert_non_null(t);
+    assert_string_equal(st_type_name(t->type), st_type_name(type));
+    safetensors_close(file);
+}
+
+/* Matrices are rounded and written in half precision; what is loaded is the same model, and back in single
+ * precision it is the same again. */
+static void test_half(void **state) {
+    (void)state;
+    onet_error err;
+    onet_model *plain = small_model(true), *m = small_model(true), *n;
+    const shape *sh = &m->sh;
+    const char *path = help_path("half.safetensors"), *copy = help_path("half-copy.safetensors");
+    float *w = m->theta + sh->enc[0].weight1, *large = m->theta + sh->enc[1].weight1;
+    const float given[] = {65504, -65504, 0x1p-24f, -0x1.8p-24f, 0x1p-26f, -0.0f, 1.0009765f, 0.1f};
+    const float kept[] = {65504, -65504, 0x1p-24f, -0x1p-23f, 0, -0.0f, 1.0009765625f, 0x1.998p-4f};
+    memcpy(w, given, sizeof given);
+    large[0] = 65505; /* and with it the whole matrix stays single */
+    float second = large[1], bias = m->theta[sh->enc[0].bias1];
+    assert_int_equal(onet_model_half(m), 0);
+    assert_int_equal(onet_model_set_half(m, 1, &err), ONET_OK);
+    assert_memory_equal(w, kept, sizeof kept);
+    assert_true(large[0] == 65505 && large[1] == second && m->theta[sh->enc[0].bias1] == bias);
+    assert_memory_equal(m->theta + sh->trained, plain->theta + sh->trained,
+                        (sh->total - sh->trained) * sizeof *m->theta);
+    assert_string_equal(onet_model_record(m, "weights"), "rounded to half precision");
+    assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+    assert_type(path, "encoder.0.conv1.weight", ST_F16);
+    assert_type(path, "encoder.1.conv1.weight", ST_F32);
+    assert_type(path, "decoder.0.conv.weight", ST_F16);
+    assert_type(path, "encoder.0.conv1.bias", ST_F32);
+    assert_type(path, "encoder.0.norm1.weight", ST_F32);
+    assert_type(path, "encoder.0.norm1.running_var", ST_F32);
+    assert_type(path, "decoder.start", ST_F32);
+    assert_type(path, "input.scale", ST_F32);
+    char sum[65], again[65], command[500];
+    model_checksum(m, sum);
+    assert_int_equal(onet_model_load(&n, path, &err), ONET_OK);
+    assert_int_equal(onet_model_half(n), 1);
+    assert_memory_equal(n->theta, m->theta, sh->total * sizeof *m->theta);
+    assert_int_equal(onet_model_save(n, copy, &err), ONET_OK);
+    snprintf(command, sizeof command, "cmp %s %s", path, copy);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(onet_model_set_half(n, 0, &err), ONET_OK);
+    assert_int_equal(onet_model_save(n, copy, &err), ONET_OK);
+    onet_model_free(n);
+    assert_type(copy, "encoder.0.conv1.weight", ST_F32);
+    assert_int_equal(onet_model_load(&n, copy, &err), ONET_OK);
+    assert_int_equal(onet_model_half(n), 0);
+    model_checksum(n, again);
+    assert_string_equal(sum, again);
+    onet_model_free(n);
+    onet_model_free(m);
+    onet_model_free(plain);
+}
+
+/* Infinity and NaN in half precision are refused by name. */
+static void test_half_not_finite(void **state) {
+    (void)state;
+    static const struct {
+        uint16_t bits;
+        const char *text;
+    } bad[] = {{0x7c00, "has inf as its number 1"}, {0xfc00, "has -inf"}, {0x7e00, "nan"}, {0x7c01, "nan"}};
+    size_t size, data;
+    onet_model *m = half_model(false);
+    size_t head = (size_t)m->sh.head_in;
+    char *bytes = bytes_of(m, &size, &data);
+    onet_error err;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        /* The second number of head.weight, the last tensor of the file. */
+        char before[2], *at = bytes + size - 2 * (head - 1);
+        memcpy(before, at, 2);
+        memcpy(at, &bad[i].bits, 2);
+        assert_int_equal(load_bytes(bytes, size, &err), ONET_BAD);
+        if (!strstr(err.text, "head.weight") || !strstr(err.text, bad[i].text)) fail_msg("%s", err.text);
+        memcpy(at, before, 2);
+    }
     free(bytes);
+}
+
+/* Other programs may have cast all tensors of numbers to 16 bits, and left the checksum out. */
+static void test_cast(void **state) {
+    (void)state;
+    static const st_type types[] = {ST_F16, ST_BF16, ST_I16};
+    for (int k = 0; k < 3; k++) {
+        onet_model *m = small_model(false), *n;
+        onet_error err;
+        safetensors *file;
+        const char *path = help_path("whole.safetensors"), *cast = help_path("cast.safetensors");
+        assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+        assert_int_equal(safetensors_open(&file, path, &err), ONET_OK);
+        st_pair *pairs = calloc(file->pairs, sizeof *pairs);
+        st_tensor *list = calloc(file->tensors, sizeof *list);
+        assert_true(pairs && list);
+        size_t count = 0;
+        for (size_t i = 0; i < file->pairs; i++)
+            if (strcmp(file->metadata[i].key, "sha256")) pairs[count++] = file->metadata[i];
+        for (size_t i = 0; i < file->tensors; i++) {
+            size_t numbers = file->tensor[i].bytes / sizeof(float);
+            float *x = malloc(file->tensor[i].bytes);
+            uint16_t *narrow = calloc(numbers, sizeof *narrow);
+            assert_true(x && narrow);
+            assert_int_equal(safetensors_load(file, &file->tensor[i], x, &err), ONET_OK);
+            for (size_t j = 0; j < numbers; j++) {
+                uint32_t bits;
+                memcpy(&bits, &x[j], sizeof bits);
+                narrow[j] = types[k] == ST_BF16 ? (uint16_t)(bits >> 16) : half_from_float(x[j]);
+            }
+            free(x);
+            list[i] = file->tensor[i];
+            list[i].type = types[k];
+            list[i].data = narrow;
+        }
+        assert_int_equal(safetensors_write(cast, list, file->tensors, pairs, count, &err), ONET_OK);
+        onet_status status = onet_model_load(&n, cast, &err);
+        if (types[k] == ST_I16) {
+            assert_int_equal(status, ONET_BAD);
+            assert_non_null(strstr(err.text, "\"encoder.0.conv1.weight\" is I16 [3, 4] where F32 [3, 4]"));
+        } else {
+            assert_int_equal(status, ONET_OK);
+            assert_int_equal(onet_model_half(n), types[k] == ST_F16);
+            for (size_t i = 0; i < m->sh.total; i++)
+                assert_true(fabsf(n->theta[i] - m->theta[i]) <= 0.0079f * fabsf(m->theta[i]));
+            assert_true(n->mean[0] == -3 && n->scale[1] == 0.25f);
+        }
+        for (size_t i = 0; i < file->tensors; i++) free((void *)list[i].data);
+        free(list);
+        free(pairs);
+        safetensors_close(file);
+        onet_model_free(n);
+        onet_model_free(m);
+    }
 }
 
 /* Changes the header's text, keeping its length, and loads that. Frees the model. */
@@ -334,11 +485,13 @@ static void test_unwritable(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_presets),        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_flipped),
-        cmocka_unit_test(test_altered_header), cmocka_unit_test(test_altered_pool),
-        cmocka_unit_test(test_bad_numbers),    cmocka_unit_test(test_bad_words),
-        cmocka_unit_test(test_unwritable),     cmocka_unit_test(test_relative),
+        cmocka_unit_test(test_presets),      cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_truncated),    cmocka_unit_test(test_flipped),
+        cmocka_unit_test(test_half),         cmocka_unit_test(test_half_not_finite),
+        cmocka_unit_test(test_cast),         cmocka_unit_test(test_altered_header),
+        cmocka_unit_test(test_altered_pool), cmocka_unit_test(test_bad_numbers),
+        cmocka_unit_test(test_bad_words),    cmocka_unit_test(test_unwritable),
+        cmocka_unit_test(test_relative),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

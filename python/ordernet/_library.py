@@ -236,6 +236,7 @@ class TrainOptions(Structure):
         ("keep", c_int),
         ("keep_stopped", c_int),
         ("best", POINTER(c_void_p)),
+        ("half", c_int),
     ]
 
 

@@ -54,6 +54,7 @@ _PLAIN = (
     "threads",
     "valid_limit",
     "patience",
+    "half",
 )
 _CHOSEN = {
     "schedule": "schedules",
@@ -82,8 +83,9 @@ class OrderNet:
     standardise, drop, jitter, train_vectors, forget
         scale features to mean 0 and variance 1; leave items out, add noise to features, anew in each epoch;
         words: train their vectors, take a share of them for unknown.
-    batches, statistics, precision
-        "mixed" or "one-size"; "running" or "measured"; "float32" or "tf32" (GPU).
+    batches, statistics, precision, half
+        "mixed" or "one-size"; "running" or "measured"; "float32" or "tf32" (GPU); half=True rounds the weights of
+        the model to half precision, which halves its file.
     patience, valid_limit, keep
         stop when validation has not improved for so many epochs, 0: never; validation sets looked at, 0: all;
         "last" keeps the weights of the last epoch, as the program does, "best" those of the best by validation.
@@ -138,6 +140,7 @@ class OrderNet:
         batches: str = "mixed",
         statistics: str = "running",
         precision: str = "float32",
+        half: bool = False,
         patience: int = 0,
         valid_limit: int = 2000,
         keep: str = "last",
@@ -177,6 +180,7 @@ class OrderNet:
         self.batches = batches
         self.statistics = statistics
         self.precision = precision
+        self.half = half
         self.patience = patience
         self.valid_limit = valid_limit
         self.keep = keep

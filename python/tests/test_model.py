@@ -107,6 +107,18 @@ def test_evaluate_agrees_with_the_program(small, tmp_path, program, data):
     assert same([json.loads(line)["order"] for line in lines], small.predict(data[0]))
 
 
+def test_half_precision(tmp_path, program, data):
+    small, whole = tmp_path / "half.safetensors", tmp_path / "whole.safetensors"
+    model = ordernet.OrderNet(epochs=2, half=True, progress=False).fit(*data)
+    model.save(small)
+    subprocess.run([program, "convert", "--float", small, whole], check=True)
+    assert small.stat().st_size < 0.7 * whole.stat().st_size
+    for path in (small, whole):
+        again = ordernet.load(path)
+        assert again.checksum_ == model.checksum_ and again.record_["weights"] == "rounded to half precision"
+        assert np.array_equal(again.predict_log_proba(data[0]), model.predict_log_proba(data[0]))
+
+
 def test_save_load_pickle_deepcopy(small, tmp_path, data):
     expected = small.predict(data[0])
     path = tmp_path / "m.safetensors"

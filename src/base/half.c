@@ -1,4 +1,4 @@
-/* Conversions between float and binary16, by their bits. */
+/* Conversions between float and the 16-bit numbers of files, by their bits. */
 #include "base/half.h"
 
 #include <string.h>
@@ -35,6 +35,13 @@ float half_to_float(uint16_t h) {
         float x = (float)mantissa * 0x1p-24f;
         return sign ? -x : x;
     }
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+float bfloat_to_float(uint16_t b) {
+    uint32_t bits = (uint32_t)b << 16;
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;

@@ -1,4 +1,5 @@
-/* Half precision (IEEE 754 binary16) in files; all arithmetic is done in float. */
+/* 16-bit numbers in files: half precision (IEEE 754 binary16) and bfloat16, the upper half of a float. All
+ * arithmetic is done in float. */
 #ifndef BASE_HALF_H
 #define BASE_HALF_H
 
@@ -10,5 +11,6 @@
 uint16_t half_from_float(float x);
 /* Exact. */
 float half_to_float(uint16_t h);
+float bfloat_to_float(uint16_t b);
 
 #endif

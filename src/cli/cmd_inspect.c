@@ -53,6 +53,7 @@ static void print_text(const onet_model *m, const char *path) {
     printf("decoder          %d blocks, out %d\n", s->decoder_blocks, s->decoder_out);
     printf("parameters       %zu trained, %zu with running statistics\n", onet_model_parameters(m, 1),
            onet_model_parameters(m, 0));
+    printf("weights          %s precision\n", onet_model_half(m) ? "half" : "single");
     printf("statistics       %s\n",
            onet_model_sized(m) ? "by the size of a set" : "the same for sets of any size");
     printf("checksum         %s\n", checksum);
@@ -90,17 +91,17 @@ static onet_status print_json(const onet_model *m, const char *path, onet_error 
     for (const char *const *name = onet_kernels_here(); *name; name++)
         json_array_append_new(names, json_string(*name));
     json_t *all = json_pack(
-        "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:b}, s:o, s:s, s:i, s:{s:I, s:I}, s:b, s:s, s:o, s:o, "
-        "s:o}",
+        "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:b}, s:o, s:s, s:i, s:{s:I, s:I}, s:b, s:b, s:s, s:o, "
+        "s:o, s:o}",
         "model", path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden",
         s->hidden, "encoder_out", s->encoder_out, "pool", choice_name(onet_pools(), s->pool),
         "decoder_blocks", s->decoder_blocks, "decoder_out", s->decoder_out, "relative", s->relative,
         "features", json_columns(columns), "missing",
         choice_name(onet_missings(), columns ? (int)onet_columns_missing(columns) : ONET_MISSING_ERROR),
         "words", words ? onet_words_count(words) : 0, "parameters", "trained",
-        (json_int_t)onet_model_parameters(m, 1), "total", (json_int_t)onet_model_parameters(m, 0),
-        "statistics_by_size", onet_model_sized(m), "checksum", checksum, "kernels", names, "record", record,
-        "tensors", tensors);
+        (json_int_t)onet_model_parameters(m, 1), "total", (json_int_t)onet_model_parameters(m, 0), "half",
+        onet_model_half(m), "statistics_by_size", onet_model_sized(m), "checksum", checksum, "kernels", names,
+        "record", record, "tensors", tensors);
     char *text;
     onet_status status = json_finish(&text, all, JSON_INDENT(2), err);
     if (!status) puts(text);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/half.h"
 #include "data/safetensors_header.h"
 
 /* The format's own limit for a header. */
@@ -160,8 +161,31 @@ onet_status safetensors_expect(const safetensors *file, const char *name, st_typ
     return ONET_OK;
 }
 
+onet_status safetensors_expect_floats(const safetensors *file, const char *name, int dims,
+                                      const size_t *shape, const st_tensor **tensor, onet_error *err) {
+    const st_tensor *t = safetensors_find(file, name);
+    bool narrow = t && (t->type == ST_F16 || t->type == ST_BF16);
+    return safetensors_expect(file, name, narrow ? t->type : ST_F32, dims, shape, tensor, err);
+}
+
 onet_status safetensors_load(const safetensors *file, const st_tensor *t, void *into, onet_error *err) {
     onet_status status = safetensors_data(file, MAX_WHOLE, err);
     if (status) return status;
     return input_at(file->source->in, file->source->data + t->begin, into, t->bytes, err);
+}
+
+onet_status safetensors_load_floats(const safetensors *file, const st_tensor *t, float *into,
+                                    onet_error *err) {
+    if (t->type == ST_F32) return safetensors_load(file, t, into, err);
+    /* The 16-bit numbers stand in the second half of the room: number i is read before its bytes, or those
+     * of a later one, are written over. */
+    size_t count = t->bytes / 2;
+    const char *from = (char *)into + t->bytes;
+    onet_status status = safetensors_load(file, t, (char *)into + t->bytes, err);
+    for (size_t i = 0; i < count && !status; i++) {
+        uint16_t number;
+        memcpy(&number, from + 2 * i, sizeof number);
+        into[i] = t->type == ST_F16 ? half_to_float(number) : bfloat_to_float(number);
+    }
+    return status;
 }

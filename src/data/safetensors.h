@@ -66,12 +66,18 @@ const char *safetensors_metadata(const safetensors *file, const char *key);
 /* The tensor of that name, of this type and shape ([dims]; SIZE_MAX stands for any size), or ONET_BAD. */
 onet_status safetensors_expect(const safetensors *file, const char *name, st_type type, int dims,
                                const size_t *shape, const st_tensor **tensor, onet_error *err);
+/* The same for numbers that are meant as float: F32, F16 or BF16. */
+onet_status safetensors_expect_floats(const safetensors *file, const char *name, int dims,
+                                      const size_t *shape, const st_tensor **tensor, onet_error *err);
 /* Reads what stands behind the header, if it comes from a pipe or is compressed: to be called when the header
  * has been looked at and before memory is taken for what it promises. ONET_BAD if that is more than `limit`
  * bytes, or other than what comes. */
 onet_status safetensors_data(const safetensors *file, size_t limit, onet_error *err);
 /* The tensor's bytes into memory: [tensor->bytes]. */
 onet_status safetensors_load(const safetensors *file, const st_tensor *tensor, void *into, onet_error *err);
+/* The numbers of a tensor of F32, F16 or BF16 as floats: [tensor->bytes / size of a number]. */
+onet_status safetensors_load_floats(const safetensors *file, const st_tensor *tensor, float *into,
+                                    onet_error *err);
 void safetensors_close(safetensors *file);
 
 const char *st_type_name(st_type type);

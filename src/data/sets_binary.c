@@ -93,6 +93,9 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
                                     *constraints = safetensors_find(file, "constraints");
     const char *kind = safetensors_metadata(file, "format"),
                *version = safetensors_metadata(file, "format_version");
+    if (kind && !strcmp(kind, "ordernet"))
+        return fail(err, ONET_BAD, "%s is a model and holds no sets; name a file of sets",
+                    safetensors_name(file));
     if (!kind || strcmp(kind, format))
         return fail(err, ONET_BAD,
                     "%s holds no sets (its metadata has no \"format\": \"%s\"); name a file that "

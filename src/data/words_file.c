@@ -49,15 +49,7 @@ static onet_status read_text(onet_words *words, const safetensors *file, const s
 static onet_status read_vectors(onet_words *words, const safetensors *file, const st_tensor *vectors,
                                 onet_error *err) {
     size_t width = (size_t)words->width, numbers = (size_t)words->count * width;
-    onet_status status;
-    if (vectors->type == ST_F16) {
-        uint16_t *half = array_new(numbers, sizeof *half);
-        if (!half) return fail_memory(err, "a vocabulary");
-        status = safetensors_load(file, vectors, half, err);
-        for (size_t i = 0; i < numbers && !status; i++) words->vectors[i] = half_to_float(half[i]);
-        free(half);
-    } else
-        status = safetensors_load(file, vectors, words->vectors, err);
+    onet_status status = safetensors_load_floats(file, vectors, words->vectors, err);
     if (status) return status;
     for (size_t i = 0; i < numbers; i++)
         if (!isfinite(words->vectors[i]))
@@ -77,11 +69,10 @@ static onet_status check_unique(const onet_words *words, const char *name, onet_
 
 onet_status words_file_read(onet_words **result, const safetensors *file, onet_error *err) {
     const size_t any[2] = {SIZE_MAX, SIZE_MAX};
-    const st_tensor *text, *vectors = safetensors_find(file, "words.vectors");
-    st_type type = vectors && vectors->type == ST_F16 ? ST_F16 : ST_F32;
+    const st_tensor *text, *vectors;
     onet_status status = safetensors_expect(file, "words.text", ST_U8, 1, any, &text, err);
     *result = NULL;
-    if (status || (status = safetensors_expect(file, "words.vectors", type, 2, any, &vectors, err)))
+    if (status || (status = safetensors_expect_floats(file, "words.vectors", 2, any, &vectors, err)))
         return status;
     size_t count = vectors->shape[0], width = vectors->shape[1];
     if (count < 1 || count > INT32_MAX / 2 || width < 1 || width > MAX_WIDTH)

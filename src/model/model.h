@@ -18,6 +18,7 @@ struct onet_model {
      * that size. Not sized: the same for all n. */
     bool sized;
     float *slope, inverse_size, smallest_size;
+    bool half;             /* files have the weight matrices in half precision (half.c) */
     float *mean, *scale;   /* [width]: the net sees (x - mean) * scale; 0 and 1 when standardisation is off */
     onet_words *words;     /* NULL when items are numbers; owned by the model */
     onet_columns *columns; /* of the data that it was trained on; NULL: not known. Owned by the model */
@@ -33,6 +34,10 @@ onet_status model_new(onet_model **model, const onet_settings *settings, onet_er
 tensor model_slope_tensor(const tensor *statistic);
 /* The statistics of the norms for sets of n items: [sh.total - sh.trained]. */
 void model_statistics(const onet_model *model, int n, float *statistics);
+
+/* Does the file have this tensor in half precision? Only where that loses nothing: where all its numbers were
+ * rounded. */
+bool model_tensor_is_half(const onet_model *model, const tensor *t);
 
 /* Sets or replaces a pair of the training record; both are copied. */
 onet_status model_record_set(onet_model *model, const char *key, const char *value, onet_error *err);

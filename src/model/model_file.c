@@ -1,5 +1,7 @@
 /* The model file: safetensors with every tensor of the shape by name, input.mean and input.scale, the
- * vocabulary of a model of words, and in __metadata__ the settings, the training record and a checksum. */
+ * vocabulary of a model of words, and in __metadata__ the settings, the training record and a checksum. Each
+ * tensor of numbers may be F32, F16 or BF16; this program writes F32, and F16 for weights in half precision.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -148,6 +150,16 @@ static st_tensor float_tensor(const tensor *t, const float *data) {
     return f;
 }
 
+/* The tensors that the file has in half precision: [sh.total] numbers at their offsets, NULL: there are none.
+ */
+static onet_status halves_make(uint16_t **halves, const onet_model *m, onet_error *err) {
+    *halves = NULL;
+    if (!m->half) return ONET_OK;
+    if (!(*halves = array_new(m->sh.total, sizeof **halves))) return fail_memory(err, "saving a model");
+    for (size_t i = 0; i < m->sh.total; i++) (*halves)[i] = half_from_float(m->theta[i]);
+    return ONET_OK;
+}
+
 static const size_t one = 1;
 
 /* What a model that could not be loaded again has wrong; it is not written. */
@@ -199,6 +211,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
     pairs p = {0};
     words_tensors w = {0};
     columns_tensors c = {0};
+    uint16_t *halves;
     onet_status status = check_numbers(m, to.path ? to.path : "the model", ONET_FAILED, err);
     if (status) return status;
     st_tensor *list = array_new(2 * (size_t)sh->tensors + 9, sizeof *list);
@@ -208,8 +221,16 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
         free(slopes);
         return fail_memory(err, "saving a model");
     }
-    for (int k = 0; k < sh->tensors; k++)
-        list[count++] = float_tensor(&sh->tensor[k], m->theta + sh->tensor[k].offset);
+    status = halves_make(&halves, m, err);
+    for (int k = 0; k < sh->tensors; k++) {
+        const tensor *t = &sh->tensor[k];
+        list[count] = float_tensor(t, m->theta + t->offset);
+        if (halves && model_tensor_is_half(m, t)) {
+            list[count].type = ST_F16;
+            list[count].data = halves + t->offset;
+        }
+        count++;
+    }
     for (int k = 0; m->sized && k < sh->tensors; k++) {
         if (sh->tensor[k].trained) continue;
         slopes[k] = model_slope_tensor(&sh->tensor[k]);
@@ -228,7 +249,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
         (st_tensor){.name = "input.mean", .type = ST_F32, .dims = 1, .shape = {width}, .data = m->mean};
     list[count++] =
         (st_tensor){.name = "input.scale", .type = ST_F32, .dims = 1, .shape = {width}, .data = m->scale};
-    if (m->words) {
+    if (m->words && !status) {
         status = words_tensors_make(&w, m->words, true, err);
         list[count++] = w.tensor[0];
         list[count++] = w.tensor[1];
@@ -242,6 +263,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
     pairs_free(&p, m->records);
     words_tensors_free(&w);
     columns_tensors_free(&c);
+    free(halves);
     free(slopes);
     free(list);
     return status;
@@ -322,7 +344,7 @@ static onet_status check_tensors(const safetensors *file, const shape *sh, onet_
     onet_status status;
     for (int k = 0; k < sh->tensors; k++) {
         st_tensor meant = float_tensor(&sh->tensor[k], NULL);
-        if ((status = safetensors_expect(file, meant.name, ST_F32, meant.dims, meant.shape, &found, err)))
+        if ((status = safetensors_expect_floats(file, meant.name, meant.dims, meant.shape, &found, err)))
             return status;
     }
     bool sized = safetensors_find(file, "norm.inverse_size");
@@ -330,16 +352,16 @@ static onet_status check_tensors(const safetensors *file, const shape *sh, onet_
         if (sh->tensor[k].trained) continue;
         tensor slope = model_slope_tensor(&sh->tensor[k]);
         st_tensor meant = float_tensor(&slope, NULL);
-        if ((status = safetensors_expect(file, meant.name, ST_F32, meant.dims, meant.shape, &found, err)))
+        if ((status = safetensors_expect_floats(file, meant.name, meant.dims, meant.shape, &found, err)))
             return status;
     }
-    if (sized && (status = safetensors_expect(file, "norm.inverse_size", ST_F32, 1, &one, &found, err)))
+    if (sized && (status = safetensors_expect_floats(file, "norm.inverse_size", 1, &one, &found, err)))
         return status;
     if (sized && safetensors_find(file, "norm.smallest_size") &&
-        (status = safetensors_expect(file, "norm.smallest_size", ST_F32, 1, &one, &found, err)))
+        (status = safetensors_expect_floats(file, "norm.smallest_size", 1, &one, &found, err)))
         return status;
-    if ((status = safetensors_expect(file, "input.mean", ST_F32, 1, &width, &found, err))) return status;
-    return safetensors_expect(file, "input.scale", ST_F32, 1, &width, &found, err);
+    if ((status = safetensors_expect_floats(file, "input.mean", 1, &width, &found, err))) return status;
+    return safetensors_expect_floats(file, "input.scale", 1, &width, &found, err);
 }
 
 static onet_status read_record(const safetensors *file, onet_model *m, onet_error *err) {
@@ -359,7 +381,9 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
     onet_status status = ONET_OK;
     for (int k = 0; k < sh->tensors && !status; k++) {
         const tensor *t = &sh->tensor[k];
-        status = safetensors_load(file, safetensors_find(file, t->name), m->theta + t->offset, err);
+        const st_tensor *found = safetensors_find(file, t->name);
+        status = safetensors_load_floats(file, found, m->theta + t->offset, err);
+        if (t->trained && t->dims > 1 && found->type == ST_F16) m->half = true;
     }
     const st_tensor *inverse_size = safetensors_find(file, "norm.inverse_size"),
                     *smallest_size = safetensors_find(file, "norm.smallest_size");
@@ -367,14 +391,15 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
     for (int k = 0; m->sized && k < sh->tensors && !status; k++) {
         if (sh->tensor[k].trained) continue;
         tensor slope = model_slope_tensor(&sh->tensor[k]);
-        status = safetensors_load(file, safetensors_find(file, slope.name),
-                                  m->slope + (slope.offset - sh->trained), err);
+        status = safetensors_load_floats(file, safetensors_find(file, slope.name),
+                                         m->slope + (slope.offset - sh->trained), err);
     }
-    if (m->sized && !status) status = safetensors_load(file, inverse_size, &m->inverse_size, err);
+    if (m->sized && !status) status = safetensors_load_floats(file, inverse_size, &m->inverse_size, err);
     if (m->sized && smallest_size && !status)
-        status = safetensors_load(file, smallest_size, &m->smallest_size, err);
-    if (status || (status = safetensors_load(file, safetensors_find(file, "input.mean"), m->mean, err)) ||
-        (status = safetensors_load(file, safetensors_find(file, "input.scale"), m->scale, err)))
+        status = safetensors_load_floats(file, smallest_size, &m->smallest_size, err);
+    if (status ||
+        (status = safetensors_load_floats(file, safetensors_find(file, "input.mean"), m->mean, err)) ||
+        (status = safetensors_load_floats(file, safetensors_find(file, "input.scale"), m->scale, err)))
         return status;
     if (!safetensors_find(file, "words.text") && !safetensors_find(file, "words.vectors"))
         return columns_file_read(&m->columns, file, sh->s.width, err);

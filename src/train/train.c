@@ -274,6 +274,7 @@ static onet_status fill_model(run *r, onet_error *err) {
         memcpy(model->words->vectors,
                r->s.vec_average && r->s.step >= AVERAGE_EVERY ? r->s.vec_average : r->s.vec,
                r->s.vectors * sizeof(float));
+    if (r->o.half && (status = onet_model_set_half(model, 1, err))) return status;
     if (r->o.statistics == ONET_STATISTICS_MEASURED && (status = measure(r, err))) return status;
     r->filled = r->s.step + 1;
     return ONET_OK;

@@ -236,7 +236,7 @@ const tests = {
     files.deflated = "tests/data/deflated.npz";
     files.gz = scratchFile("small.jsonl.gz", gzipSync(readFileSync(files.jsonl)));
     const model = join(scratch, "program.safetensors");
-    run("train", "--data", files.jsonl, "--model", model, "--epochs", "2", "--quiet");
+    run("train", "--data", files.jsonl, "--model", model, "--epochs", "2", "--half", "--quiet");
     await page.setInputFiles("#own-model-file", model);
     await page.waitForFunction(() => /program\.safetensors: [\d,]+ parameters, items with 2 features/.test(document.querySelector("#own-progress").textContent));
     const facts = async () => {
