@@ -1,7 +1,8 @@
 #!/bin/bash
-# Training and ordering in a loop, with random kills, full disks (a limit of file sizes) and memory limits. Nothing may be
-# lost: a killed training that is resumed ends with the model of an unbroken one, byte for byte; a file that is there is whole;
-# a program never ends by a signal that it was not sent; no temporary file stays.
+# Training, ordering and serving in a loop, with random kills, full disks (a limit of file sizes) and memory limits. Nothing
+# may be lost: a killed training that is resumed ends with the model of an unbroken one, byte for byte; a file that is there is
+# whole; a server gives the same answer whatever is done to it, or none; a program never ends by a signal that it was not sent.
+# Nothing may be leaked: no temporary file stays, and a server has as many open files after its requests as before.
 # usage: tests/soak.sh [SECONDS] [SEED]      ORDERNET names the program
 seconds=${1:-1800}
 RANDOM=${2:-1}
@@ -38,7 +39,7 @@ kill_training() {
         pid=$!
         some_time
         kill -"$signal" $pid 2>/dev/null
-        wait $pid
+        wait $pid 2>/dev/null
         status=$?
         case $signal/$status in */0 | KILL/137 | *KILL/137 | TERM/130 | HUP/130 | INT/130 | TERM/143 | HUP/129 | INT/130) ;;
         *) bad "training sent $signal ended with $status" ;; esac
@@ -83,14 +84,89 @@ little_memory() {
     rm -f little.jsonl
 }
 
+# Starts a server with a limit of memory in kilobytes, or "unlimited"; sets pid, and port unless it has ended.
+start_server() {
+    : >served
+    (ulimit -v "$1"; exec "$program" serve --port 0 --threads 2 --model sort=serve.safetensors) >served 2>err &
+    pid=$!
+    port=
+    while [ -z "$port" ] && kill -0 $pid 2>/dev/null; do
+        sleep 0.02
+        port=$(sed -n 's|^serving .*:\([0-9]*\)/$|\1|p' served)
+    done
+}
+ask() { curl -s -m 60 -H 'Content-Type: application/json' -d @request.json "http://127.0.0.1:$port/v1/order"; }
+open_files() { find /proc/$pid/fd -type l | wc -l; }
+
+# Requests beside reloads of a model that is replaced; then a random end while a request is under way.
+kill_serving() {
+    local pid port before after signal status
+    start_server unlimited
+    [ -n "$port" ] || { bad "no server: $(cat err)"; return; }
+    ask >/dev/null
+    before=$(open_files)
+    for _ in 1 2 3 4 5 6; do
+        cp "$model" new.safetensors && mv new.safetensors serve.safetensors && kill -HUP $pid
+        ask | cmp -s - answer.json || bad "the server gave another answer beside a reload"
+    done
+    for _ in 1 2 3 4 5; do
+        after=$(open_files)
+        [ "$after" -gt "$before" ] || break
+        sleep 0.1 # a connection is closed a moment after its client has the answer
+    done
+    [ "$after" -le "$before" ] || bad "the server has $after files open, $before before"
+    case $((RANDOM % 3)) in 0) signal=KILL status=137 ;; 1) signal=TERM status=0 ;; *) signal=INT status=0 ;; esac
+    ask >last.json &
+    client=$!
+    sleep "0.0$(printf %02d $((RANDOM % 100)))"
+    kill -$signal $pid
+    wait $pid 2>/dev/null
+    local ended=$?
+    wait $client
+    [ $ended = $status ] || bad "the server sent $signal ended with $ended: $(cat err)"
+    [ ! -s last.json ] || cmp -s last.json answer.json || bad "the server sent $signal gave half an answer"
+}
+
+# With little memory a server answers, says why it cannot, or does not start.
+little_serving() {
+    local pid port kilobytes=$((RANDOM * 8 + 100000)) status
+    start_server $kilobytes
+    if [ -n "$port" ]; then
+        for _ in 1 2 3; do
+            ask >last.json
+            [ ! -s last.json ] || cmp -s last.json answer.json || grep -q '"error"' last.json ||
+                bad "the server with $kilobytes KB gave another answer"
+        done
+        kill -TERM $pid
+    fi
+    wait $pid 2>/dev/null
+    status=$?
+    case $status in 0 | 1 | 4 | 5 | 127) ;; *) bad "the server with $kilobytes KB ended with $status: $(cat err)" ;; esac
+}
+
+serving=
+if command -v curl >/dev/null; then
+    serving=2 # kinds of rounds
+    cp "$model" serve.safetensors
+    { printf '{"model": "sort", "top": 3, "sets": [' && head -n 200 ask.jsonl | paste -sd, && printf ']}'; } >request.json
+    start_server unlimited
+    ask >answer.json
+    kill $pid && wait $pid || exit 1
+    grep -q '"answers"' answer.json || { echo "FAILED: $(head -c 300 answer.json)"; exit 1; }
+else
+    echo "skipped: no curl here, the server was not asked anything"
+fi
+
 end=$((SECONDS + seconds))
 while [ $SECONDS -lt $end ]; do
-    case $((RANDOM % 7)) in
+    case $((RANDOM % (7 + ${serving:-0}))) in
     0) what=kill-9 && kill_training KILL ;;
     1) what=term && kill_training TERM ;;
     2) what=hangup && kill_training HUP ;;
     3) what=kill-order && kill_ordering ;;
     4) what=full-disk && full_disk ;;
+    7) what=serving && kill_serving ;;
+    8) what=serving-little-memory && little_serving ;;
     *) what=little-memory && little_memory ;;
     esac
     count[$what]=$((${count[$what]:-0} + 1))
