@@ -204,6 +204,19 @@ static onet_status read_blocks(const safetensors *file, train_state *s, const ch
     return meant && !strcmp(meant, sum) ? ONET_OK : corrupt(path, err);
 }
 
+/* The state of an open checkpoint; `s` keeps its own numbers until all is read. */
+static onet_status read_checkpoint(train_state *s, const safetensors *file, const char *identity,
+                                   uint64_t *steps, onet_error *err) {
+    const char *path = safetensors_name(file);
+    train_state read = *s;
+    onet_status status = check_metadata(file, path, err);
+    if (!status) status = identity_check(safetensors_metadata(file, "settings"), identity, path, steps, err);
+    if (!status) status = read_numbers(file, &read, err);
+    if (!status) status = read_blocks(file, s, path, err);
+    if (!status) *s = read;
+    return status;
+}
+
 onet_status checkpoint_read(train_state *s, const char *identity, const char *path, uint64_t *steps,
                             int *found, onet_error *err) {
     safetensors *file = NULL;
@@ -213,14 +226,8 @@ onet_status checkpoint_read(train_state *s, const char *identity, const char *pa
     if (status == ONET_BAD)
         error_prefix(err, "cannot resume: remove the checkpoint, or train without onet_train_options.resume");
     if (status) return status;
-    train_state read = *s; /* the state's own numbers stay until all is read */
-    status = check_metadata(file, path, err);
-    if (!status) status = identity_check(safetensors_metadata(file, "settings"), identity, path, steps, err);
-    if (!status) status = read_numbers(file, &read, err);
-    if (!status) status = read_blocks(file, s, path, err);
+    status = read_checkpoint(s, file, identity, steps, err);
     safetensors_close(file);
-    if (status) return status;
-    *s = read;
-    *found = 1;
-    return ONET_OK;
+    *found = !status;
+    return status;
 }
