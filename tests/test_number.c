@@ -100,6 +100,47 @@ static void writes_back(void **state) {
     assert_string_equal(text, "0");
 }
 
+/* As few digits of "%.*g", from 6 on, as read back as the same value. */
+static void expect_text(float value) {
+    char text[NUMBER_TEXT], expected[NUMBER_TEXT];
+    int digits = 6;
+    do snprintf(expected, sizeof expected, "%.*g", digits, (double)value);
+    while (strtof(expected, NULL) != value && digits++ < 9);
+    assert_int_equal(number_text_float(text, value), strlen(expected));
+    assert_string_equal(text, expected);
+}
+
+static void writes_as_printf(void **state) {
+    (void)state;
+    rng r;
+    rng_seed(&r, 5, 0);
+    for (int i = 0; i < 200000; i++) {
+        uint64_t bits = rng_u64(&r);
+        double unit = (double)(bits >> 40) * 0x1p-24;
+        expect_text((float)unit);
+        expect_text((float)ldexp(unit, (int)(bits % 40) - 20));
+        expect_text(-(float)((double)(bits % 2000001) / 1000));
+    }
+    /* Around powers of ten, where rounding adds a digit; exact ties; the ends of the usual sizes. */
+    for (int exponent = -6; exponent <= 7; exponent++)
+        for (int ulps = -40; ulps <= 40; ulps++) {
+            float value = (float)pow(10, exponent);
+            for (int i = 0; i < abs(ulps); i++) value = nextafterf(value, ulps < 0 ? 0 : INFINITY);
+            expect_text(value);
+            expect_text(-value);
+        }
+    static const float some[] = {0,         -0.0f,          0.5f,  100000,  99999.5f,
+                                 999999.5f, 0.00048828125f, 1e-4f, 16777216};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) expect_text(some[i]);
+    static const int64_t whole[] = {0, 7, -10, 1234567890, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        char text[NUMBER_TEXT], expected[NUMBER_TEXT];
+        snprintf(expected, sizeof expected, "%lld", (long long)whole[i]);
+        assert_int_equal(number_text_int(text, whole[i]), strlen(expected));
+        assert_string_equal(text, expected);
+    }
+}
+
 /* A decimal comma in the user's locale changes nothing. */
 static void ignores_the_locale(void **state) {
     (void)state;
@@ -136,9 +177,9 @@ static void knows_utf8(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_as_strtod), cmocka_unit_test(keeps_to_the_grammar),
-        cmocka_unit_test(writes_back),     cmocka_unit_test(ignores_the_locale),
-        cmocka_unit_test(knows_utf8),
+        cmocka_unit_test(reads_as_strtod),    cmocka_unit_test(keeps_to_the_grammar),
+        cmocka_unit_test(writes_back),        cmocka_unit_test(writes_as_printf),
+        cmocka_unit_test(ignores_the_locale), cmocka_unit_test(knows_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

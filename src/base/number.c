@@ -152,15 +152,70 @@ double number_parse(const char *text, char **end) {
     return plain ? strtod_l(text, end, plain) : strtod(text, end);
 }
 
+/* Digits of a float: as few as read back as the same value. */
+enum { FLOAT_LEAST = 6, FLOAT_MOST = 9 };
+
+/* Writes m, which has `digits` digits, as d.ddd * 10^exponent without the zeros at its end; exponent is -4 to
+ * 5. */
+static size_t place_point(char *text, bool negative, uint64_t m, int digits, int exponent) {
+    char digit[FLOAT_MOST + 1], *p = text;
+    for (int i = digits; i-- > 0; m /= 10) digit[i] = (char)('0' + m % 10);
+    while (digits > 1 && digit[digits - 1] == '0') digits--;
+    if (negative) *p++ = '-';
+    if (exponent < 0) {
+        *p++ = '0';
+        *p++ = '.';
+        for (int i = -1; i > exponent; i--) *p++ = '0';
+    }
+    for (int i = 0; i < digits || i <= exponent; i++) {
+        if (i && i == exponent + 1) *p++ = '.';
+        *p++ = i < digits ? digit[i] : '0';
+    }
+    *p = '\0';
+    return (size_t)(p - text);
+}
+
+/* The text of "%.*g" for numbers of usual size, which most are, many times as fast; 0: printf must do it. A
+ * float has 24 bits and 5^12 has 28, so that their product is exact as a double, and rounded once. */
+static size_t text_of_usual(char *text, float value) {
+    static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
+    static const double bound[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5};
+    double x = fabs((double)value);
+    if (!(x >= 1e-4 && x < 1e5)) return 0;
+    int exponent = -4;
+    while (x >= bound[exponent + 5]) exponent++;
+    for (int digits = FLOAT_LEAST; digits <= FLOAT_MOST; digits++) {
+        int places = digits - 1 - exponent;
+        double m = rint(x * power[places]);
+        if (digits < FLOAT_MOST && (float)(m / power[places]) != (float)x) continue;
+        bool carried = m == power[digits]; /* 9.999999 became 10.00000 */
+        return place_point(text, value < 0, (uint64_t)(carried ? m / 10 : m), digits, exponent + carried);
+    }
+    return 0;
+}
+
 size_t number_text_float(char text[NUMBER_TEXT], float value) {
-    int length = 0;
-    for (int digits = 6; digits <= 9; digits++) {
+    int length = (int)text_of_usual(text, value);
+    if (length) return (size_t)length;
+    for (int digits = FLOAT_LEAST; digits <= FLOAT_MOST; digits++) {
         length = number_print(text, NUMBER_TEXT, "%.*g", digits, (double)value);
         double back;
         if (number_scan(text, text + length, NUMBER_JSON, &back) == text + length && (float)back == value)
             break;
     }
     return (size_t)length;
+}
+
+size_t number_text_int(char text[NUMBER_TEXT], int64_t value) {
+    char digit[NUMBER_TEXT], *p = text;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    int digits = 0;
+    do digit[digits++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0) *p++ = '-';
+    while (digits) *p++ = digit[--digits];
+    *p = '\0';
+    return (size_t)(p - text);
 }
 
 size_t number_text_double(char text[NUMBER_TEXT], double value) {

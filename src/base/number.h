@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum number_grammar {
     NUMBER_JSON, /* RFC 8259: -1, 0.5, 1e-3; not +1, .5, 1. or 01 */
@@ -27,6 +28,8 @@ enum { NUMBER_TEXT = 32 };
 size_t number_text_float(char text[NUMBER_TEXT], float value);
 /* The same in 9 digits, enough for a log-probability. */
 size_t number_text_double(char text[NUMBER_TEXT], double value);
+/* "%d" without its cost; returns the length. */
+size_t number_text_int(char text[NUMBER_TEXT], int64_t value);
 
 /* snprintf and strtod as in the C locale, whatever the program's is. */
 int number_print(char *text, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));

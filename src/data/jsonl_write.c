@@ -31,7 +31,11 @@ static onet_status write_string(output *out, const char *text, size_t length, on
 
 static onet_status write_order(output *out, const int32_t *order, int length, onet_error *err) {
     onet_status status = put(out, "[", err);
-    for (int t = 0; t < length && !status; t++) status = output_printf(out, err, t ? ", %d" : "%d", order[t]);
+    for (int t = 0; t < length && !status; t++) {
+        char text[NUMBER_TEXT];
+        if (t) status = put(out, ", ", err);
+        if (!status) status = output_write(out, text, number_text_int(text, order[t]), err);
+    }
     return status ? status : put(out, "]", err);
 }
 
@@ -153,26 +157,24 @@ static onet_status write_own(output *out, const record *r, const onet_answer *a,
 
 /* ---- Lines made from other formats ------------------------------------------------------------------- */
 
+static onet_status write_features(output *out, const float *x, int width, onet_error *err) {
+    onet_status status = put(out, "[", err);
+    for (int j = 0; j < width && !status; j++) {
+        char text[2 + NUMBER_TEXT] = ", ";
+        size_t length = isnan(x[j]) ? 4 : number_text_float(text + 2, x[j]);
+        if (isnan(x[j])) memcpy(text + 2, "null", 4);
+        status = j ? output_write(out, text, length + 2, err) : output_write(out, text + 2, length, err);
+    }
+    return status ? status : put(out, "]", err);
+}
+
 static onet_status write_items(output *out, const record *r, onet_error *err) {
     onet_status status = put(out, "\"items\": [", err);
     for (int i = 0; i < r->n && !status; i++) {
         if (i) status = put(out, ", ", err);
-        if (status) break;
-        if (r->word) {
-            status = write_string(out, r->word[i], strlen(r->word[i]), err);
-            continue;
-        }
-        status = put(out, "[", err);
-        for (int j = 0; j < r->width && !status; j++) {
-            char text[NUMBER_TEXT];
-            float x = r->items[(size_t)i * (size_t)r->width + (size_t)j];
-            if (j) status = put(out, ", ", err);
-            if (!status && isnan(x))
-                status = put(out, "null", err);
-            else if (!status)
-                status = output_write(out, text, number_text_float(text, x), err);
-        }
-        if (!status) status = put(out, "]", err);
+        if (!status)
+            status = r->word ? write_string(out, r->word[i], strlen(r->word[i]), err)
+                             : write_features(out, r->items + (size_t)i * (size_t)r->width, r->width, err);
     }
     return status ? status : put(out, "]", err);
 }
