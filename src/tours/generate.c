@@ -1,4 +1,4 @@
-/* Draws random cities and solves them, one instance per task of a thread pool. */
+/* Draws random cities and solves them, a block of instances per task of a thread pool. */
 #include "tours/generate.h"
 
 #include <pthread.h>
@@ -8,11 +8,16 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
-/* Instances per thread that may be solved before the first of them is written. */
-enum { AHEAD = 256 };
+/* Blocks per thread that may be solved before the first of them is written; and cities per block, or one
+ * instance where that has more: taking and handing over a block should cost little beside solving it. */
+enum { AHEAD = 32, BLOCK_CITIES = 256 };
+
+static int size_of(const tsp_plan *plan, size_t index) {
+    return plan->size[index % (size_t)plan->sizes];
+}
 
 int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
-    int n = plan->size[index % (size_t)plan->sizes];
+    int n = size_of(plan, index);
     rng r;
     rng_seed(&r, plan->seed, index);
     for (int i = 0; i < 2 * n; i++) xy[i] = (float)(rng_u64(&r) >> 40) * 0x1p-24f;
@@ -43,68 +48,78 @@ static onet_status label(const onet_tsp *t, const tsp_plan *plan, int32_t *tour)
     return onet_tsp_solve(t, methods[plan->label], &options, tour, NULL, NULL);
 }
 
-/* An instance that is solved, until those before it are written. */
+/* Instances that are solved, until those before them are written. The arrays stay for the next block: memory
+ * that one thread takes and another frees makes them wait for each other. */
 typedef struct solved {
     bool done;
-    int n;
-    float *xy;     /* [n, 2] */
-    int32_t *tour; /* [n] */
+    float *xy;     /* [block, most, 2] */
+    int32_t *tour; /* [block, most] */
     onet_status status;
 } solved;
 
-/* Instances go through a ring: the threads solve ahead of the writer, up to `slots` instances, so that a slow
- * one keeps no other waiting. Whichever thread finishes the next one to be written writes all that are ready.
- */
+/* Blocks go through a ring: the threads solve ahead of the writer, up to `slots` blocks, so that a slow one
+ * keeps no other waiting. Whichever thread finishes the next one to be written writes all that are ready. */
 typedef struct job {
     const tsp_plan *plan;
     size_t first, count, slots;
-    solved *ring; /* [slots] */
+    size_t most, block; /* cities of the largest instance; instances per block */
+    solved *ring;       /* [slots] */
     tsp_put *put;
     void *context;
     pthread_mutex_t mutex;
     pthread_cond_t moved; /* `written` has */
-    size_t written;
+    size_t written;       /* blocks */
     bool writing;
     onet_status status;
     onet_error err;
 } job;
 
-static void solve(const job *j, size_t index, solved *s) {
-    int most = 0;
-    for (int i = 0; i < j->plan->sizes; i++)
-        if (j->plan->size[i] > most) most = j->plan->size[i];
+static size_t block_end(const job *j, size_t block) {
+    return (block + 1) * j->block < j->count ? (block + 1) * j->block : j->count;
+}
+
+static onet_status solve(const job *j, size_t index, float *xy, int32_t *tour) {
     onet_tsp t = {0};
-    s->xy = array_new((size_t)most * 2, sizeof *s->xy);
-    s->tour = array_new((size_t)most, sizeof *s->tour);
-    s->status = s->xy && s->tour ? ONET_OK : ONET_MEMORY;
-    if (!s->status) s->n = tsp_draw(j->plan, j->first + index, s->xy);
-    if (!s->status) s->status = tsp_floats(&t, s->n, s->xy, NULL);
-    if (!s->status) s->status = label(&t, j->plan, s->tour);
+    onet_status status = tsp_floats(&t, tsp_draw(j->plan, index, xy), xy, NULL);
+    if (!status) status = label(&t, j->plan, tour);
     onet_tsp_free(&t);
+    return status;
 }
 
-static void solved_free(solved *s) {
-    free(s->xy);
-    free(s->tour);
-    *s = (solved){0};
+static void solve_block(const job *j, size_t block, solved *s) {
+    size_t from = block * j->block, end = block_end(j, block);
+    if (!s->xy) s->xy = array_new(j->block * j->most * 2, sizeof *s->xy);
+    if (!s->tour) s->tour = array_new(j->block * j->most, sizeof *s->tour);
+    s->status = s->xy && s->tour ? ONET_OK : ONET_MEMORY;
+    for (size_t i = from; i < end && !s->status; i++)
+        s->status = solve(j, j->first + i, s->xy + (i - from) * j->most * 2, s->tour + (i - from) * j->most);
 }
 
-/* Called with the mutex held, which is released while an instance is written. */
+static onet_status write_block(const job *j, size_t block, const solved *s, onet_error *err) {
+    size_t from = block * j->block, end = block_end(j, block);
+    onet_status status = ONET_OK;
+    for (size_t i = from; i < end && !status; i++) {
+        if (j->plan->stop && j->plan->stop(NULL))
+            status = fail(err, ONET_INTERRUPTED, "stopped at instance %zu", j->first + i + 1);
+        else if (s->status)
+            status = fail_memory(err, "solving an instance");
+        else
+            status = j->put(j->context, size_of(j->plan, j->first + i), s->xy + (i - from) * j->most * 2,
+                            s->tour + (i - from) * j->most, err);
+    }
+    return status;
+}
+
+/* Called with the mutex held, which is released while a block is written. */
 static void write_ready(job *j) {
     while (!j->status && !j->writing && j->ring[j->written % j->slots].done) {
         solved *s = &j->ring[j->written % j->slots];
         j->writing = true;
         pthread_mutex_unlock(&j->mutex);
         onet_error err;
-        onet_status status = ONET_OK;
-        if (j->plan->stop && j->plan->stop(NULL))
-            status = fail(&err, ONET_INTERRUPTED, "stopped at instance %zu", j->first + j->written + 1);
-        else if (s->status)
-            status = fail_memory(&err, "solving an instance");
-        else
-            status = j->put(j->context, s->n, s->xy, s->tour, &err);
-        solved_free(s);
+        onet_status status = write_block(j, j->written, s, &err);
         pthread_mutex_lock(&j->mutex);
+        s->done = false;
         j->writing = false;
         j->written++;
         if (status) {
@@ -115,17 +130,17 @@ static void write_ready(job *j) {
     }
 }
 
-static void one_instance(void *arg, int task, int thread) {
+static void one_block(void *arg, int task, int thread) {
     (void)thread;
     job *j = arg;
-    size_t index = (size_t)task;
+    size_t block = (size_t)task;
     pthread_mutex_lock(&j->mutex);
-    while (!j->status && index >= j->written + j->slots) pthread_cond_wait(&j->moved, &j->mutex);
+    while (!j->status && block >= j->written + j->slots) pthread_cond_wait(&j->moved, &j->mutex);
     bool goes_on = !j->status;
     pthread_mutex_unlock(&j->mutex);
     if (!goes_on) return;
-    solved *s = &j->ring[index % j->slots];
-    solve(j, index, s);
+    solved *s = &j->ring[block % j->slots];
+    solve_block(j, block, s);
     pthread_mutex_lock(&j->mutex);
     s->done = true;
     write_ready(j);
@@ -151,10 +166,16 @@ onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool 
              .context = context,
              .mutex = PTHREAD_MUTEX_INITIALIZER,
              .moved = PTHREAD_COND_INITIALIZER};
+    for (int i = 0; i < plan->sizes; i++)
+        if ((size_t)plan->size[i] > j.most) j.most = (size_t)plan->size[i];
+    j.block = j.most < BLOCK_CITIES ? BLOCK_CITIES / j.most : 1;
     j.ring = array_new(j.slots, sizeof *j.ring);
     if (!j.ring) return fail_memory(err, "the instances");
-    pool_run(threads, (int)count, one_instance, &j);
-    for (size_t i = 0; i < j.slots; i++) solved_free(&j.ring[i]);
+    pool_run(threads, (int)((count + j.block - 1) / j.block), one_block, &j);
+    for (size_t i = 0; i < j.slots; i++) {
+        free(j.ring[i].xy);
+        free(j.ring[i].tour);
+    }
     free(j.ring);
     pthread_cond_destroy(&j.moved);
     pthread_mutex_destroy(&j.mutex);
