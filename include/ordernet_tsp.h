@@ -45,14 +45,14 @@ static inline double onet_tsp_distance(const onet_tsp *t, int i, int j) {
     return t->dist[(size_t)i * (size_t)t->n + (size_t)j];
 }
 
-/* Length of the closed tour [n]. */
+/* Length of the closed tour [n]; NaN if it names a city that is not there. */
 ONET_API double onet_tsp_length(const onet_tsp *t, const int32_t *tour);
 /* Whether tour [n] visits every city once; also 0 if memory for the check runs out. */
 ONET_API int onet_tsp_is_tour(int n, const int32_t *tour);
 /* Rotates and reverses the tour into the form of training data: it starts at the city with the smallest x+y
  * (then smallest x, then smallest index) and runs counter-clockwise, by its signed area. On a line, where
  * there is no area, and without coordinates (then it starts at city 0), its second city comes before its last
- * one in the same ranking. */
+ * one in the same ranking. A tour that names a city that is not there stays as it is. */
 ONET_API void onet_tsp_canonical(const onet_tsp *t, int32_t *tour);
 
 /* ---- The net ----------------------------------------------------------------------------------------- */
@@ -129,9 +129,9 @@ typedef struct onet_tsp_proof {
     double reserved[4]; /* zero */
 } onet_tsp_proof;
 
-/* The tour [n] is canonical (onet_tsp_canonical). proof may be NULL; exact and held-karp give a bound, the
- * others 0. Where the exact search ends early, it gives the best tour and bound that it has. options may be
- * NULL. */
+/* ONET_BAD for distances that are not as onet_tsp says. The tour [n] is canonical (onet_tsp_canonical). proof
+ * may be NULL; exact and held-karp give a bound, the others 0. Where the exact search ends early, it gives
+ * the best tour and bound that it has. options may be NULL. */
 ONET_API onet_status onet_tsp_solve(const onet_tsp *t, onet_tsp_method method,
                                     const onet_tsp_options *options, int32_t *tour, onet_tsp_proof *proof,
                                     onet_error *err);

@@ -1,12 +1,11 @@
 /* Distances, tour lengths and the canonical form of a tour. */
-#include "ordernet_tsp.h"
-#include <stdbool.h>
-
-#include "base/door.h"
-#include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+#include "tsp/solvers.h"
 
 onet_status onet_tsp_blank(onet_tsp *t, int n, int coordinates, onet_error *err) {
     NEED(t, "t");
@@ -54,9 +53,59 @@ void onet_tsp_free(onet_tsp *t) {
     *t = (onet_tsp){0};
 }
 
+/* The distance of cities i > j, both ways. */
+static onet_status check_pair(const onet_tsp *t, int i, int j, onet_error *err) {
+    double d = onet_tsp_distance(t, i, j);
+    if (!(d >= 0) || !isfinite(d))
+        return fail(err, ONET_BAD, "the distance of cities %d and %d is %g: it must be finite and 0 or more",
+                    j, i, d);
+    if (d != onet_tsp_distance(t, j, i))
+        return fail(err, ONET_BAD,
+                    "cities %d and %d have the distance %g there and %g back: it must be the same", j, i,
+                    onet_tsp_distance(t, j, i), d);
+    if (t->whole && d != floor(d))
+        return fail(err, ONET_BAD, "onet_tsp.whole is set, and the distance of cities %d and %d is %.9g", j,
+                    i, d);
+    return ONET_OK;
+}
+
+onet_status tsp_check_size(const onet_tsp *t, onet_error *err) {
+    if (t->n < 1) return fail(err, ONET_USAGE, "the instance has no cities");
+    if (t->n > ONET_TSP_MAX_CITIES)
+        return fail(err, ONET_USAGE, "the instance has %d cities: at most %d are possible", t->n,
+                    ONET_TSP_MAX_CITIES);
+    for (size_t i = 0; i < sizeof t->reserved / sizeof *t->reserved; i++)
+        if (t->reserved[i])
+            return fail(
+                err, ONET_USAGE,
+                "onet_tsp.reserved is not zero: make the instance with onet_tsp_points or onet_tsp_blank");
+    return ONET_OK;
+}
+
+onet_status tsp_check(const onet_tsp *t, onet_error *err) {
+    enum { TILE = 64 }; /* of the matrix, which is read along its rows and its columns */
+    onet_status status = tsp_check_size(t, err);
+    if (!status && !t->dist) status = fail(err, ONET_USAGE, "the instance has no distances");
+    for (int i = 0; i < t->n && !status; i++)
+        if (onet_tsp_distance(t, i, i) != 0)
+            status = fail(err, ONET_BAD, "city %d has a distance to itself that is not 0", i);
+    for (int row = 0; row < t->n && !status; row += TILE)
+        for (int column = 0; column <= row && !status; column += TILE)
+            for (int i = row; i < row + TILE && i < t->n && !status; i++)
+                for (int j = column; j < column + TILE && j < i && !status; j++)
+                    status = check_pair(t, i, j, err);
+    return status;
+}
+
+static bool in_range(int n, const int32_t *tour) {
+    bool good = true;
+    for (int i = 0; i < n; i++) good &= tour[i] >= 0 && tour[i] < n;
+    return good;
+}
+
 double onet_tsp_length(const onet_tsp *t, const int32_t *tour) {
     double length = 0;
-    if (!t || !t->dist || !tour) return NAN;
+    if (!t || !t->dist || !tour || !in_range(t->n, tour)) return NAN;
     for (int i = 0; i < t->n; i++) length += onet_tsp_distance(t, tour[i], tour[i + 1 < t->n ? i + 1 : 0]);
     return length;
 }
@@ -93,7 +142,7 @@ static void reverse(int32_t *first, int32_t *last) {
 }
 
 void onet_tsp_canonical(const onet_tsp *t, int32_t *tour) {
-    if (!t || !tour) return;
+    if (!t || !tour || t->n < 1 || !in_range(t->n, tour)) return;
     int n = t->n, start = 0;
     for (int i = 1; i < n; i++)
         if (before(t, tour[i], tour[start])) start = i;

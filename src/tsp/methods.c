@@ -83,11 +83,12 @@ static onet_status check(const onet_tsp *t, onet_tsp_method method, const onet_t
                          onet_error *err) {
     if ((unsigned)method >= ONET_TSP_METHODS)
         return fail(err, ONET_USAGE, "there is no method number %d", (int)method);
-    if (t->n < 1 || !t->dist) return fail(err, ONET_USAGE, "the instance has no cities");
+    if (options->kicks < 0)
+        return fail(err, ONET_USAGE, "%lld kicks: 0 or more are possible", (long long)options->kicks);
     if (!(options->seconds >= 0)) return fail(err, ONET_USAGE, "the time limit is %g s", options->seconds);
     if (method == ONET_TSP_ORDERNET && !options->net)
         return fail(err, ONET_USAGE, "the method 'ordernet' needs a net (onet_tsp_net_new)");
-    return ONET_OK;
+    return tsp_check(t, err);
 }
 
 onet_status onet_tsp_solve(const onet_tsp *t, onet_tsp_method method, const onet_tsp_options *given,

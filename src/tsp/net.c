@@ -1,12 +1,12 @@
 /* Presents instances to the net, under the square's symmetries, and keeps the best tours. */
-#include "ordernet_tsp.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tsp/solvers.h"
 
 struct onet_tsp_net {
     onet_orderer *orderer;
@@ -43,9 +43,15 @@ void onet_tsp_net_free(onet_tsp_net *net) {
     free(net);
 }
 
-static onet_status no_coordinates(const onet_tsp *t, onet_error *err) {
-    return fail(err, ONET_USAGE, "%s has distances but no coordinates, which the net needs",
-                t->name[0] ? t->name : "the instance");
+/* An instance that the net can be shown, at that place. */
+static onet_status check_instance(const onet_tsp *t, onet_tsp_place place, onet_error *err) {
+    if (place != ONET_TSP_FITTED && place != ONET_TSP_AS_IS)
+        return fail(err, ONET_USAGE, "there is no onet_tsp_place %d", (int)place);
+    onet_status status = tsp_check_size(t, err);
+    if (!status && !t->xy)
+        status = fail(err, ONET_USAGE, "%.63s has distances but no coordinates, which the net needs",
+                      t->name[0] ? t->name : "the instance");
+    return status;
 }
 
 /* xy' = (xy - middle) * scale + 1/2. */
@@ -77,7 +83,10 @@ static void show(const onet_tsp *t, const fit *f, int symmetry, float *items) {
 }
 
 onet_status onet_tsp_net_items(const onet_tsp *t, onet_tsp_place place, float *items, onet_error *err) {
-    if (!t->xy) return no_coordinates(t, err);
+    NEED(t, "t");
+    NEED(items, "items");
+    onet_status status = check_instance(t, place, err);
+    if (status) return status;
     fit f = find_fit(t, place);
     show(t, &f, 0, items);
     return ONET_OK;
@@ -148,13 +157,14 @@ onet_status onet_tsp_net_tours(onet_tsp_net *net, const onet_tsp *t, size_t coun
                                onet_error *err) {
     NEED(net, "net");
     NEED(t, "t");
-    for (size_t i = 0; i < count; i++)
-        if (!t[i].xy) return no_coordinates(&t[i], err);
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < count && !status; i++) status = check_instance(&t[i], place, err);
+    if (status) return status;
     if (!symmetries) symmetries = 1;
     if (symmetries != 1 && symmetries != 8)
         return fail(err, ONET_USAGE, "%d symmetries; a square has 1 or 8 to choose from", symmetries);
     pass p;
-    onet_status status = new_pass(&p, t, count, (size_t)net->top, err);
+    status = new_pass(&p, t, count, (size_t)net->top, err);
     for (int symmetry = 0; symmetry < symmetries && !status; symmetry++) {
         for (size_t i = 0; i < count; i++) {
             fit f = find_fit(&t[i], place);

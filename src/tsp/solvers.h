@@ -18,6 +18,11 @@ static inline bool tsp_stopped(const tsp_limit *limit) {
     return limit && limit->stop && limit->stop(limit->context);
 }
 
+/* What a caller gave as an instance: ONET_USAGE if it is none, ONET_BAD for distances that no solver can
+ * take. tsp_check_size does not look at the distances. */
+onet_status tsp_check(const onet_tsp *t, onet_error *err);
+onet_status tsp_check_size(const onet_tsp *t, onet_error *err);
+
 /* Makes the tour canonical and fills in the proof's length and, if the tour is optimal, the bound. */
 static inline void tsp_finish(const onet_tsp *t, int32_t *tour, onet_tsp_proof *proof) {
     onet_tsp_canonical(t, tour);
