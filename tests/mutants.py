@@ -16,29 +16,33 @@ import sys
 import tempfile
 import time
 
-FOLDERS = ["base", "data", "words", "model", "kernels", "train", "decode", "evaluate", "tsp", "sentences", "tours", "show",
-           "cli"]
+FOLDERS = ["base", "data", "words", "model", "kernels", "train", "decode", "evaluate", "tsp", "sentences", "tours", "pages",
+           "show", "serve", "cli"]
 # Unit tests, and command-line cases by the beginning of their names, that a folder answers for. Those of a file come first.
 UNITS = {
     "base": "number shown file file_memory doors world locale interrupt words_lookup",
-    "data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text data_memory doors",
+    "data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text columns data_memory doors",
     "words": "words_lookup words_vectors words_public words_prepare words_memory doors",
     "model": "model_file public growth choices doors sizes",
     "kernels": "kernels engine_golden engine_properties relative mixed paper_form sizes",
     "train": "train train_augment sizes mixed growth doors world choices",
     "decode": "engine_properties constrained engine_golden doors world relative sizes",
     "evaluate": "measure public doors",
-    "tsp": "tsp_exact tsp_matching tsp_net doors",
+    "tsp": "tsp_exact tsp_matching tsp_api tsp_net doors",
     "sentences": "words_prepare words_ngram",
     "tours": "tsp_tsplib tsp_exact tsp_net",
-    "show": "",
+    "pages": "pages",
+    "show": "pages",
+    "serve": "serve_request",
     "cli": "options fields interrupt",
 }
 CASES = {
     "base": "file no closed full device", "data": "convert order bad", "words": "words order", "model": "model inspect",
     "kernels": "", "train": "train", "decode": "order unscramble", "evaluate": "eval", "tsp": "tsp", "sentences": "words",
-    "tours": "tsp escapes", "show": "curve tsp escapes eval words", "cli": "",
+    "tours": "tsp escapes", "pages": "pages", "show": "curve tsp escapes eval words pages", "serve": "serve", "cli": "",
 }
+# Other programs that test a folder.
+PROGRAMS = {"serve": ["python3 tests/serve/test_serve.py"]}
 CASES_OF = {  # files of src/cli
     "cmd_train": "train", "training": "train progress", "folds": "train", "cmd_order": "order bad model", "ordering": "order eval",
     "cmd_eval": "eval", "eval_sets": "eval", "report": "eval train", "cmd_inspect": "inspect escapes", "cmd_convert": "convert bad",
@@ -46,7 +50,10 @@ CASES_OF = {  # files of src/cli
     "main": "help no version closed full unknown", "options": "option bad flag choice operand unknown help", "fields": "bad train",
     "cmd_completion": "completion", "interrupt": "train-interrupt train-terminate train-hangup tsp-interrupt",
     "model_path": "unscramble device tsp", "processes": "processes order train", "progress": "progress train tsp", "draw": "tsp",
-    "touring": "tsp", "json": "eval inspect", "choice": "choice",
+    "touring": "tsp", "json": "eval inspect", "choice": "choice", "cmd_tsp_solve": "tsp", "cmd_tsp_generate": "tsp",
+    "cmd_tsp_evaluate": "tsp", "cmd_tsp_compare": "tsp", "cmd_serve": "serve", "pages": "pages", "cmd_pages_order": "pages",
+    "cmd_pages_train": "pages", "cmd_pages_eval": "pages", "cmd_pages_check": "pages", "cmd_pages_draw": "pages",
+    "cmd_words_prepare": "words", "cmd_words_evaluate": "words", "cmd_words_picture": "words", "words_test": "words",
 }
 
 # (name, pattern, replacement): the pattern is looked for in lines of code.
@@ -137,8 +144,8 @@ def draw(count, seed):
 
 
 class Builder:
-    def __init__(self, build, work):
-        self.build, self.work = build, work
+    def __init__(self, build):
+        self.build = build
         flags = ["make", "-s", f"B={build}", "CFLAGS=-O1 -fvisibility=default", f"PROGRAM={build}/static"]
         tests = sorted(p.stem for p in pathlib.Path("tests").glob("test_*.c"))
         objects = subprocess.run(flags + ["-f", "Makefile", "--eval", "print-all: ; @echo $(LIB_OBJ) $(CLI_OBJ) $(TEST_HELP:%.c=$(B)/%.o)",
@@ -146,13 +153,12 @@ class Builder:
         subprocess.run(flags + [f"-j{os.cpu_count()}"] + objects, check=True)
         self.objects = [o for o in objects if not o.endswith("cli/main.o")]
         self.main = [o for o in objects if o.endswith("cli/main.o")]
-        self.libs = "-lz -llzma -lutf8proc -lm -ldl -pthread -ljansson -lcairo -lcmocka".split()
+        self.libs = "-lz -llzma -lutf8proc -lm -ldl -pthread -ljansson -lcairo -lmicrohttpd -lxml2 -lcmocka".split()
         self.link(self.objects, f"{build}/libmutant.so")
         here = ["-L", build, "-lmutant", "-Wl,-rpath-link," + build]
         subprocess.run(["cc"] + self.main + here + self.libs + ["-o", f"{build}/ordernet"], check=True)
-        include = ["-Iinclude", "-Isrc", "-Itests", "-D_GNU_SOURCE", "-std=c11", "-O0", "-w"]
+        include = ["-Iinclude", "-Isrc", "-Itests", "-I/usr/include/libxml2", "-D_GNU_SOURCE", "-std=c11", "-O0", "-w"]
         wanted = {t for names in UNITS.values() for t in names.split()}
-        self.tests = {}
         for test in tests:
             name = test[len("test_"):]
             if name not in wanted:
@@ -161,7 +167,6 @@ class Builder:
             newest = max(os.path.getmtime(f"tests/{test}.c"), os.path.getmtime("include/ordernet.h"))
             if not os.path.exists(out) or os.path.getmtime(out) < newest:
                 subprocess.run(["cc"] + include + [f"tests/{test}.c", "-o", out] + here + self.libs, check=True)
-            self.tests[name] = out
 
     def link(self, objects, out):
         return subprocess.run(["cc", "-shared", "-o", out] + objects + self.libs, capture_output=True).returncode == 0
@@ -171,7 +176,7 @@ class Builder:
         source = folder / path.name
         source.write_text(text)
         object_ = f"{self.build}/{path.with_suffix('.o')}"
-        flags = "-std=c11 -fPIC -pthread -ffp-contract=off -O1 -w -Iinclude -Isrc -D_GNU_SOURCE".split()
+        flags = "-std=c11 -fPIC -pthread -ffp-contract=off -O1 -w -Iinclude -Isrc -I/usr/include/libxml2 -D_GNU_SOURCE".split()
         made = subprocess.run(["cc"] + flags + ["-I" + str(path.parent), "-c", str(source), "-o", str(folder / "mutant.o")],
                               capture_output=True)
         if made.returncode:
@@ -181,32 +186,37 @@ class Builder:
         return self.link([str(folder / "mutant.o") if o == object_ else o for o in self.objects], str(folder / "libmutant.so"))
 
 
-def run_tests(builder, library_folder, path):
-    """The first test that fails, or None."""
+def tests_of(path):
+    """What answers for a file, in the order in which it is tried: ("unit", name), ("program", line), ("case", path)."""
     folder = path.parts[1]
-    env = dict(os.environ, LD_LIBRARY_PATH=str(library_folder), ORDERNET_SHARED=os.environ.get("ORDERNET_SHARED", "../shared"))
     units = UNITS[folder].split()
     units.sort(key=lambda name: name not in path.stem and path.stem not in name)  # the file's own first
-    for name in units:
-        if name not in builder.tests:
-            continue
-        try:
-            done = subprocess.run(["nice", builder.tests[name]], env=env, capture_output=True, timeout=120)
-        except subprocess.TimeoutExpired:
-            return f"test_{name} (did not end)"
-        if done.returncode:
-            return f"test_{name}"
     starts = (CASES_OF.get(path.stem, "help order train") if folder == "cli" else CASES[folder]).split()
-    for case in sorted(pathlib.Path("tests/cli").glob("*.case")):
-        if not any(case.name.startswith(start) for start in starts):
+    cases = [c for c in sorted(pathlib.Path("tests/cli").glob("*.case")) if c.name.startswith(tuple(starts))]
+    return [("unit", u) for u in units] + [("program", p) for p in PROGRAMS.get(folder, [])] + [("case", c) for c in cases if starts]
+
+
+def passes(kind, test, build, library_folder):
+    """Whether one test passes with the library in a folder; None: it did not end."""
+    line = {"unit": lambda: [f"{build}/test_{test}"], "program": lambda: test.split(),
+            "case": lambda: ["tests/cli/run.sh", str(test)]}[kind]()
+    path = ":".join(filter(None, [str(library_folder), os.environ.get("LD_LIBRARY_PATH")]))
+    env = dict(os.environ, LD_LIBRARY_PATH=path, ORDERNET=f"{build}/ordernet",
+               ORDERNET_SHARED=os.environ.get("ORDERNET_SHARED", "../shared"))
+    try:
+        return subprocess.run(["nice"] + line, env=env, capture_output=True, timeout=240).returncode == 0
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def run_tests(build, library_folder, path, known_bad=()):
+    """The first test that fails, or None. known_bad: tests that fail here without a mutant."""
+    for kind, test in tests_of(path):
+        if str(test) in known_bad:
             continue
-        try:
-            done = subprocess.run(["nice", "tests/cli/run.sh", str(case)], env=dict(env, ORDERNET=f"{builder.build}/ordernet"),
-                                  capture_output=True, timeout=120)
-        except subprocess.TimeoutExpired:
-            return f"{case.name} (did not end)"
-        if done.returncode:
-            return case.name
+        passed = passes(kind, test, build, library_folder)
+        if not passed:
+            return f"{getattr(test, 'name', test)}" + (" (did not end)" if passed is None else "")
     return None
 
 
@@ -218,7 +228,7 @@ def one(builder, place, base):
     with tempfile.TemporaryDirectory(dir=base) as folder:
         if not builder.compile(path, "\n".join(lines), pathlib.Path(folder)):
             return None
-        by = run_tests(builder, folder, path)
+        by = run_tests(builder.build, folder, path)
     return (f"{path}:{number + 1}", rule, before.strip(), changed.strip(), by)
 
 
@@ -237,7 +247,7 @@ def main():
             print(f"{path}:{number + 1}: {rule}: {changed.strip()}")
         return 0
     os.makedirs(given.build, exist_ok=True)
-    builder = Builder(given.build, None)
+    builder = Builder(given.build)
     started, noticed, planted, survivors = time.time(), 0, 0, []
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool, tempfile.TemporaryDirectory() as base:
         waiting = iter(drawn)
@@ -261,4 +271,5 @@ def main():
     return share < given.least
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
