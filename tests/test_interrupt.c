@@ -60,5 +60,6 @@ int main(void) {
     signal(SIGHUP, SIG_DFL); /* also where the tests themselves run under nohup(1) */
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_together), cmocka_unit_test(test_later),
                                        cmocka_unit_test(test_ignored)};
+    signal(SIGHUP, SIG_DFL); /* the tests themselves may run under nohup(1) */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
