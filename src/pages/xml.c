@@ -22,8 +22,9 @@ static size_t after(const page_text *t, size_t at, const char *last) {
     return found ? (size_t)(found - t->utf8) + strlen(last) : t->size;
 }
 
-/* The end of a tag; quoted values may hold '>'. */
-static size_t tag_end(const page_text *t, size_t at) {
+/* The first of the bytes `ends` from `at` on that does not stand in a quoted value, or the end of the text.
+ */
+static size_t unquoted(const page_text *t, size_t at, const char *ends) {
     char quote = 0;
     for (; at < t->size; at++) {
         char c = t->utf8[at];
@@ -31,28 +32,16 @@ static size_t tag_end(const page_text *t, size_t at) {
             quote = c == quote ? 0 : quote;
         else if (c == '"' || c == '\'')
             quote = c;
-        else if (c == '>')
-            return at + 1;
+        else if (c && strchr(ends, c))
+            break;
     }
-    return t->size;
+    return at;
 }
 
-/* The end of a document type declaration; *inner: it has declarations of its own. */
-static size_t doctype_end(const page_text *t, size_t at, bool *inner) {
-    char quote = 0;
-    for (; at < t->size; at++) {
-        char c = t->utf8[at];
-        if (quote)
-            quote = c == quote ? 0 : quote;
-        else if (c == '"' || c == '\'')
-            quote = c;
-        else if (c == '[') {
-            *inner = true;
-            return at;
-        } else if (c == '>')
-            return at + 1;
-    }
-    return t->size;
+/* The end of a tag; quoted values may hold '>'. */
+static size_t tag_end(const page_text *t, size_t at) {
+    size_t end = unquoted(t, at, ">");
+    return end < t->size ? end + 1 : t->size;
 }
 
 /* Gathers the places of all elements; open elements wait on a stack. The text is checked by libxml2 later:
@@ -64,7 +53,6 @@ static onet_status find_places(page_xml *x, const page_text *t, const char *name
         const char *lt = memchr(t->utf8 + at, '<', t->size - at);
         if (!lt) break;
         at = (size_t)(lt - t->utf8);
-        bool inner = false;
         if (!strncmp(lt, "<!--", 4))
             at = after(t, at + 4, "-->");
         else if (!strncmp(lt, "<![CDATA[", 9))
@@ -72,14 +60,14 @@ static onet_status find_places(page_xml *x, const page_text *t, const char *name
         else if (!strncmp(lt, "<?", 2))
             at = after(t, at + 2, "?>");
         else if (!strncmp(lt, "<!", 2)) {
-            size_t end = doctype_end(t, at + 2, &inner);
-            if (inner)
+            size_t end = unquoted(t, at + 2, "[>");
+            if (end < t->size && t->utf8[end] == '[')
                 status = fail(
                     err, ONET_BAD,
                     "%s:%ld: the document type has declarations of its own (entities, ...), which are not "
                     "read; remove them",
                     name, page_text_line(t, at));
-            at = end;
+            at = end < t->size ? end + 1 : end;
         } else if (lt[1] == '/') {
             size_t end = tag_end(t, at);
             if (depth) x->places[open[--depth]].whole.end = end;
