@@ -21,7 +21,6 @@ static void defaults(void *values) {
 }
 
 typedef struct checked {
-    const page_file *file;
     page *page;
     double logprob; /* of the given order, per region */
     int first;      /* the first place at which the found order is another; -1: none */
@@ -42,28 +41,17 @@ static const char *name_of(const page_region *r, char text[64]) {
     return text;
 }
 
-static onet_status check(const check_values *v, const pages_net *net, const pages_read *read,
+static onet_status check(const check_values *v, const pages_net *net, page **pages, size_t count,
                          onet_error *err) {
-    size_t all = 0, count = 0, same = 0;
-    for (size_t i = 0; i < read->count; i++) all += read->files[i].count;
-    checked *list = array_new(all + 1, sizeof *list);
-    page **pages = array_new(all + 1, sizeof *pages);
-    double *logprob = array_new(all + 1, sizeof *logprob);
-    onet_status status = list && pages && logprob ? ONET_OK : fail_memory(err, "the pages");
-    for (size_t i = 0; i < read->count && !status; i++)
-        for (size_t k = 0; k < read->files[i].count; k++) {
-            page *p = &read->files[i].pages[k];
-            if (!p->ordered || p->placed < 2) continue;
-            list[count] = (checked){.file = &read->files[i], .page = p, .first = -1};
-            pages[count++] = p;
-        }
-    if (!status && !count)
-        status = fail(err, ONET_BAD, "no page has an order of two regions or more to check");
+    size_t same = 0;
+    checked *list = array_new(count + 1, sizeof *list);
+    double *logprob = array_new(count + 1, sizeof *logprob);
+    onet_status status = list && logprob ? ONET_OK : fail_memory(err, "the pages");
     if (!status) status = pages_score(net, v->pages.rtl, pages, count, logprob, NULL, err);
     if (!status) status = pages_order(net, 0, v->pages.rtl, pages, count, NULL, err);
     for (size_t i = 0; i < count && !status; i++) {
-        const page *p = pages[i];
-        list[i].logprob = logprob[i] / p->placed;
+        page *p = pages[i];
+        list[i] = (checked){.page = p, .logprob = logprob[i] / p->placed, .first = -1};
         for (int k = 0; k < p->count; k++) {
             const page_region *r = &p->regions[k];
             if (r->placed && r->given != r->found && (list[i].first < 0 || r->given < list[i].first))
@@ -94,30 +82,20 @@ static onet_status check(const check_values *v, const pages_net *net, const page
         printed++;
     }
     free(list);
-    free(pages);
     free(logprob);
     return status;
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     check_values *v = values;
-    page_paths paths = {0};
+    pages_known known;
     pages_net net = {0};
-    pages_read read = {0};
-    pool *threads = NULL;
-    onet_status status = page_paths_find(&paths, count, operands, err);
+    onet_status status = pages_known_read(&known, &v->pages, count, operands, true, err);
     if (!status) status = pages_net_open(&net, &v->pages, err);
-    if (!status && !(threads = pool_new(v->pages.order.threads))) status = fail_memory(err, "the threads");
-    if (!status) status = pages_read_files(&read, threads, &paths, 0, paths.count, &v->pages, true, err);
-    size_t bad = read.bad;
-    if (!status) status = check(v, &net, &read, err);
-    if (!status && bad)
-        status =
-            fail(err, ONET_BAD, "%zu of %zu files could not be read; they are named above", bad, paths.count);
-    pages_read_free(&read);
-    pool_free(threads);
+    if (!status) status = check(v, &net, known.pages, known.count, err);
+    if (!status) status = pages_known_complete(&known, err);
     pages_net_close(&net);
-    page_paths_free(&paths);
+    pages_known_free(&known);
     return status;
 }
 

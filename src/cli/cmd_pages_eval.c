@@ -127,22 +127,10 @@ static onet_status print_tables(evaluation *e, onet_error *err) {
     return ONET_OK;
 }
 
-static onet_status evaluate(const eval_values *v, const pages_net *net, pages_read *read, onet_error *err) {
-    evaluation e = {0};
-    size_t all = 0, without = 0;
-    for (size_t i = 0; i < read->count; i++) all += read->files[i].count;
-    e.pages = array_new(all + 1, sizeof *e.pages);
-    onet_status status = e.pages ? ONET_OK : fail_memory(err, "the pages");
-    for (size_t i = 0; i < read->count && !status; i++)
-        for (size_t k = 0; k < read->files[i].count; k++) {
-            page *p = &read->files[i].pages[k];
-            if (p->ordered && p->placed > 1)
-                e.pages[e.count++] = p;
-            else
-                without++;
-        }
-    if (!status && !e.count)
-        status = fail(err, ONET_BAD, "no page has an order of two regions or more to compare with");
+static onet_status evaluate(const eval_values *v, const pages_net *net, const pages_known *known,
+                            onet_error *err) {
+    evaluation e = {.pages = known->pages, .count = known->count};
+    onet_status status = ONET_OK;
     for (int method = v->rules_only ? 1 : 0; method < METHODS && !status; method++) {
         status = pages_order(method ? NULL : net, (page_rule)(method - 1), v->pages.rtl, e.pages, e.count,
                              NULL, err);
@@ -152,35 +140,25 @@ static onet_status evaluate(const eval_values *v, const pages_net *net, pages_re
         char text[128];
         pages_describe(e.pages, e.count, text, sizeof text);
         printf("%s", text);
-        if (without) printf("; %zu without an order of two regions or more left out", without);
+        if (known->left_out)
+            printf("; %zu without an order of two regions or more left out", known->left_out);
         printf("; means with 95%% intervals\n");
         status = print_tables(&e, err);
     }
     for (int method = 0; method < METHODS; method++) free(e.each[method]);
-    free(e.pages);
     return status;
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     eval_values *v = values;
-    page_paths paths = {0};
+    pages_known known;
     pages_net net = {0};
-    pages_read read = {0};
-    pool *threads = NULL;
-    size_t bad = 0;
-    onet_status status = page_paths_find(&paths, count, operands, err);
+    onet_status status = pages_known_read(&known, &v->pages, count, operands, false, err);
     if (!status && !v->rules_only) status = pages_net_open(&net, &v->pages, err);
-    if (!status && !(threads = pool_new(v->pages.order.threads))) status = fail_memory(err, "the threads");
-    if (!status) status = pages_read_files(&read, threads, &paths, 0, paths.count, &v->pages, false, err);
-    bad = read.bad;
-    if (!status) status = evaluate(v, &net, &read, err);
-    if (!status && bad)
-        status =
-            fail(err, ONET_BAD, "%zu of %zu files could not be read; they are named above", bad, paths.count);
-    pages_read_free(&read);
-    pool_free(threads);
+    if (!status) status = evaluate(v, &net, &known, err);
+    if (!status) status = pages_known_complete(&known, err);
     pages_net_close(&net);
-    page_paths_free(&paths);
+    pages_known_free(&known);
     return status;
 }
 

@@ -172,37 +172,17 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     train_values *v = values;
-    page_paths paths = {0};
-    pages_read read = {0};
-    pool *threads = NULL;
+    pages_known known = {0};
     onet_model *from = NULL;
-    page **pages = NULL;
-    size_t all = 0, used = 0;
     onet_status status = output_possible(v->options.model_path, err);
     if (!status && v->from) status = onet_model_load(&from, v->from, err);
     if (!status && from) status = pages_model_check(from, v->from, err);
     if (!status) status = choose_options(v, from, err);
-    if (!status) status = page_paths_find(&paths, count, operands, err);
-    if (!status && !(threads = pool_new(v->pages.order.threads))) status = fail_memory(err, "the threads");
-    if (!status) status = pages_read_files(&read, threads, &paths, 0, paths.count, &v->pages, true, err);
-    size_t bad = read.bad;
-    for (size_t i = 0; i < read.count; i++) all += read.files[i].count;
-    if (!status && !(pages = array_new(all + 1, sizeof *pages))) status = fail_memory(err, "the pages");
-    for (size_t i = 0; i < read.count && !status; i++)
-        for (size_t k = 0; k < read.files[i].count; k++)
-            if (read.files[i].pages[k].ordered && read.files[i].pages[k].placed > 1)
-                pages[used++] = &read.files[i].pages[k];
-    if (!status && !used)
-        status = fail(err, ONET_BAD, "no page has an order of two regions or more to learn from");
-    if (!status) status = learn(v, pages, used, all - used, err);
-    if (!status && bad)
-        status =
-            fail(err, ONET_BAD, "%zu of %zu files could not be read; they are named above", bad, paths.count);
-    free(pages);
-    pages_read_free(&read);
-    pool_free(threads);
+    if (!status) status = pages_known_read(&known, &v->pages, count, operands, true, err);
+    if (!status) status = learn(v, known.pages, known.count, known.left_out, err);
+    if (!status) status = pages_known_complete(&known, err);
+    pages_known_free(&known);
     onet_model_free(from);
-    page_paths_free(&paths);
     return status;
 }
 

@@ -161,6 +161,39 @@ void pages_read_free(pages_read *r) {
     *r = (pages_read){0};
 }
 
+onet_status pages_known_read(pages_known *k, const pages_values *v, int count, char **operands, bool notes,
+                             onet_error *err) {
+    size_t all = 0;
+    pool *threads = NULL;
+    *k = (pages_known){0};
+    onet_status status = page_paths_find(&k->paths, count, operands, err);
+    if (!status && !(threads = pool_new(v->order.threads))) status = fail_memory(err, "the threads");
+    if (!status) status = pages_read_files(&k->read, threads, &k->paths, 0, k->paths.count, v, notes, err);
+    pool_free(threads);
+    for (size_t i = 0; i < k->read.count; i++) all += k->read.files[i].count;
+    if (!status && !(k->pages = array_new(all + 1, sizeof *k->pages))) status = fail_memory(err, "the pages");
+    for (size_t i = 0; i < k->read.count && !status; i++)
+        for (size_t n = 0; n < k->read.files[i].count; n++) {
+            page *p = &k->read.files[i].pages[n];
+            if (p->ordered && p->placed > 1) k->pages[k->count++] = p;
+        }
+    k->left_out = all - k->count;
+    if (!status && !k->count) status = fail(err, ONET_BAD, "no page has an order of two regions or more");
+    return status;
+}
+
+onet_status pages_known_complete(const pages_known *k, onet_error *err) {
+    if (!k->read.bad) return ONET_OK;
+    return fail(err, ONET_BAD, "%zu of %zu files could not be read; they are named above", k->read.bad,
+                k->paths.count);
+}
+
+void pages_known_free(pages_known *k) {
+    free(k->pages);
+    pages_read_free(&k->read);
+    page_paths_free(&k->paths);
+}
+
 /* ---- Orders ------------------------------------------------------------------------------------------ */
 
 onet_status pages_model_check(const onet_model *model, const char *path, onet_error *err) {
@@ -244,29 +277,48 @@ onet_status pages_score(const pages_net *net, bool rtl, page **pages, size_t cou
 
 typedef struct named {
     const char *name;
-    size_t index;
+    size_t length, index;
 } named;
 
 static int by_name(const void *a, const void *b) {
-    return strcmp(((const named *)a)->name, ((const named *)b)->name);
+    const named *x = a, *y = b;
+    int order = strncmp(x->name, y->name, x->length < y->length ? x->length : y->length);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+/* How long a document's name is without the numbers at its end (a date, a volume): the name of its title. */
+static size_t title_length(const char *name) {
+    size_t all = strlen(name), length = all;
+    while (length && strchr("0123456789_-. ", name[length - 1])) length--;
+    return length ? length : all;
+}
+
+/* How many different documents, or titles, the pages are of. */
+static size_t distinct(page **pages, size_t count, bool titles, size_t *number) {
+    named *all = array_new(count + 1, sizeof *all);
+    size_t found = 0;
+    for (size_t i = 0; i < count && all; i++) {
+        const char *name = pages[i]->document;
+        all[i] = (named){name, titles ? title_length(name) : strlen(name), i};
+    }
+    if (all) qsort(all, count, sizeof *all, by_name);
+    for (size_t i = 0; i < count && all; i++) {
+        found += !i || by_name(&all[i], &all[i - 1]) != 0;
+        if (number) number[all[i].index] = found - 1;
+    }
+    free(all);
+    return found;
 }
 
 size_t pages_documents(page **pages, size_t count, size_t *number) {
-    named *all = array_new(count + 1, sizeof *all);
-    size_t documents = 0;
-    for (size_t i = 0; i < count && all; i++) all[i] = (named){pages[i]->document, i};
-    if (all) qsort(all, count, sizeof *all, by_name);
-    for (size_t i = 0; i < count && all; i++) {
-        documents += !i || strcmp(all[i].name, all[i - 1].name) != 0;
-        if (number) number[all[i].index] = documents - 1;
-    }
-    free(all);
-    return documents;
+    return distinct(pages, count, false, number);
 }
 
 void pages_describe(page **pages, size_t count, char *text, size_t size) {
-    size_t regions = 0, documents = pages_documents(pages, count, NULL);
+    size_t regions = 0, documents = distinct(pages, count, false, NULL),
+           titles = distinct(pages, count, true, NULL);
     for (size_t i = 0; i < count; i++) regions += (size_t)pages[i]->placed;
-    snprintf(text, size, "%zu page%s, %zu region%s, %zu document%s", count, count == 1 ? "" : "s", regions,
-             regions == 1 ? "" : "s", documents, documents == 1 ? "" : "s");
+    snprintf(text, size, "%zu page%s, %zu region%s, %zu document%s of %zu title%s", count,
+             count == 1 ? "" : "s", regions, regions == 1 ? "" : "s", documents, documents == 1 ? "" : "s",
+             titles, titles == 1 ? "" : "s");
 }

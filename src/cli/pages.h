@@ -64,6 +64,20 @@ onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *pat
                              const pages_values *v, bool notes, onet_error *err);
 void pages_read_free(pages_read *r);
 
+/* The files of the operands, and their pages with an order of two regions or more. */
+typedef struct pages_known {
+    page_paths paths;
+    pages_read read;
+    page **pages; /* [count] */
+    size_t count, left_out;
+} pages_known;
+/* ONET_BAD if no page has such an order. */
+onet_status pages_known_read(pages_known *k, const pages_values *v, int count, char **operands, bool notes,
+                             onet_error *err);
+/* ONET_BAD if some files could not be read: for the end of a command, which then has used the others. */
+onet_status pages_known_complete(const pages_known *k, onet_error *err);
+void pages_known_free(pages_known *k);
+
 /* The network with what it needs to order pages, or a rule. */
 typedef struct pages_net {
     onet_model *model;
@@ -85,7 +99,8 @@ onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **p
 onet_status pages_score(const pages_net *net, bool rtl, page **pages, size_t count, double *logprob,
                         double *step, onet_error *err);
 
-/* "N pages, N regions, N documents" */
+/* "N pages, N regions, N documents of N titles". A title is what the names of its documents begin with,
+ * before their numbers: nfp_18950706 and nfp_19110701 are of one. */
 void pages_describe(page **pages, size_t count, char *text, size_t size);
 /* How many different documents the pages are of; number [count]: that of each page's, from 0, by name. */
 size_t pages_documents(page **pages, size_t count, size_t *number);
