@@ -85,7 +85,8 @@ typedef struct onet_choice {
 typedef enum onet_constraint_kind {
     ONET_BEFORE = 0, /* `item` comes before `other`, an item of the same set */
     ONET_PLACE,      /* `item` stands at place `other` of its set; a set's fixed places are 0, 1, 2, ... */
-    ONET_LAST        /* `item` comes last */
+    ONET_LAST,       /* `item` comes last */
+    ONET_NEXT        /* `other`, an item of the same set, comes directly after `item` */
 } onet_constraint_kind;
 
 typedef struct onet_constraint {

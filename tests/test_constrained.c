@@ -41,10 +41,14 @@ static size_t add_constraints(const onet_sets *sets, size_t s, rng *r, onet_cons
         size_t b = 1 + rng_below(r, placed - 1), a = rng_below(r, b);
         list[count++] = (onet_constraint){ONET_BEFORE, first + (size_t)order[a], first + (size_t)order[b]};
     }
+    for (int k = (int)rng_below(r, 3); k && placed > 1; k--) {
+        size_t a = rng_below(r, placed - 1);
+        list[count++] = (onet_constraint){ONET_NEXT, first + (size_t)order[a], first + (size_t)order[a + 1]};
+    }
     return count;
 }
 
-enum { MOST = 8 }; /* constraints of a set */
+enum { MOST = 10 }; /* constraints of a set */
 
 static void constrain(onet_sets *sets, uint64_t seed) {
     rng r;
@@ -69,6 +73,7 @@ static int keeps(const onet_sets *sets, size_t s, const int32_t *order) {
         size_t a = at[c->item - first];
         kept &= c->kind == ONET_PLACE  ? a == c->other
                 : c->kind == ONET_LAST ? a == placed - 1
+                : c->kind == ONET_NEXT ? a + 1 == at[c->other - first]
                                        : a < at[c->other - first];
     }
     free(at);

@@ -6,7 +6,7 @@
 #include "data/constraints.h"
 #include "data/sets.h"
 
-enum { MOST = 6, LIST = 8 };
+enum { MOST = 6, LIST = 12 };
 
 static int keeps(const int32_t *order, int placed, const onet_constraint *list, size_t count) {
     int32_t at[MOST];
@@ -18,6 +18,7 @@ static int keeps(const int32_t *order, int placed, const onet_constraint *list, 
         if (list[k].kind == ONET_PLACE && a != (int32_t)list[k].other) return 0;
         if (list[k].kind == ONET_LAST && a != placed - 1) return 0;
         if (list[k].kind == ONET_BEFORE && (at[list[k].other] < 0 || a >= at[list[k].other])) return 0;
+        if (list[k].kind == ONET_NEXT && at[list[k].other] != a + 1) return 0;
     }
     return 1;
 }
@@ -41,10 +42,13 @@ static int possible(int32_t *order, int from, int placed, const onet_constraint 
  * `first` and `prefix` do. */
 static size_t draw(rng *r, int n, onet_constraint *list) {
     size_t count = 0, pairs = rng_below(r, 5), prefix = rng_below(r, 3) ? 0 : rng_below(r, 3);
+    size_t next = rng_below(r, 2) ? 0 : rng_below(r, 4);
     for (size_t t = 0; t < prefix; t++)
         list[count++] = (onet_constraint){ONET_PLACE, rng_below(r, (uint64_t)n), t};
     for (size_t k = 0; k < pairs; k++)
         list[count++] = (onet_constraint){ONET_BEFORE, rng_below(r, (uint64_t)n), rng_below(r, (uint64_t)n)};
+    for (size_t k = 0; k < next; k++)
+        list[count++] = (onet_constraint){ONET_NEXT, rng_below(r, (uint64_t)n), rng_below(r, (uint64_t)n)};
     if (!rng_below(r, 3)) list[count++] = (onet_constraint){ONET_LAST, rng_below(r, (uint64_t)n), 0};
     return count;
 }
@@ -57,8 +61,7 @@ static void walk(rng *r, const constraint_graph *g, const uint8_t *context, int 
         int32_t allowed[MOST];
         uint64_t count = 0;
         for (int32_t i = 0; i < g->n; i++)
-            if (!context[i] && !done[i] && !left[i] && (i != g->last || t == placed - 1) &&
-                (t >= g->fixed_count || g->fixed[t] == i))
+            if (!context[i] && !done[i] && constraint_allows(g, left, t ? order[t - 1] : -1, i, t, placed))
                 allowed[count++] = i;
         assert_true(count > 0);
         int32_t i = order[t] = allowed[rng_below(r, count)];
@@ -72,7 +75,7 @@ static void taken_when_possible(void **state) {
     rng r;
     rng_seed(&r, 11, 0);
     int taken = 0, refused = 0;
-    for (int turn = 0; turn < 20000; turn++) {
+    for (int turn = 0; turn < 60000; turn++) {
         int n = 1 + (int)rng_below(&r, MOST), placed = 0;
         uint8_t context[MOST] = {0};
         int32_t order[MOST];
@@ -96,7 +99,7 @@ static void taken_when_possible(void **state) {
         constraint_graph_free(&g);
         taken++;
     }
-    assert_true(taken > 4000 && refused > 4000);
+    assert_true(taken > 10000 && refused > 10000);
 }
 
 static void refuses_by_name(void **state) {
@@ -128,6 +131,30 @@ static void refuses_by_name(void **state) {
             "the constraint `before` names item 1, a context item, which is never placed; leave it out");
     REFUSED("\"context\": [0, 1], \"prefix\": [2, 3, 3]",
             "item 3 is to stand at place 2, but the set has 2 to place, from place 0 on");
+    REFUSED("\"next\": [[0, 1], [0, 2]]", "items 1 and 2 are both to come directly after item 0; keep one");
+    REFUSED("\"next\": [[0, 2], [1, 2]]",
+            "item 2 is to come directly after item 0 and after item 1; keep one");
+    REFUSED("\"next\": [[0, 1], [1, 0]]",
+            "the constraints `next` go in a circle through item 0; leave one of them out");
+    REFUSED("\"next\": [[1, 1]]", "item 1 cannot come after itself; leave that constraint out");
+    REFUSED("\"next\": [[0, 1]], \"last\": 0",
+            "item 0 is to be last and item 1 to come directly after it; keep one");
+    REFUSED("\"next\": [[0, 1]], \"first\": 1",
+            "item 1 is to come directly after item 0, but stands at place 0 of the prefix without it; "
+            "change one");
+    REFUSED("\"next\": [[0, 1]], \"prefix\": [0, 2]",
+            "item 1 is to come directly after item 0, but item 2 does in the prefix; change one");
+    REFUSED("\"next\": [[0, 1]], \"last\": 1, \"first\": 0",
+            "item 1 is to be within the prefix and last, of 4 items; keep one");
+    REFUSED("\"next\": [[0, 1], [1, 2]], \"before\": [[2, 0]]",
+            "item 2 is to come before item 0, and directly after it or what follows it; keep one");
+    REFUSED("\"next\": [[0, 1]], \"before\": [[2, 1], [0, 2]]",
+            "the constraints `before` go in a circle of 2 items: 0 after 2 after 0; leave one of them out");
+    REFUSED(
+        "\"next\": [[0, 1]], \"before\": [[2, 1], [1, 2]]",
+        "the constraints `before` and `next` go in a circle of 3 items: 2 after 1 after 0 after 2; leave one "
+        "of them out");
+    REFUSED("\"next\": [0, 1]", "field `next`[0]: not a pair; write [0, 1] for 1 directly after 0");
     REFUSED("\"before\": [0, 1]", "field `before`[0]: not a pair; write [0, 1] for 0 before 1");
     REFUSED("\"before\": [[0, 1, 2]]", "field `before`[0]: not a pair; write [0, 1] for 0 before 1");
     REFUSED("\"before\": 3", "field `before`: not an array; write [[0, 1], [4, 2]]");
@@ -140,16 +167,18 @@ static void refuses_by_name(void **state) {
 
 static void reads_all_kinds(void **state) {
     (void)state;
-    onet_sets *sets = help_read("a.jsonl",
-                                "{\"items\": [1, 2]}\n"
-                                "{\"items\": [1, 2, 3, 4, 5], \"prefix\": [2, 0], \"last\": 1, "
-                                "\"before\": [[4, 3]], \"first\": 2}\n"
-                                "{\"items\": [1, 2], \"first\": null, \"before\": [], \"last\": 0}\n",
-                                NULL);
+    onet_sets *sets =
+        help_read("a.jsonl",
+                  "{\"items\": [1, 2]}\n"
+                  "{\"items\": [1, 2, 3, 4, 5], \"prefix\": [2, 0], \"last\": 1, "
+                  "\"before\": [[4, 3]], \"first\": 2}\n"
+                  "{\"items\": [1, 2], \"first\": null, \"before\": [], \"last\": 0, \"next\": [[1, 0]]}\n",
+                  NULL);
     const onet_constraint expected[] = {{ONET_PLACE, 4, 0},  {ONET_PLACE, 2, 1}, {ONET_LAST, 3, 0},
-                                        {ONET_BEFORE, 6, 5}, {ONET_PLACE, 4, 0}, {ONET_LAST, 7, 0}};
-    assert_int_equal(sets->constraint_count, 6);
-    for (size_t k = 0; k < 6; k++) {
+                                        {ONET_BEFORE, 6, 5}, {ONET_PLACE, 4, 0}, {ONET_LAST, 7, 0},
+                                        {ONET_NEXT, 8, 7}};
+    assert_int_equal(sets->constraint_count, 7);
+    for (size_t k = 0; k < 7; k++) {
         assert_int_equal(sets->constraints[k].kind, expected[k].kind);
         assert_int_equal(sets->constraints[k].item, expected[k].item);
         assert_int_equal(sets->constraints[k].other, expected[k].other);
@@ -158,7 +187,7 @@ static void reads_all_kinds(void **state) {
     constraints_of(sets, 2, 7, &from, &count);
     assert_true(from == 0 && count == 5);
     constraints_of(sets, 7, 9, &from, &count);
-    assert_true(from == 5 && count == 1);
+    assert_true(from == 5 && count == 2);
     constraints_of(sets, 0, 2, &from, &count);
     assert_int_equal(count, 0);
     onet_sets_free(sets);
@@ -169,14 +198,15 @@ static void round_trip(void **state) {
     (void)state;
     onet_error err = {""};
     const char *there = help_path("c.safetensors"), *back = help_path("c.jsonl");
-    const char *text = "{\"items\": [[1], [2], [3], [4]], \"context\": [3], \"last\": 1, \"first\": 2}\n"
-                       "{\"items\": [[1], [2], [3], [4]], \"before\": [[1, 0], [3, 2]]}\n";
+    const char *text =
+        "{\"items\": [[1], [2], [3], [4]], \"context\": [3], \"last\": 1, \"first\": 2}\n"
+        "{\"items\": [[1], [2], [3], [4]], \"before\": [[1, 0], [3, 2]], \"next\": [[0, 3]]}\n";
     assert_int_equal(onet_sets_convert(help_file("b.jsonl", text), there, NULL, NULL, &err), ONET_OK);
     assert_int_equal(onet_sets_convert(there, back, NULL, NULL, &err), ONET_OK);
     char *got = help_content(back);
-    assert_string_equal(got,
-                        "{\"items\": [[1], [2], [3], [4]], \"context\": [3], \"prefix\": [2], \"last\": 1}\n"
-                        "{\"items\": [[1], [2], [3], [4]], \"before\": [[1, 0], [3, 2]]}\n");
+    assert_string_equal(
+        got, "{\"items\": [[1], [2], [3], [4]], \"context\": [3], \"prefix\": [2], \"last\": 1}\n"
+             "{\"items\": [[1], [2], [3], [4]], \"before\": [[1, 0], [3, 2]], \"next\": [[0, 3]]}\n");
     free(got);
 }
 

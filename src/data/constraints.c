@@ -1,5 +1,6 @@
 /* Checks the constraints on the order of a set (known items, no two in one place, no cycle) and makes the
- * graph that a search follows. */
+ * graph that a search follows. A chain of items that follow each other directly is placed as a whole: what
+ * must come before one of its items must come before its first. */
 #include "data/constraints.h"
 
 #include <stdio.h>
@@ -28,6 +29,7 @@ void constraints_of(const onet_sets *sets, size_t first, size_t end, size_t *fro
 
 void constraint_graph_free(constraint_graph *g) {
     free(g->fixed);
+    free(g->next);
     free(g->predecessors);
     free(g->after_start);
     free(g->after);
@@ -36,7 +38,7 @@ void constraint_graph_free(constraint_graph *g) {
 
 /* ---- Does each name what it may? --------------------------------------------------------------------- */
 
-static const char *const kind_name[] = {"`before`", "`first` or `prefix`", "`last`"};
+static const char *const kind_name[] = {"`before`", "`first` or `prefix`", "`last`", "`next`"};
 
 static onet_status check_item(const onet_constraint *c, size_t item, size_t base, int n,
                               const uint8_t *context, onet_error *err) {
@@ -53,16 +55,16 @@ static onet_status check_item(const onet_constraint *c, size_t item, size_t base
 
 static onet_status check_names(const onet_constraint *c, size_t base, int n, int placed,
                                const uint8_t *context, onet_error *err) {
-    if ((unsigned)c->kind > ONET_LAST)
+    if ((unsigned)c->kind > ONET_NEXT)
         return fail(err, ONET_BAD,
-                    "a constraint is of kind %d; it must be ONET_BEFORE, ONET_PLACE or ONET_LAST",
+                    "a constraint is of kind %d; it must be ONET_BEFORE, ONET_PLACE, ONET_LAST or ONET_NEXT",
                     (int)c->kind);
     onet_status status = check_item(c, c->item, base, n, context, err);
-    if (!status && c->kind == ONET_BEFORE) status = check_item(c, c->other, base, n, context, err);
+    if (!status && constraint_is_pair(c->kind)) status = check_item(c, c->other, base, n, context, err);
     if (status) return status;
-    if (c->kind == ONET_BEFORE && c->item == c->other)
-        return fail(err, ONET_BAD, "item %zu cannot come before itself; leave that constraint out",
-                    c->item - base);
+    if (constraint_is_pair(c->kind) && c->item == c->other)
+        return fail(err, ONET_BAD, "item %zu cannot come %s itself; leave that constraint out",
+                    c->item - base, c->kind == ONET_NEXT ? "after" : "before");
     if (c->kind == ONET_PLACE && c->other >= (size_t)placed)
         return fail(err, ONET_BAD,
                     "item %zu is to stand at place %zu, but the set has %d to place, from place 0 on",
@@ -72,9 +74,47 @@ static onet_status check_names(const onet_constraint *c, size_t base, int n, int
 
 /* ---- Do they go together? ---------------------------------------------------------------------------- */
 
-/* Fixed places and the last item. place [n]: of each fixed item, -1 for the others. */
+/* What the checks need to know of each item: [n]. */
+typedef struct chains {
+    int32_t *place;    /* the fixed place, -1: none */
+    int32_t *previous; /* of its chain, -1: it is the first */
+    int32_t *head;     /* the first item of its chain */
+    int32_t *depth;    /* items of the chain before it */
+} chains;
+
+/* Joins items that follow each other directly. */
+static onet_status join_chains(constraint_graph *g, const onet_constraint *list, size_t count, size_t base,
+                               const chains *c, onet_error *err) {
+    for (int i = 0; i < g->n; i++) g->next[i] = c->previous[i] = c->head[i] = -1;
+    for (size_t k = 0; k < count; k++) {
+        if (list[k].kind != ONET_NEXT) continue;
+        int32_t a = (int32_t)(list[k].item - base), b = (int32_t)(list[k].other - base);
+        if (g->next[a] >= 0 && g->next[a] != b)
+            return fail(err, ONET_BAD, "items %d and %d are both to come directly after item %d; keep one",
+                        g->next[a], b, a);
+        if (c->previous[b] >= 0 && c->previous[b] != a)
+            return fail(err, ONET_BAD,
+                        "item %d is to come directly after item %d and after item %d; keep one", b,
+                        c->previous[b], a);
+        g->next[a] = b;
+        c->previous[b] = a;
+    }
+    for (int32_t i = 0; i < g->n; i++)
+        for (int32_t j = i, depth = 0; c->previous[i] < 0 && j >= 0; j = g->next[j], depth++) {
+            c->head[j] = i;
+            c->depth[j] = depth;
+        }
+    for (int i = 0; i < g->n; i++)
+        if (c->head[i] < 0)
+            return fail(err, ONET_BAD,
+                        "the constraints `next` go in a circle through item %d; leave one of them out", i);
+    return ONET_OK;
+}
+
+/* Fixed places and the last item. */
 static onet_status fix_places(constraint_graph *g, const onet_constraint *list, size_t count, size_t base,
-                              int placed, int32_t *place, onet_error *err) {
+                              int placed, const chains *c, onet_error *err) {
+    int32_t *place = c->place;
     for (int i = 0; i < g->n; i++) g->fixed[i] = place[i] = -1;
     for (size_t k = 0; k < count; k++) {
         int32_t item = (int32_t)(list[k].item - base);
@@ -100,41 +140,76 @@ static onet_status fix_places(constraint_graph *g, const onet_constraint *list, 
             return fail(err, ONET_BAD,
                         "a later place is fixed and place %d is not; fixed places go from 0 on without a gap",
                         t);
-    if (g->last >= 0 && place[g->last] >= 0 && place[g->last] != placed - 1)
+    for (int t = 0; t < g->fixed_count; t++) {
+        int32_t item = g->fixed[t], previous = c->previous[item], next = g->next[item];
+        if (previous >= 0 && (!t || g->fixed[t - 1] != previous))
+            return fail(
+                err, ONET_BAD,
+                "item %d is to come directly after item %d, but stands at place %d of the prefix without "
+                "it; change one",
+                item, previous, t);
+        if (next >= 0 && t + 1 < g->fixed_count && g->fixed[t + 1] != next)
+            return fail(
+                err, ONET_BAD,
+                "item %d is to come directly after item %d, but item %d does in the prefix; change one", next,
+                item, g->fixed[t + 1]);
+    }
+    if (g->last < 0) return ONET_OK;
+    if (g->next[g->last] >= 0)
+        return fail(err, ONET_BAD, "item %d is to be last and item %d to come directly after it; keep one",
+                    g->last, g->next[g->last]);
+    g->last_head = c->head[g->last];
+    g->last_length = c->depth[g->last] + 1;
+    if (place[g->last_head] >= 0 && place[g->last_head] + g->last_length != placed)
         return fail(err, ONET_BAD, "item %d is to be %s and last, of %d items; keep one", g->last,
-                    place[g->last] ? "within the prefix" : "first", placed);
+                    place[g->last_head] || g->last != g->last_head ? "within the prefix" : "first", placed);
     return ONET_OK;
 }
 
 static onet_status check_pairs(const constraint_graph *g, const onet_constraint *list, size_t count,
-                               size_t base, const int32_t *place, onet_error *err) {
+                               size_t base, const chains *c, onet_error *err) {
     for (size_t k = 0; k < count; k++) {
         if (list[k].kind != ONET_BEFORE) continue;
-        int32_t a = (int32_t)(list[k].item - base), b = (int32_t)(list[k].other - base);
-        if (a == g->last)
+        int32_t a = (int32_t)(list[k].item - base), b = (int32_t)(list[k].other - base), head = c->head[b];
+        if (c->head[a] == head && c->depth[a] > c->depth[b])
+            return fail(
+                err, ONET_BAD,
+                "item %d is to come before item %d, and directly after it or what follows it; keep one", a,
+                b);
+        if (c->head[a] == head) continue;
+        if (g->last >= 0 && c->head[a] == g->last_head)
             return fail(err, ONET_BAD, "item %d is to be last and to come before item %d; keep one", a, b);
-        if (place[b] >= 0 && (place[a] < 0 || place[a] > place[b]))
+        if (c->place[head] >= 0 && (c->place[a] < 0 || c->place[a] > c->place[head]))
             return fail(err, ONET_BAD,
                         "item %d is to come before item %d, which stands at place %d of the prefix%s; "
                         "change one",
-                        a, b, place[b], place[a] < 0 ? " without it" : " already");
+                        a, b, c->place[head] + c->depth[b], c->place[a] < 0 ? " without it" : " already");
     }
     return ONET_OK;
 }
 
+/* The item that `list[k]` lets wait for its first one, -1: none. */
+static int32_t waiting(const onet_constraint *c, size_t base, const int32_t *head) {
+    int32_t other = (int32_t)(c->other - base);
+    if (c->kind == ONET_NEXT) return other;
+    return c->kind == ONET_BEFORE && head[c->item - base] != head[other] ? head[other] : -1;
+}
+
 /* Counting sort of the pairs by their first item. */
-static void link_pairs(constraint_graph *g, const onet_constraint *list, size_t count, size_t base) {
+static void link_pairs(constraint_graph *g, const onet_constraint *list, size_t count, size_t base,
+                       const int32_t *head) {
     size_t n = (size_t)g->n;
     memset(g->after_start, 0, (n + 1) * sizeof *g->after_start);
     memset(g->predecessors, 0, n * sizeof *g->predecessors);
     for (size_t k = 0; k < count; k++)
-        if (list[k].kind == ONET_BEFORE) g->after_start[list[k].item - base + 1]++;
+        if (waiting(&list[k], base, head) >= 0) g->after_start[list[k].item - base + 1]++;
     for (size_t i = 0; i < n; i++) g->after_start[i + 1] += g->after_start[i];
-    for (size_t k = 0; k < count; k++)
-        if (list[k].kind == ONET_BEFORE) {
-            g->after[g->after_start[list[k].item - base]++] = (int32_t)(list[k].other - base);
-            g->predecessors[list[k].other - base]++;
-        }
+    for (size_t k = 0; k < count; k++) {
+        int32_t waits = waiting(&list[k], base, head);
+        if (waits < 0) continue;
+        g->after[g->after_start[list[k].item - base]++] = waits;
+        g->predecessors[waits]++;
+    }
     memmove(g->after_start + 1, g->after_start, n * sizeof *g->after_start);
     g->after_start[0] = 0;
 }
@@ -147,6 +222,7 @@ static onet_status name_circle(const constraint_graph *g, const int32_t *left, i
     char list[SHOWN * 20] = "";
     size_t used = 0;
     int32_t at = 0, length = 0;
+    bool chained = false;
     for (int32_t i = 0; i < g->n; i++)
         for (size_t k = g->after_start[i]; left[i] && k < g->after_start[i + 1]; k++) before[g->after[k]] = i;
     while (!left[at]) at++;
@@ -154,12 +230,13 @@ static onet_status name_circle(const constraint_graph *g, const int32_t *left, i
     int32_t first = at;
     do {
         if (length < SHOWN) used += (size_t)snprintf(list + used, sizeof list - used, "%d after ", at);
+        chained |= g->next[before[at]] == at;
         at = before[at];
         length++;
     } while (at != first);
     return fail(err, ONET_BAD,
-                "the constraints `before` go in a circle of %d items: %s%s%d; leave one of them out", length,
-                list, length > SHOWN ? "... after " : "", first);
+                "the constraints `before`%s go in a circle of %d items: %s%s%d; leave one of them out",
+                chained ? " and `next`" : "", length, list, length > SHOWN ? "... after " : "", first);
 }
 
 /* Takes away items without predecessors until none is left; what cannot be taken away has a cycle. */
@@ -181,24 +258,28 @@ onet_status constraint_graph_make(constraint_graph *g, const onet_constraint *li
     size_t pairs = 0, items = (size_t)n;
     int placed = n;
     onet_status status = ONET_OK;
-    *g = (constraint_graph){.n = n, .last = -1};
+    *g = (constraint_graph){.n = n, .last = -1, .last_head = -1};
     for (int i = 0; context && i < n; i++) placed -= context[i] != 0;
     for (size_t k = 0; k < count && !status; k++) {
         status = check_names(&list[k], base, n, placed, context, err);
-        pairs += list[k].kind == ONET_BEFORE;
+        pairs += constraint_is_pair(list[k].kind);
     }
     if (status) return status;
-    int32_t *scratch = array_new(2 * items, sizeof *scratch);
+    int32_t *scratch = array_new(4 * items, sizeof *scratch);
+    const chains c = {scratch, scratch ? scratch + items : NULL, scratch ? scratch + 2 * items : NULL,
+                      scratch ? scratch + 3 * items : NULL};
     g->fixed = array_new(items, sizeof *g->fixed);
+    g->next = array_new(items, sizeof *g->next);
     g->predecessors = array_new(items, sizeof *g->predecessors);
     g->after_start = array_new(items + 1, sizeof *g->after_start);
     g->after = array_new(pairs ? pairs : 1, sizeof *g->after);
-    if (!scratch || !g->fixed || !g->predecessors || !g->after_start || !g->after)
+    if (!scratch || !g->fixed || !g->next || !g->predecessors || !g->after_start || !g->after)
         status = fail_memory(err, "the constraints of a set");
-    if (!status) status = fix_places(g, list, count, base, placed, scratch, err);
-    if (!status) status = check_pairs(g, list, count, base, scratch, err);
+    if (!status) status = join_chains(g, list, count, base, &c, err);
+    if (!status) status = fix_places(g, list, count, base, placed, &c, err);
+    if (!status) status = check_pairs(g, list, count, base, &c, err);
     if (!status) {
-        link_pairs(g, list, count, base);
+        link_pairs(g, list, count, base, c.head);
         status = check_circles(g, scratch, scratch + n, err);
     }
     free(scratch);

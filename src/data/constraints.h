@@ -7,14 +7,18 @@
 
 #include "ordernet.h"
 
-/* Items are counted within the set. A search that takes fixed[t] for t < fixed_count, and after that any item
- * whose predecessors are all placed (`last` only when nothing else is left), keeps the constraints and never
- * gets stuck. */
+/* Items are counted within the set. Items that follow each other directly are a chain; a single item is a
+ * chain of one. A search that takes fixed[t] for t < fixed_count, after that the next item of the chain that
+ * it is in, and else any item whose predecessors are all placed (that of the last chain only when nothing
+ * else is left), keeps the constraints and never gets stuck. */
 typedef struct constraint_graph {
     int n;
     int fixed_count;
-    int32_t last;          /* -1: any item may be last */
+    int32_t last;      /* -1: any item may be last */
+    int32_t last_head; /* the first item of its chain, which has last_length items */
+    int last_length;
     int32_t *fixed;        /* [fixed_count]: the items of the first places */
+    int32_t *next;         /* [n]: the next item of the chain, -1 at its end */
     int32_t *predecessors; /* [n]: how many items must come before an item */
     size_t *after_start;   /* [n + 1] */
     int32_t *after;        /* [after_start[n]]: item i comes before after[after_start[i]] .. */
@@ -26,6 +30,20 @@ typedef struct constraint_graph {
 onet_status constraint_graph_make(constraint_graph *g, const onet_constraint *constraints, size_t count,
                                   size_t base, int n, const uint8_t *context, onet_error *err);
 void constraint_graph_free(constraint_graph *g);
+
+/* After `before` (an item of the set, -1: none was placed yet), may `item`, which is not placed yet, stand at
+ * place t of `placed`? waits [n]: how many of its predecessors an item still waits for. */
+static inline bool constraint_allows(const constraint_graph *g, const int32_t *waits, int32_t before,
+                                     int32_t item, int t, int placed) {
+    if (t < g->fixed_count) return item == g->fixed[t];
+    if (before >= 0 && g->next[before] >= 0) return item == g->next[before];
+    return !waits[item] && (item != g->last_head || t == placed - g->last_length);
+}
+
+/* Is `other` of such a constraint an item too? */
+static inline bool constraint_is_pair(onet_constraint_kind kind) {
+    return kind == ONET_BEFORE || kind == ONET_NEXT;
+}
 
 /* Of all constraints, sorted by set, those whose items are first .. end - 1: from *from on, *count. */
 void constraints_of(const onet_sets *sets, size_t first, size_t end, size_t *from, size_t *count);

@@ -171,8 +171,8 @@ static const char *feature_name(const record *r, int feature, char made[16]) {
 }
 
 static bool is_own(const csv_maker *m, const record *r, const member *key, int width) {
-    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",    "step_logprob",
-                                      "first", "last",  "prefix",  "before", "context"};
+    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",  "step_logprob",
+                                      "first", "last",  "prefix",  "before", "next", "context"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (jsonl_is(r, key, own[i])) return true;
     char name[16];

@@ -417,25 +417,26 @@ static onet_status prefix(scan *s) {
     return status;
 }
 
-/* "before": [[0, 1], [4, 2]]: item 0 comes before item 1, item 4 before item 2. */
-static onet_status before(scan *s) {
+/* "before": [[0, 1], [4, 2]]: item 0 comes before item 1, item 4 before item 2; or "next" likewise. */
+static onet_status pairs(scan *s, const char *what, onet_constraint_kind kind) {
+    const char *no_pair = kind == ONET_BEFORE ? "not a pair; write [0, 1] for 0 before 1"
+                                              : "not a pair; write [0, 1] for 1 directly after 0";
     if (take_literal(s, "null")) return ONET_OK;
-    if (!take(s, '[')) return field(s, "before", -1, -1, "not an array; write [[0, 1], [4, 2]]");
+    if (!take(s, '[')) return field(s, what, -1, -1, "not an array; write [[0, 1], [4, 2]]");
     skip_space(s);
     if (take(s, ']')) return ONET_OK;
     for (long k = 0;; k++) {
         int32_t pair[2];
         skip_space(s);
-        if (!take(s, '[')) return field(s, "before", k, -1, "not a pair; write [0, 1] for 0 before 1");
+        if (!take(s, '[')) return field(s, what, k, -1, no_pair);
         for (int j = 0; j < 2; j++) {
             skip_space(s);
-            onet_status status = index_of(s, "before", k, j, &pair[j]);
+            onet_status status = index_of(s, what, k, j, &pair[j]);
             if (status) return status;
             skip_space(s);
-            if (!take(s, j ? ']' : ','))
-                return field(s, "before", k, -1, "not a pair; write [0, 1] for 0 before 1");
+            if (!take(s, j ? ']' : ',')) return field(s, what, k, -1, no_pair);
         }
-        onet_status status = add_constraint(s, ONET_BEFORE, pair[0], pair[1]);
+        onet_status status = add_constraint(s, kind, pair[0], pair[1]);
         if (status) return status;
         skip_space(s);
         if (take(s, ']')) return ONET_OK;
@@ -479,7 +480,8 @@ static onet_status value(scan *s, const member *m, lengths *length) {
     if (jsonl_is(r, m, "first")) return end_item(s, "first", ONET_PLACE);
     if (jsonl_is(r, m, "last")) return end_item(s, "last", ONET_LAST);
     if (jsonl_is(r, m, "prefix")) return prefix(s);
-    if (jsonl_is(r, m, "before")) return before(s);
+    if (jsonl_is(r, m, "before")) return pairs(s, "before", ONET_BEFORE);
+    if (jsonl_is(r, m, "next")) return pairs(s, "next", ONET_NEXT);
     return skip_value(s, 1);
 }
 

@@ -186,6 +186,19 @@ static onet_status write_context(output *out, const record *r, onet_error *err) 
     return status ? status : put(out, "]", err);
 }
 
+static onet_status write_pairs(output *out, const record *r, const char *key, onet_constraint_kind kind,
+                               onet_error *err) {
+    size_t pairs = 0;
+    onet_status status = ONET_OK;
+    for (size_t k = 0; k < r->constraint_count && !status; k++) {
+        const onet_constraint *c = &r->constraints[k];
+        if (c->kind != kind) continue;
+        status = pairs++ ? put(out, ", ", err) : output_printf(out, err, ", \"%s\": [", key);
+        if (!status) status = output_printf(out, err, "[%zu, %zu]", c->item, c->other);
+    }
+    return status || !pairs ? status : put(out, "]", err);
+}
+
 static onet_status write_constraints(output *out, const record *r, onet_error *err) {
     constraint_graph g;
     onet_status status =
@@ -196,12 +209,8 @@ static onet_status write_constraints(output *out, const record *r, onet_error *e
         if (!status) status = write_order(out, g.fixed, g.fixed_count, err);
     }
     if (!status && g.last >= 0) status = output_printf(out, err, ", \"last\": %d", g.last);
-    size_t pairs = 0;
-    for (int i = 0; i < g.n && !status; i++)
-        for (size_t k = g.after_start[i]; k < g.after_start[i + 1] && !status; k++)
-            status =
-                output_printf(out, err, pairs++ ? ", [%d, %d]" : ", \"before\": [[%d, %d]", i, g.after[k]);
-    if (!status && pairs) status = put(out, "]", err);
+    if (!status) status = write_pairs(out, r, "before", ONET_BEFORE, err);
+    if (!status) status = write_pairs(out, r, "next", ONET_NEXT, err);
     constraint_graph_free(&g);
     return status;
 }

@@ -20,7 +20,7 @@ static onet_status append_constraints(onet_sets *out, const onet_sets *sets, siz
     for (size_t k = 0; k < count; k++) {
         own[k] = sets->constraints[from + k];
         own[k].item -= sets->start[s];
-        if (own[k].kind == ONET_BEFORE) own[k].other -= sets->start[s];
+        if (constraint_is_pair(own[k].kind)) own[k].other -= sets->start[s];
     }
     onet_status status = sets_append_constraints(out, own, count, err);
     free(own);

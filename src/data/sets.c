@@ -188,7 +188,7 @@ onet_status sets_append_constraints(onet_sets *s, const onet_constraint *list, s
         onet_constraint *to = &s->constraints[before + k];
         *to = list[k];
         to->item += from;
-        if (to->kind == ONET_BEFORE) to->other += from;
+        if (constraint_is_pair(to->kind)) to->other += from;
     }
     s->constraint_count = before + count;
     return ONET_OK;

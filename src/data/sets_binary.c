@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/columns_file.h"
+#include "data/constraints.h"
 #include "data/format.h"
 #include "data/safetensors.h"
 #include "data/sets.h"
@@ -63,7 +64,7 @@ static onet_status read_constraints(onet_sets *s, const safetensors *file, const
             break;
         }
         size_t base = s->start[from[0]];
-        bool pair = from[1] == ONET_BEFORE;
+        bool pair = constraint_is_pair((onet_constraint_kind)from[1]);
         s->constraints[k] = (onet_constraint){(onet_constraint_kind)from[1], base + (size_t)from[2],
                                               (size_t)from[3] + (pair ? base : 0)};
     }
@@ -81,7 +82,7 @@ static int32_t *list_constraints(const onet_sets *s) {
         *to++ = (int32_t)set;
         *to++ = (int32_t)c->kind;
         *to++ = (int32_t)(c->item - s->start[set]);
-        *to++ = (int32_t)(c->other - (c->kind == ONET_BEFORE ? s->start[set] : 0));
+        *to++ = (int32_t)(c->other - (constraint_is_pair(c->kind) ? s->start[set] : 0));
     }
     return list;
 }

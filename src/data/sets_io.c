@@ -92,7 +92,7 @@ static onet_status give_constraints(const onet_sets *sets, size_t s, record *r, 
     for (size_t k = 0; k < count; k++) {
         onet_constraint c = sets->constraints[from + k];
         c.item -= base;
-        if (c.kind == ONET_BEFORE) c.other -= base;
+        if (constraint_is_pair(c.kind)) c.other -= base;
         r->constraint_store[k] = c;
     }
     r->constraints = r->constraint_store;

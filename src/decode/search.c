@@ -270,10 +270,7 @@ static int compare(const void *a, const void *b) {
 static bool allowed(const search *s, const beam *b, const search_task *task, int t, int i) {
     const constraint_graph *g = task->constraints;
     if (b->pos[i] < t) return false;
-    if (!g) return true;
-    int32_t item = s->item[i];
-    if (t < g->fixed_count) return item == g->fixed[t];
-    return !b->waits[item] && (item != g->last || t == task->n - 1);
+    return !g || constraint_allows(g, b->waits, t ? b->order[t - 1] : -1, s->item[i], t, task->n);
 }
 
 /* One of the allowed items, by their probabilities. */

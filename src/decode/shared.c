@@ -122,7 +122,7 @@ static void serve_one(onet_orderer *r, const world *w, const request *q) {
         move_slice(get, w, 0, sets, q);
         for (size_t k = 0; k < q->constraints; k++) {
             sets->constraints[k].item -= base;
-            if (sets->constraints[k].kind == ONET_BEFORE) sets->constraints[k].other -= base;
+            if (constraint_is_pair(sets->constraints[k].kind)) sets->constraints[k].other -= base;
         }
         for (size_t s = 0; s < q->count && q->kind == ORDER; s++) {
             size_t at = sets->start[s] * (size_t)r->top;

@@ -81,8 +81,8 @@ static onet_status read_sets(order_request *r, const envelope *e, const request_
 onet_status order_request_parse(order_request *r, models *m, const request_limits *limits, char *body,
                                 size_t length, onet_error *err) {
     static const char *const options[] = {"model", "decode", "beam", "top", "steps", "seed", "sets", NULL};
-    static const char *const set_keys[] = {"items",  "order",  "first",   "last",
-                                           "prefix", "before", "context", NULL};
+    static const char *const set_keys[] = {"items",  "order", "first",   "last", "prefix",
+                                           "before", "next",  "context", NULL};
     envelope e;
     onet_status status = envelope_members(&e, body, length, err);
     if (!status) status = request_keys(&e, options, set_keys, err);
