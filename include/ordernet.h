@@ -618,6 +618,41 @@ ONET_API int32_t onet_words_find(const onet_words *words, const char *text, size
 /* The row of exactly this text; -1: there is none. */
 ONET_API int32_t onet_words_exact(const onet_words *words, const char *text, size_t length);
 
+/* ---- Sentences --------------------------------------------------------------------------------------- */
+
+/* Words that a person typed, in any order: they are cut into words of a vocabulary, ordered as a set, and
+ * written as a sentence. As in WikiText, signs are words of their own ("born," is born and ,), "don't" is don
+ * and 't and "well-known" is well @-@ known, if the vocabulary has those; what was typed as one stays
+ * together in every order, and a final . ! or ? stays last. */
+typedef struct onet_bag onet_bag;
+
+/* The vocabulary must live as long as the bag. */
+ONET_API onet_status onet_bag_new(onet_bag **bag, const onet_words *words, onet_error *err);
+ONET_API void onet_bag_free(onet_bag *bag);
+/* Takes all words out of it. */
+ONET_API void onet_bag_clear(onet_bag *bag);
+/* Adds the words of a text in UTF-8. ONET_USAGE for more than `most` words in the bag, ONET_BAD for other
+ * bytes. */
+ONET_API onet_status onet_bag_add(onet_bag *bag, const char *text, int most, onet_error *err);
+/* n, and word i as it was typed, ended by NUL, valid until the bag is changed; NULL: there is no such word.
+ * *known, where it is not NULL: whether the vocabulary has it. */
+ONET_API int onet_bag_count(const onet_bag *bag);
+ONET_API const char *onet_bag_word(const onet_bag *bag, int i, int *known);
+/* The words as a set to be ordered, with what must stay together as constraints. It is the bag's and valid
+ * until the bag is changed; NULL: there are no words. */
+ONET_API const onet_sets *onet_bag_set(onet_bag *bag);
+
+/* SENTENCE: the first word has a capital; words that are common inside sentences (the, after, ...) lose
+ * theirs elsewhere; "i" is I; all else is as it was typed. */
+typedef enum onet_letters { ONET_CASE_SENTENCE = 0, ONET_CASE_KEEP, ONET_CASE_LOWER } onet_letters;
+ONET_API const onet_choice *onet_letter_cases(void); /* onet_letters */
+/* The words in an order [n] as text: no blank before a comma, and so on. Writes at most room - 1 bytes and a
+ * NUL to text, which may be NULL if room is 0; returns the length of the whole text. */
+ONET_API size_t onet_bag_write(const onet_bag *bag, const int32_t *order, onet_letters letters, char *text,
+                               size_t room);
+
+/* ---- Choice of a vocabulary -------------------------------------------------------------------------- */
+
 /* A vocabulary that is chosen by how often the words of a text were seen. */
 typedef enum onet_unknown { ONET_UNKNOWN_KINDS = 0, ONET_UNKNOWN_MEAN, ONET_UNKNOWN_ZERO } onet_unknown;
 ONET_API const onet_choice *onet_unknowns(void); /* onet_unknown */

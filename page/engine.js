@@ -105,14 +105,25 @@ export class Engine {
     });
   }
 
-  /** For each word its row in the vocabulary, and whether the row is its own. */
-  words(model, list) {
-    return list.map((word) => {
-      const bytes = encoder.encode(word);
-      return this.#with([bytes, { type: Int32Array, length: 1 }], ([p, known], result) => {
-        const row = this.#c.page_word(model.handle, p, bytes.length, known);
-        return { row, known: result(Int32Array, 1, 1)[0] !== 0 };
-      });
+  /** The words of a text, whether the vocabulary has each, and their best orders, each with its sentence. */
+  unscramble(model, text, { most, beam, top }) {
+    const n = this.#with([text], ([p]) => this.#c.page_bag_read(model.handle, p, most));
+    if (n < 0) this.#refuse();
+    const words = Array.from({ length: n }, (_, i) => this.#with([{ type: Int32Array, length: 1 }], ([known], result) => ({ text: this.#text(this.#c.page_bag_word(i, known)), known: result(Int32Array, 0, 1)[0] !== 0 })));
+    if (!n) return { words, answers: [] };
+    return this.#with([{ type: Int32Array, length: top * n }, { type: Float64Array, length: top }], ([order, logprob], result) => {
+      const found = this.#c.page_bag_order(model.handle, beam, top, order, logprob);
+      if (found < 0) this.#refuse();
+      const orders = result(Int32Array, 0, top * n), logprobs = result(Float64Array, 1, top);
+      return { words, answers: Array.from({ length: found }, (_, k) => ({ order: Array.from(orders.subarray(k * n, k * n + n)), logprob: logprobs[k], text: this.#sentence(order + 4 * k * n) })) };
+    });
+  }
+
+  #sentence(order) {
+    const room = this.#c.page_bag_write(order, 0, 0) + 1;
+    return this.#with([{ type: Uint8Array, length: room }], ([p]) => {
+      this.#c.page_bag_write(order, p, room);
+      return this.#text(p);
     });
   }
 

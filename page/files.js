@@ -183,6 +183,11 @@ export class Files {
 
     const unicode = {
       lower: (point) => String.fromCodePoint(point).toLowerCase().codePointAt(0),
+      // A capital of two letters (SS for ß) is none of one code point.
+      title: (point) => {
+        const capital = Array.from(String.fromCodePoint(point).toUpperCase());
+        return capital.length === 1 ? capital[0].codePointAt(0) : point;
+      },
       compose: (at, length, out, room) => {
         let points;
         try {

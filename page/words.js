@@ -2,7 +2,8 @@
 import { fetchBytes } from "./client.js";
 import { $, attempt, el, meter, percent } from "./dom.js";
 
-const MOST = 12; // words
+const MOST = 12; // words between blanks
+const TOKENS = 5 * MOST; // words and signs that they may be cut into
 const BEAM = 120; // all orders of five words, as `ordernet unscramble` has it
 const SHOWN = 5;
 
@@ -34,10 +35,9 @@ export async function startWords(engine) {
   }
 
   /** Orders that read the same are one, with their probabilities added up. */
-  function merge(list, answers) {
+  function merge(answers) {
     const sums = new Map();
-    for (const { order, logprob } of answers) {
-      const text = order.map((i) => list[i]).join(" ");
+    for (const { order, logprob, text } of answers) {
       const one = sums.get(text) ?? { order, text, share: 0 };
       one.share += Math.exp(logprob);
       sums.set(text, one);
@@ -75,18 +75,17 @@ export async function startWords(engine) {
   }
 
   async function order() {
-    const mine = ++asked, list = split($("words-text").value);
-    if (!list.length) return blank();
-    if (list.length > MOST) throw new Error(`The page takes ${MOST} words at most: the network learned from five. The program takes more.`);
+    const mine = ++asked, typed = $("words-text").value, count = split(typed).length;
+    if (!count) return blank();
+    if (count > MOST) throw new Error(`The page takes ${MOST} words at most: the network learned from five. The program takes more.`);
     await fetchModel();
-    const rows = await engine.call("words", "words", list);
+    const { words, answers } = await engine.call("unscramble", "words", typed, { most: TOKENS, beam: BEAM, top: BEAM });
     if (mine !== asked) return;
-    $("words-chips").replaceChildren(...list.map((word, i) => el("li", rows[i].known ? {} : { class: "unknown" }, word, rows[i].known ? "" : el("span", { class: "hidden" }, " (unknown)"))));
-    const unknown = list.filter((_, i) => !rows[i].known);
+    const list = words.map((word) => word.text);
+    $("words-chips").replaceChildren(...words.map(({ text, known }) => el("li", known ? {} : { class: "unknown" }, text, known ? "" : el("span", { class: "hidden" }, " (unknown)"))));
+    const unknown = words.filter((word) => !word.known).map((word) => word.text);
     $("words-unknown").textContent = !unknown.length ? "" : `${unknown.length === 1 ? "One word is" : `${unknown.length} words are`} unknown: ${unknown.join(", ")}. The network goes by ${unknown.length === 1 ? "its" : "their"} kind, such as a number or a word in -ing.`;
-    const answers = await engine.call("order", "words", { words: Int32Array.from(rows, (r) => r.row), n: list.length, beam: BEAM, top: BEAM });
-    if (mine !== asked) return;
-    $("words-orders").replaceChildren(...merge(list, answers).slice(0, SHOWN).map(({ text, share }) => el("li", {}, el("b", {}, percent(share)), el("span", {}, text), meter(share))));
+    $("words-orders").replaceChildren(...merge(answers).slice(0, SHOWN).map(({ text, share }) => el("li", {}, el("b", {}, percent(share)), el("span", {}, text), meter(share))));
     showPlaces(list, answers);
   }
 

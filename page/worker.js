@@ -20,7 +20,7 @@ const calls = {
     return facts;
   },
   order: (name, set) => engine.order(models.get(name), set),
-  words: (name, list) => engine.words(models.get(name), list),
+  unscramble: (name, text, options) => engine.unscramble(models.get(name), text, options),
   cities: (file) => engine.cities(file),
   tour: (where, method, name, options) => engine.tour(where, method, { ...options, model: models.get(name) }),
   tourSteps: (where, name) => engine.tourSteps(where, models.get(name)),

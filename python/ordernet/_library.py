@@ -334,6 +334,13 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_words_find": (ctypes.c_int32, [c_void_p, c_char_p, c_size_t, POINTER(c_int)]),
     "onet_words_text": (c_void_p, [c_void_p, ctypes.c_int32, POINTER(c_size_t)]),
     "onet_words_width": (c_int, [c_void_p]),
+    "onet_bag_new": (c_int, [POINTER(c_void_p), c_void_p, _ERR]),
+    "onet_bag_free": (None, [c_void_p]),
+    "onet_bag_add": (c_int, [c_void_p, c_char_p, c_int, _ERR]),
+    "onet_bag_count": (c_int, [c_void_p]),
+    "onet_bag_word": (c_char_p, [c_void_p, c_int, POINTER(c_int)]),
+    "onet_bag_set": (POINTER(SetsStruct), [c_void_p]),
+    "onet_bag_write": (c_size_t, [c_void_p, c_void_p, c_int, c_char_p, c_size_t]),
     "onet_model_load": (c_int, [POINTER(c_void_p), c_char_p, _ERR]),
     "onet_model_save": (c_int, [c_void_p, c_char_p, _ERR]),
     "onet_model_free": (None, [c_void_p]),
@@ -386,6 +393,7 @@ _CHOICES = (
     "batch_kinds",
     "norm_statistics",
     "precisions",
+    "letter_cases",
     "tsp_methods",
 )
 for _name, (_result, _arguments) in _SIGNATURES.items():

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+from ctypes import byref, c_void_p
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from ._library import DataError
+import numpy as np
+
+from ._library import Answer, DataError, call, choose, lib
 from ._model import OrderNet, _whole
 from ._tours import shipped
 
@@ -23,22 +27,43 @@ def _repeats(words: Sequence[str]) -> int:
     return product
 
 
-def unscramble(
-    words: Union[str, Sequence[str]], top: Optional[int] = None, beam: int = 120, model: Optional[OrderNet] = None
-) -> Any:
-    """Words in their most probable order.
-
-    words
-        a text, whose words stand between spaces, gives a text; a list of str gives a list.
-    top
-        that many orders, best first, each with its probability: a list of (text or list, probability). Orders
-        that read the same count as one.
-    model
-        an OrderNet that orders words; None: the shipped one, for English.
-    """
-    text = isinstance(words, str)
+def _sentences(net: OrderNet, text: str, wanted: int, beam: int, letters: int) -> Dict[str, float]:
+    """The orders of the words of a text, each as a sentence with its probability, best first."""
+    engine, bag = net._fitted(), c_void_p()
+    data = text.encode("utf-8", "surrogatepass")
+    if b"\0" in data:
+        raise DataError("the words hold a NUL character; leave it out")
+    call("onet_bag_new", byref(bag), engine.words)
     try:
-        bag = words.split() if isinstance(words, str) else list(words)
+        call("onet_bag_add", bag, data, MOST_WORDS)
+        n = lib.onet_bag_count(bag)
+        if not n:
+            raise DataError("there are no words to put in order")
+        words = [lib.onet_bag_word(bag, i, None) for i in range(n)]
+        top = min(wanted * _repeats(words), beam)
+        order, logprob = np.empty((top, n), np.int32), np.empty(top)
+        answer = Answer(order=order.ctypes.data, logprob=logprob.ctypes.data)
+        orderer = net._orderer(engine, top, beam)
+        try:
+            call("onet_orderer_run", orderer.handle, lib.onet_bag_set(bag), byref(answer))
+        finally:
+            engine.give(orderer)
+        found: Dict[str, float] = {}
+        for k in range(answer.found):
+            one = order[k].ctypes.data
+            room = ctypes.create_string_buffer(lib.onet_bag_write(bag, one, letters, None, 0) + 1)
+            lib.onet_bag_write(bag, one, letters, room, len(room))
+            read = room.value.decode("utf-8")
+            found[read] = found.get(read, 0.0) + math.exp(logprob[k])
+        return found
+    finally:
+        lib.onet_bag_free(bag)
+
+
+def _lists(net: OrderNet, words: Any, wanted: int, beam: int) -> Dict[Tuple[str, ...], float]:
+    """The same for a list, whose words stay as they are."""
+    try:
+        bag = list(words)
     except TypeError:
         raise DataError(
             f"the words are of type {type(words).__name__}, where a text or a list of str is meant"
@@ -50,14 +75,43 @@ def unscramble(
         raise DataError("there are no words to put in order")
     if len(bag) > MOST_WORDS:
         raise DataError(f"{len(bag)} words: {MOST_WORDS} at most can be put in order here")
-    wanted = 1 if top is None else _whole(top, "top", 1, 1000)
-    beam = max(_whole(beam, "beam", 1, 100000), wanted)
-    net = model or shipped(_shipped, "words")
-    net._words()
     orders, answers = net._answers([bag], min(wanted * _repeats(bag), beam), beam)
-    probability: Dict[Tuple[str, ...], float] = {}
+    found: Dict[Tuple[str, ...], float] = {}
     for order, logprob in zip(orders[0], answers.logprob[0]):
         read = tuple(bag[i] for i in order)
-        probability[read] = probability.get(read, 0.0) + math.exp(logprob)
-    best = [(" ".join(read) if text else list(read), p) for read, p in list(probability.items())[:wanted]]
-    return best[0][0] if top is None else best
+        found[read] = found.get(read, 0.0) + math.exp(logprob)
+    return found
+
+
+def unscramble(
+    words: Union[str, Sequence[str]],
+    top: Optional[int] = None,
+    beam: int = 120,
+    model: Optional[OrderNet] = None,
+    case: str = "sentence",
+) -> Any:
+    """Words in their most probable order.
+
+    words
+        a text gives a sentence: its words are those of the vocabulary, "born," is two and "don't" too, but what
+        was typed as one stays together, and a final . ! or ? stays last. A list of str gives a list of the same
+        words.
+    top
+        that many orders, best first, each with its probability: a list of (text or list, probability). Orders
+        that read the same count as one.
+    model
+        an OrderNet that orders words; None: the shipped one, for English.
+    case
+        of a sentence: "sentence" gives the first word a capital and takes it from common words elsewhere, "keep"
+        leaves all as typed, "lower" has no capitals.
+    """
+    wanted = 1 if top is None else _whole(top, "top", 1, 1000)
+    beam = max(_whole(beam, "beam", 1, 100000), wanted)
+    letters = choose("letter_cases", case, "case")
+    net = model or shipped(_shipped, "words")
+    net._words()
+    if isinstance(words, str):
+        best: List[Tuple[Any, float]] = list(_sentences(net, words, wanted, beam, letters).items())
+    else:
+        best = [(list(read), p) for read, p in _lists(net, words, wanted, beam).items()]
+    return best[0][0] if top is None else best[:wanted]

@@ -282,6 +282,8 @@ def test_words():
         ([], "no words"),
         (["a", None], "word 2"),
         (["a"] * 1001, "1000 at most"),
+        ("a\0b", "NUL"),
+        ("\ud800", "UTF-8"),
     ):
         with pytest.raises(DataError, match=sentence):
             ordernet.unscramble(given)

@@ -107,3 +107,9 @@ def test_unscramble(program):
     repeated = ordernet.unscramble("the cat and the dog", top=5)
     assert len({text for text, _ in repeated}) == 5
     assert ordernet.unscramble("Word") == "Word"
+    assert ordernet.unscramble("London was born in he .") == "He was born in London."
+    assert ordernet.unscramble("London was born in He.", case="keep") == "He was born in London."
+    assert ordernet.unscramble("London was born in he", case="lower") == "he was born in london"
+    assert ordernet.unscramble("don't I him know").split()[:2] == ["I", "don't"]
+    with pytest.raises(ordernet.UsageError, match="one of 'sentence', 'keep', 'lower'"):
+        ordernet.unscramble("a b", case="upper")

@@ -37,6 +37,33 @@ ptrdiff_t fold_lower(const char *text, size_t length, char *out, size_t capacity
     return (ptrdiff_t)used;
 }
 
+ptrdiff_t fold_title(const char *text, size_t length, char *out, size_t capacity) {
+    utf8proc_int32_t point;
+    utf8proc_uint8_t bytes[4];
+    if (!length) return 0;
+    if (length > PTRDIFF_MAX) return FOLD_TOO_LONG;
+    utf8proc_ssize_t read =
+        utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, &point);
+    if (read <= 0) return FOLD_INVALID;
+    size_t wrote = (size_t)utf8proc_encode_char(utf8proc_totitle(point), bytes), rest = length - (size_t)read;
+    if (wrote > capacity || rest > capacity - wrote) return FOLD_TOO_LONG;
+    memcpy(out, bytes, wrote);
+    memcpy(out + wrote, text + read, rest);
+    return (ptrdiff_t)(wrote + rest);
+}
+
+bool fold_has_case(const char *text, size_t length) {
+    for (size_t i = 0; i < length;) {
+        utf8proc_int32_t point;
+        utf8proc_ssize_t read =
+            utf8proc_iterate((const utf8proc_uint8_t *)text + i, (utf8proc_ssize_t)(length - i), &point);
+        if (read <= 0) return false;
+        if (utf8proc_tolower(point) != point || utf8proc_totitle(point) != point) return true;
+        i += (size_t)read;
+    }
+    return false;
+}
+
 /* The plain character that a typographic one stands for. */
 static utf8proc_int32_t plain_point(utf8proc_int32_t point) {
     switch (point) {

@@ -2,6 +2,7 @@
 #ifndef BASE_FOLD_H
 #define BASE_FOLD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { FOLD_INVALID = -1, FOLD_TOO_LONG = -2 };
@@ -14,6 +15,12 @@ ptrdiff_t fold_lower(const char *text, size_t length, char *out, size_t capacity
 static inline size_t fold_room(size_t length) {
     return 2 * length + 4;
 }
+
+/* Gives the first letter its capital (title case), and copies the rest. The same result codes. */
+ptrdiff_t fold_title(const char *text, size_t length, char *out, size_t capacity);
+
+/* Has the text a letter that is upper or lower case? False for bytes that are not UTF-8. */
+bool fold_has_case(const char *text, size_t length);
 
 /* For a user's own spelling, after fold_lower: accents joined to their letters (NFC), typographic quotes and
  * dashes written as in plain text. The same result codes. */

@@ -6,46 +6,95 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/shown.h"
 #include "cli/commands.h"
+#include "cli/json.h"
 #include "cli/model_path.h"
 #include "cli/progress.h"
-#include "sentences/bag.h"
+#include "sentences/readings.h"
 
 typedef struct unscramble_values {
     const char *model, *kernels;
-    int top, beam, threads, max_words;
+    int top, beam, threads, max_words, json, quiet;
+    onet_letters letters;
 } unscramble_values;
 
 static void defaults(void *values) {
     unscramble_values *v = values;
     v->top = 3;
-    v->beam = 120; /* all orders of five words */
-    v->max_words = BAG_WORDS;
+    v->max_words = READINGS_WORDS;
 }
 
-/* As the user wrote them, with their probabilities. */
-static onet_status print_orders(const bag *b, const onet_answer *a, int top, onet_error *err) {
-    bag_reading *readings = array_new((size_t)top, sizeof *readings);
-    if (!readings) return fail_memory(err, "the orders");
-    int count = bag_readings(b, a, top, readings);
+static void print_text(const reading *r, int count) {
+    for (int k = 0; k < count; k++) printf("%5.1f%%  %s\n", 100 * r[k].probability, r[k].text);
+}
+
+static onet_status print_json(const onet_bag *b, const reading *r, int count, onet_error *err) {
+    json_t *orders = json_array(), *unknown = json_array();
     for (int k = 0; k < count; k++) {
-        printf("%5.1f%%  ", 100 * readings[k].probability);
-        for (size_t i = 0; i < b->n; i++)
-            printf("%s%s", b->word[readings[k].order[i]], i + 1 < b->n ? " " : "\n");
+        json_t *words = json_array();
+        for (int i = 0; i < onet_bag_count(b); i++)
+            json_array_append_new(words, json_string(onet_bag_word(b, r[k].order[i], NULL)));
+        json_array_append_new(orders, json_pack("{s:s, s:o, s:f}", "text", r[k].text, "words", words,
+                                                "probability", r[k].probability));
     }
-    free(readings);
-    return ONET_OK;
+    for (int i = 0, known; i < onet_bag_count(b); i++) {
+        const char *word = onet_bag_word(b, i, &known);
+        if (!known) json_array_append_new(unknown, json_string(word));
+    }
+    char *text;
+    onet_status status = json_finish(&text, json_pack("{s:o, s:o}", "orders", orders, "unknown", unknown),
+                                     JSON_COMPACT | JSON_REAL_PRECISION(9), err);
+    if (!status) puts(text);
+    free(text);
+    return status;
+}
+
+/* Says where the answer is worth less than it looks: unknown words, and an order that is a guess. */
+static void warn(const onet_bag *b, const onet_answer *a, const char *where) {
+    int n = onet_bag_count(b), unknown = 0;
+    fflush(stdout);
+    for (int i = 0, known; i < n; i++) {
+        char text[SHOWN];
+        const char *word = onet_bag_word(b, i, &known);
+        if (known) continue;
+        if (!unknown++)
+            fprintf(stderr, "%snot in the vocabulary, ordered by their kind: %s", where, shown(text, word));
+        else
+            fprintf(stderr, ", %s", shown(text, word));
+    }
+    if (unknown) fputc('\n', stderr);
+    if (a->found && reading_is_guess(a->logprob[0], n))
+        fprintf(stderr, "%sno order is probable; the first is a guess\n", where);
 }
 
 static void show_progress(void *context, size_t done, size_t steps) {
     progress_count(context, "ordering", "steps", (double)done, (double)steps);
 }
 
-static onet_status unscramble(const bag *b, const onet_model *model, const unscramble_values *v,
-                              onet_error *err) {
-    if (!b->n) return ONET_OK;
-    const onet_words *words = onet_model_words(model);
-    int beam = v->beam < v->top ? v->top : v->beam, top = bag_orders(b, v->top, beam);
+static onet_status print_answer(const onet_bag *b, const onet_answer *a, const unscramble_values *v,
+                                const char *where, onet_error *err) {
+    reading *readings;
+    int count;
+    onet_status status = readings_make(&readings, &count, b, a, v->top, v->letters, err);
+    if (status) return status;
+    if (v->json)
+        status = print_json(b, readings, count, err);
+    else
+        print_text(readings, count);
+    readings_free(readings, count);
+    if (!status && !v->quiet) warn(b, a, where);
+    return status;
+}
+
+/* where: what begins a note, such as the line of the input. */
+static onet_status unscramble(onet_bag *b, const onet_model *model, const unscramble_values *v,
+                              const char *where, onet_error *err) {
+    size_t n = (size_t)onet_bag_count(b);
+    if (!n) return ONET_OK;
+    int beam = v->beam ? v->beam : readings_beam((int)n);
+    if (beam < v->top) beam = v->top;
+    int top = readings_orders(b, v->top, beam);
     progress line;
     onet_order_options o = {.size = sizeof o,
                             .beam = beam,
@@ -54,47 +103,42 @@ static onet_status unscramble(const bag *b, const onet_model *model, const unscr
                             .kernels = v->kernels,
                             .progress = show_progress,
                             .context = &line};
-    size_t start[2] = {0, b->n};
-    /* Lent, not owned: this is never freed as sets. */
-    onet_sets set = {.count = 1,
-                     .width = onet_words_width(words),
-                     .start = start,
-                     .word = b->row,
-                     .words = (onet_words *)words};
-    onet_answer answer = {.order = array_new((size_t)top * b->n, sizeof *answer.order),
+    onet_answer answer = {.order = array_new((size_t)top * n, sizeof *answer.order),
                           .logprob = array_new((size_t)top, sizeof *answer.logprob)};
     onet_orderer *orderer = NULL;
     onet_status status = answer.order && answer.logprob ? onet_orderer_new(&orderer, model, &o, err)
                                                         : fail_memory(err, "the orders");
     progress_start(&line, false);
-    if (!status) status = onet_orderer_run(orderer, &set, &answer, err);
+    if (!status) status = onet_orderer_run(orderer, onet_bag_set(b), &answer, err);
     progress_end(&line);
-    if (!status) status = print_orders(b, &answer, v->top, err);
+    if (!status) status = print_answer(b, &answer, v, where, err);
     onet_orderer_free(orderer);
     free(answer.order);
     free(answer.logprob);
     return status;
 }
 
-static onet_status unscramble_lines(const onet_model *model, const unscramble_values *v, onet_error *err) {
+static onet_status unscramble_lines(onet_bag *b, const onet_model *model, const unscramble_values *v,
+                                    onet_error *err) {
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     input *in;
     onet_status status = input_open(&in, "-", err);
     if (status) return status;
-    bag b = {.n = 0};
     if (terminal) printf("Words in any order, a line each; Ctrl-D ends.\n");
     for (bool blank = false; !status;) {
-        char *line;
+        char *line, where[64] = "";
         long number;
         if (terminal) printf("> ");
         fflush(stdout);
         status = input_line(in, &line, NULL, &number, err);
         if (status || !line) break;
-        b.n = 0;
-        status = bag_add(&b, line, onet_model_words(model), v->max_words, err);
-        if (!status && !terminal && b.n && blank) printf("\n"); /* an empty line between two answers */
-        blank |= b.n > 0;
-        if (!status) status = unscramble(&b, model, v, err);
+        if (!terminal) snprintf(where, sizeof where, "line %ld: ", number);
+        onet_bag_clear(b);
+        status = onet_bag_add(b, line, v->max_words, err);
+        /* an empty line between two answers */
+        if (!status && !terminal && !v->json && onet_bag_count(b) && blank) printf("\n");
+        blank |= onet_bag_count(b) > 0;
+        if (!status) status = unscramble(b, model, v, where, err);
         if (status) error_prefix(err, "%s:%ld", input_name(in), number);
         if (status == ONET_BAD && terminal) { /* the next line may be better */
             fprintf(stderr, "%s\n", err->text);
@@ -103,24 +147,21 @@ static onet_status unscramble_lines(const onet_model *model, const unscramble_va
     }
     if (terminal && !status) printf("\n");
     input_close(in);
-    bag_free(&b);
     return status;
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     const unscramble_values *v = values;
     onet_model *model;
+    onet_bag *b = NULL;
     onet_status status = model_load_words(&model, v->model, err);
-    if (!status && !count) {
-        status = unscramble_lines(model, v, err);
-    } else if (!status) {
-        bag b = {.n = 0};
-        for (int i = 0; i < count && !status; i++)
-            status = bag_add(&b, operands[i], onet_model_words(model), v->max_words, err);
-        if (!status && !b.n) status = fail(err, ONET_USAGE, "there are no words to put in order");
-        if (!status) status = unscramble(&b, model, v, err);
-        bag_free(&b);
-    }
+    if (!status) status = onet_bag_new(&b, onet_model_words(model), err);
+    if (!status && !count) status = unscramble_lines(b, model, v, err);
+    for (int i = 0; i < count && !status; i++) status = onet_bag_add(b, operands[i], v->max_words, err);
+    if (!status && count && !onet_bag_count(b))
+        status = fail(err, ONET_USAGE, "there are no words to put in order");
+    if (!status && count) status = unscramble(b, model, v, "", err);
+    onet_bag_free(b);
     onet_model_free(model);
     return status;
 }
@@ -140,7 +181,22 @@ static const option options[] = {
      .field = offsetof(unscramble_values, beam),
      .low = 1,
      .high = 100000,
-     .help = "Width of the beam; 120 covers all orders of five words."},
+     .default_text = "120, which covers all orders of five words; less for more than 20",
+     .help = "Width of the beam."},
+    {.name = "case",
+     .kind = OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = onet_letter_cases,
+     .field = offsetof(unscramble_values, letters),
+     .help = "Capitals."},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .field = offsetof(unscramble_values, json),
+     .help = "Print a line of JSON for each line: the orders as text and as words, and the unknown words."},
+    {.name = "quiet",
+     .kind = OPTION_FLAG,
+     .field = offsetof(unscramble_values, quiet),
+     .help = "Say nothing of unknown words and of orders that are guesses."},
     {.name = "max-words",
      .kind = OPTION_INT,
      .argument = "N",
@@ -158,10 +214,14 @@ const command cmd_unscramble = {
     .summary = "Put scrambled words back in order",
     .operands = "[WORD ...]",
     .most = -1,
-    .about = "Shows the most probable orders of the words with their probabilities, as written by the user. "
-             "Without words it reads lines from standard input.",
+    .about =
+        "Shows the most probable orders of the words with their probabilities, written as a sentence. Text "
+        "is cut "
+        "into words as the model's vocabulary has them: signs are words of their own; what was typed as one "
+        "(don't, well-known, born,) stays together, and a final . ! or ? stays last. Without words it reads "
+        "lines from standard input.",
     .examples = "ordernet unscramble this an is example sentence\n"
-                "echo 'the of city is capital' | ordernet unscramble --top 1",
+                "echo 'London was born in he .' | ordernet unscramble --top 1",
     .options = options,
     .size = sizeof(unscramble_values),
     .defaults = defaults,

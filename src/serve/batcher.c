@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/constraints.h"
 
 enum {
     BATCH_SETS = 1024, /* as in ordernet order: enough for all threads, and little memory */
@@ -155,7 +154,7 @@ static onet_status join(order_job *const *jobs, size_t count, onet_sets *s, onet
         for (size_t k = 0; k < own->constraint_count; k++) {
             onet_constraint c = own->constraints[k];
             c.item += item;
-            if (constraint_is_pair(c.kind)) c.other += item;
+            if (c.kind == ONET_BEFORE || c.kind == ONET_NEXT) c.other += item;
             s->constraints[constraint++] = c;
         }
         item += n;

@@ -10,9 +10,7 @@
 
 void order_request_free(order_request *r) {
     order_job_free(&r->job);
-    bag_free(&r->words);
-    for (size_t k = 0; k < r->texts; k++) free(r->text[k]);
-    free(r->text);
+    onet_bag_free(r->words);
 }
 
 /* The weights of the model live as long as its version, which the job holds. */
@@ -129,17 +127,13 @@ void order_request_answer(const order_request *r, text *t) {
 
 /* ---- Unscramble -------------------------------------------------------------------------------------- */
 
-static onet_status add_text(order_request *r, const json_t *string, const onet_words *words,
-                            onet_error *err) {
+static onet_status add_text(order_request *r, const json_t *string, onet_error *err) {
     if (!json_is_string(string) || strlen(json_string_value(string)) != json_string_length(string))
         return fail(err, ONET_BAD, "field `words` takes a string, or an array of strings");
-    char *copy = strdup(json_string_value(string));
-    if (!copy) return fail_memory(err, "the words");
-    r->text[r->texts++] = copy;
-    return bag_add(&r->words, copy, words, BAG_WORDS, err);
+    return onet_bag_add(r->words, json_string_value(string), READINGS_WORDS, err);
 }
 
-static onet_status read_words(order_request *r, const envelope *e, const onet_words *words, onet_error *err) {
+static onet_status read_words(order_request *r, const envelope *e, onet_error *err) {
     const span *given = envelope_find(e, "words");
     if (!given) return fail(err, ONET_BAD, "field `words` is missing: {\"words\": \"this an is example\"}");
     json_error_t where;
@@ -147,60 +141,65 @@ static onet_status read_words(order_request *r, const envelope *e, const onet_wo
     if (!value) return fail(err, ONET_BAD, "field `words`: not valid JSON: %s", where.text);
     size_t count = json_is_array(value) ? json_array_size(value) : 1;
     onet_status status = ONET_OK;
-    if (count > BAG_WORDS) {
-        status = fail(err, ONET_USAGE, "%d words at most can be put in order here", BAG_WORDS);
-    } else if (!(r->text = array_new(count ? count : 1, sizeof *r->text))) {
-        status = fail_memory(err, "the words");
-    }
     for (size_t k = 0; k < count && !status; k++)
-        status = add_text(r, json_is_array(value) ? json_array_get(value, k) : value, words, err);
+        status = add_text(r, json_is_array(value) ? json_array_get(value, k) : value, err);
     json_decref(value);
-    if (!status && !r->words.n) status = fail(err, ONET_USAGE, "there are no words to put in order");
+    if (!status && !onet_bag_count(r->words))
+        status = fail(err, ONET_USAGE, "there are no words to put in order");
     return status;
 }
 
 onet_status unscramble_request_parse(order_request *r, models *m, const request_limits *limits, char *body,
                                      size_t length, onet_error *err) {
-    static const char *const options[] = {"model", "words", "beam", "top", NULL};
+    static const char *const options[] = {"model", "words", "beam", "top", "case", NULL};
     envelope e;
-    int beam = limits->beam < 120 ? limits->beam : 120; /* all orders of five words, as the command */
+    int beam = 0, letters = ONET_CASE_SENTENCE;
     r->top = 3;
     onet_status status = envelope_members(&e, body, length, err);
     if (!status) status = request_keys(&e, options, NULL, err);
     if (!status) status = request_model(&e, m, "words", &r->slot, err);
     if (!status) status = request_int(&e, "beam", 1, limits->beam, &beam, err);
     if (!status) status = request_int(&e, "top", 1, limits->beam, &r->top, err);
+    if (!status) status = request_choice(&e, "case", onet_letter_cases(), &letters, err);
     if (status) return status;
+    r->letters = (onet_letters)letters;
     r->job.version = model_take(r->slot);
     const onet_words *words = onet_model_words(r->job.version->model);
     if (!words) return fail(err, ONET_BAD, "%s: its items are numbers, not words", r->slot->name);
-    if ((status = read_words(r, &e, words, err))) return status;
-    if (r->words.n > (size_t)limits->items)
-        return fail(err, ONET_FAILED, "%zu words; this server takes at most %d", r->words.n, limits->items);
+    if ((status = onet_bag_new(&r->words, words, err)) || (status = read_words(r, &e, err))) return status;
+    int n = onet_bag_count(r->words);
+    if (n > limits->items)
+        return fail(err, ONET_FAILED, "%d words; this server takes at most %d", n, limits->items);
+    if (!beam) beam = readings_beam(n) < limits->beam ? readings_beam(n) : limits->beam;
     if (beam < r->top) beam = r->top;
-    if ((status = request_cells((double)(r->words.n * r->words.n) * beam, limits, err))) return status;
+    if ((status = request_cells((double)n * n * beam, limits, err))) return status;
     r->job.search =
-        (search_options){.decode = ONET_BEAM, .beam = beam, .top = bag_orders(&r->words, r->top, beam)};
+        (search_options){.decode = ONET_BEAM, .beam = beam, .top = readings_orders(r->words, r->top, beam)};
     status = onet_sets_new(&r->job.sets, onet_words_width(words), err);
     if (status) return status;
     lend_words(r);
-    return onet_sets_append_words(r->job.sets, (int)r->words.n, r->words.row, NULL, err);
+    const onet_sets *set = onet_bag_set(r->words);
+    status = onet_sets_append_words(r->job.sets, n, set->word, NULL, err);
+    if (status || !set->constraint_count) return status;
+    return onet_sets_set_constraints(r->job.sets, set->constraints, set->constraint_count, err);
 }
 
 void unscramble_request_answer(const order_request *r, text *t) {
-    const onet_words *words = onet_model_words(r->job.version->model);
-    const bag *b = &r->words;
-    bag_reading *readings = array_new((size_t)r->top, sizeof *readings);
-    if (!readings) {
+    const onet_bag *b = r->words;
+    reading *readings;
+    int count, n = onet_bag_count(b);
+    onet_error err;
+    if (readings_make(&readings, &count, b, r->job.room.answers, r->top, r->letters, &err)) {
         t->failed = true;
         return;
     }
-    int count = bag_readings(b, r->job.room.answers, r->top, readings);
     text_printf(t, "{\"model\":\"%s\",\"orders\":[", r->slot->name);
     for (int k = 0; k < count; k++) {
-        text_put(t, k ? ",{\"words\":[" : "{\"words\":[");
-        for (size_t i = 0; i < b->n; i++) {
-            const char *word = b->word[readings[k].order[i]];
+        text_put(t, k ? ",{\"text\":" : "{\"text\":");
+        text_string(t, readings[k].text, strlen(readings[k].text));
+        text_put(t, ",\"words\":[");
+        for (int i = 0; i < n; i++) {
+            const char *word = onet_bag_word(b, readings[k].order[i], NULL);
             if (i) text_put(t, ",");
             text_string(t, word, strlen(word));
         }
@@ -208,14 +207,13 @@ void unscramble_request_answer(const order_request *r, text *t) {
         text_double(t, readings[k].probability);
         text_put(t, "}");
     }
-    free(readings);
+    readings_free(readings, count);
     text_put(t, "],\"unknown\":[");
-    for (size_t i = 0, unknown = 0; i < b->n; i++) {
-        int known;
-        onet_words_find(words, b->word[i], strlen(b->word[i]), &known);
+    for (int i = 0, unknown = 0, known; i < n; i++) {
+        const char *word = onet_bag_word(b, i, &known);
         if (known) continue;
         if (unknown++) text_put(t, ",");
-        text_string(t, b->word[i], strlen(b->word[i]));
+        text_string(t, word, strlen(word));
     }
     text_put(t, "]}\n");
 }

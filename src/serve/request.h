@@ -5,7 +5,7 @@
 #ifndef SERVE_REQUEST_H
 #define SERVE_REQUEST_H
 
-#include "sentences/bag.h"
+#include "sentences/readings.h"
 #include "serve/batcher.h"
 #include "serve/envelope.h"
 #include "serve/text.h"
@@ -22,9 +22,8 @@ typedef struct order_request {
     order_job job;
     model_slot *slot;
     /* Of /v1/unscramble: */
-    bag words;
-    char **text; /* [texts]: what the words point into */
-    size_t texts;
+    onet_bag *words;
+    onet_letters letters;
     int top; /* readings */
 } order_request;
 

@@ -88,11 +88,6 @@ EXPORT(page_model_parameters) int page_model_parameters(const onet_model *model)
     return (int)onet_model_parameters(model, 1);
 }
 
-/* The row of a word as the user wrote it; *known: whether it is the word's own. */
-EXPORT(page_word) int page_word(const onet_model *model, const char *text, size_t length, int *known) {
-    return onet_words_find(onet_model_words(model), text, length, known);
-}
-
 /* ---- Orders ------------------------------------------------------------------------------------------ */
 
 /* A set that is lent: items [n, width], or rows [n] of the model's words. */
@@ -115,6 +110,36 @@ int page_order(const onet_model *model, float *items, int32_t *rows, int n, int 
     onet_answer answer = {.order = order, .logprob = logprob, .step = step};
     onet_orderer *orderer = orderer_for(model, beam, top);
     return orderer && !onet_orderer_run(orderer, &set, &answer, &page_failure) ? answer.found : -1;
+}
+
+/* ---- Sentences --------------------------------------------------------------------------------------- */
+
+static onet_bag *bag; /* of the last text */
+
+/* Cuts a text into words of the model; returns their number, -1 on failure. */
+EXPORT(page_bag_read) int page_bag_read(const onet_model *model, const char *text, int most) {
+    onet_bag_free(bag);
+    bag = NULL;
+    if (onet_bag_new(&bag, onet_model_words(model), &page_failure)) return -1;
+    return onet_bag_add(bag, text, most, &page_failure) ? -1 : onet_bag_count(bag);
+}
+
+EXPORT(page_bag_word) const char *page_bag_word(int i, int *known) {
+    return onet_bag_word(bag, i, known);
+}
+
+/* Their orders, as page_order gives them. */
+EXPORT(page_bag_order)
+int page_bag_order(const onet_model *model, int beam, int top, int32_t *order, double *logprob) {
+    onet_answer answer = {.order = order, .logprob = logprob};
+    onet_orderer *orderer = orderer_for(model, beam, top);
+    return orderer && !onet_orderer_run(orderer, onet_bag_set(bag), &answer, &page_failure) ? answer.found
+                                                                                            : -1;
+}
+
+/* An order as a sentence: text [room], or its length where room is 0. */
+EXPORT(page_bag_write) size_t page_bag_write(const int32_t *order, char *text, size_t room) {
+    return onet_bag_write(bag, order, ONET_CASE_SENTENCE, room ? text : NULL, room);
 }
 
 /* The choices along an order [n] of one set: probability [n, n] as onet_orderer_choices gives it. Returns the

@@ -2,8 +2,9 @@
  * the download. */
 #include <utf8proc.h>
 
-/* The lower case of a code point. */
+/* The lower case of a code point, and its capital. */
 __attribute__((import_module("ordernet"), import_name("lower"))) int32_t host_lower(int32_t point);
+__attribute__((import_module("ordernet"), import_name("title"))) int32_t host_title(int32_t point);
 /* text [length] in normal form C: its code points into points [room]; returns their number, -1 if the text is
  * not UTF-8. */
 __attribute__((import_module("ordernet"), import_name("compose"))) ptrdiff_t
@@ -46,6 +47,10 @@ utf8proc_ssize_t utf8proc_encode_char(utf8proc_int32_t point, utf8proc_uint8_t *
 
 utf8proc_int32_t utf8proc_tolower(utf8proc_int32_t point) {
     return host_lower(point);
+}
+
+utf8proc_int32_t utf8proc_totitle(utf8proc_int32_t point) {
+    return host_title(point);
 }
 
 utf8proc_ssize_t utf8proc_decompose(const utf8proc_uint8_t *text, utf8proc_ssize_t length,

@@ -192,14 +192,17 @@ class Answers(unittest.TestCase):
                 self.assertEqual(a.get("optimal", False), "optimal" in row)
 
     def test_unscramble(self):
-        for words in ("in , born he london was", "the cat saw the dog and the bird", "Zürich xqzzy is in"):
+        for words in ("in , born he london was", "the cat saw the dog and the bird", "Zürich xqzzy is in", "London don't born, in he."):
             printed, _, _ = command("unscramble", "--model", WORDS, "--top", "4", words)
             for given in (words, words.split()):
                 status, answer = self.server.post("/v1/unscramble", {"words": given, "top": 4})
                 self.assertEqual(status, 200, answer)
-                shown = "".join("%5.1f%%  %s\n" % (100 * float(o["probability"]), " ".join(o["words"])) for o in answer["orders"])
+                shown = "".join("%5.1f%%  %s\n" % (100 * float(o["probability"]), o["text"]) for o in answer["orders"])
                 self.assertEqual(shown, printed)
         self.assertEqual(self.server.post("/v1/unscramble", {"words": "xqzzy <b> is"})[1]["unknown"], ["xqzzy", "<b>"])
+        for case, text in ({}, "He was born in London."), ({"case": "lower"}, "he was born in london."):
+            best = self.server.post("/v1/unscramble", {"words": "London was born in he.", **case})[1]["orders"][0]
+            self.assertEqual((best["text"], best["words"]), (text, ["he", "was", "born", "in", "London", "."]))
 
     def test_sentences(self):
         """Bad sets get the sentence of the command, with `request` for the file."""
@@ -248,6 +251,7 @@ class Answers(unittest.TestCase):
             ("POST", "/v1/unscramble", {"words": ""}, 400, "no words"),
             ("POST", "/v1/unscramble", {}, 400, "`words` is missing"),
             ("POST", "/v1/unscramble", {"words": [1]}, 400, "an array of strings"),
+            ("POST", "/v1/unscramble", {"words": "a", "case": "upper"}, 400, "sentence, keep"),
             ("POST", "/v1/unscramble", {"words": "a", "model": "sort"}, 400, "its items are numbers"),
             ("POST", "/v1/unscramble", {"words": "a " * 1001}, 400, "1000 words at most"),
             ("POST", "/v1/tour", {"items": [[1], [2]]}, 400, "not points x, y"),

@@ -1,0 +1,35 @@
+/* The answers of a search for the words of a bag, as sentences: orders that read the same are one. */
+#ifndef SENTENCES_READINGS_H
+#define SENTENCES_READINGS_H
+
+#include <stdbool.h>
+
+#include "ordernet.h"
+
+enum { READINGS_WORDS = 1000 }; /* words of a bag, the usual limit */
+
+/* The usual width of the beam for n words: 120, which is all orders of five, and less for more than 20, so
+ * that 200 take seconds. */
+int readings_beam(int n);
+
+/* How many orders to ask a beam for so that `top` of them read differently: repeated words make orders that
+ * read the same. */
+int readings_orders(const onet_bag *bag, int top, int beam);
+
+typedef struct reading {
+    char *text;
+    const int32_t *order; /* [n]; of the answer: the most probable one that reads like this */
+    double probability;   /* of all that read like it */
+} reading;
+
+/* The readings of an answer, the most probable order first, *count of at most `top`; readings_free frees
+ * them. */
+onet_status readings_make(reading **readings, int *count, const onet_bag *bag, const onet_answer *answer,
+                          int top, onet_letters letters, onet_error *err);
+void readings_free(reading *readings, int count);
+
+/* Is an order of n words no more than a guess: has its step, in the geometric mean, less than an even chance?
+ */
+bool reading_is_guess(double logprob, int n);
+
+#endif
