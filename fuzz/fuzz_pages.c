@@ -2,6 +2,7 @@
  * written is read again. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pages/format.h"
 
@@ -20,15 +21,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         for (int k = 0; k < p->count; k++) p->regions[k].found = p->regions[k].placed ? --next : -1;
     }
     if (f.format->change(&f, &err) || page_text_changed(&f.text, &changed, &length, &err)) abort();
-    /* The changed text is UTF-8; a declaration of another encoding would be wrong for it. */
-    if (f.text.encoding[0]) {
-        page_file_free(&f);
-        free(changed);
-        return 0;
+    /* The changed text is UTF-8; a declaration of another encoding would be wrong for it, unless a mark says
+     * so. */
+    if (!f.text.encoding[0]) {
+        char *marked = malloc(f.text.mark_size + length + 1);
+        if (!marked) abort();
+        memcpy(marked, f.text.mark, f.text.mark_size);
+        memcpy(marked + f.text.mark_size, changed, length);
+        if (page_file_from(&again, "again", marked, f.text.mark_size + length, NULL, &err)) abort();
+        if (again.count != f.count) abort();
+        page_file_free(&again);
+        free(marked);
     }
-    if (page_file_from(&again, "again", changed, length, NULL, &err)) abort();
-    if (again.count != f.count) abort();
-    page_file_free(&again);
     page_file_free(&f);
     free(changed);
     return 0;

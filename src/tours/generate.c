@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
-/* Blocks per thread that may be solved before the first of them is written; and cities per block, or one
- * instance where that has more: taking and handing over a block should cost little beside solving it. */
-enum { AHEAD = 32, BLOCK_CITIES = 256 };
+/* Instances per thread that may be solved before the first of them is written. Those of at most SMALL cities
+ * go in blocks: they take microseconds, and the threads would meet at each. */
+enum { AHEAD = 256, SMALL = 25, BLOCK = 16 };
 
 static int size_of(const tsp_plan *plan, size_t index) {
     return plan->size[index % (size_t)plan->sizes];
@@ -161,14 +161,14 @@ onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool 
     job j = {.plan = plan,
              .first = first,
              .count = count,
-             .slots = (size_t)pool_threads(threads) * AHEAD,
              .put = put,
              .context = context,
              .mutex = PTHREAD_MUTEX_INITIALIZER,
              .moved = PTHREAD_COND_INITIALIZER};
     for (int i = 0; i < plan->sizes; i++)
         if ((size_t)plan->size[i] > j.most) j.most = (size_t)plan->size[i];
-    j.block = j.most < BLOCK_CITIES ? BLOCK_CITIES / j.most : 1;
+    j.block = j.most <= SMALL ? BLOCK : 1;
+    j.slots = (size_t)pool_threads(threads) * (AHEAD / j.block);
     j.ring = array_new(j.slots, sizeof *j.ring);
     if (!j.ring) return fail_memory(err, "the instances");
     pool_run(threads, (int)((count + j.block - 1) / j.block), one_block, &j);
