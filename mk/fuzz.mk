@@ -1,6 +1,7 @@
 # Each fuzz/fuzz_NAME.c feeds bytes to one reader. `make fuzz-NAME` searches for bytes that break it (clang's
 # libFuzzer, SECONDS=30 long) and adds new inputs to build/fuzz/corpus/NAME; `make fuzz-all SECONDS=N` does so for each
-# in turn and sums up; `make check-corpus` replays the files of fuzz/corpus/NAME, seeds and past findings, with any compiler.
+# in turn and sums up; `make fuzz-keep` adds what they found to fuzz/corpus; `make check-corpus` replays the files of
+# fuzz/corpus/NAME, seeds and past findings, with any compiler.
 FUZZ_SECONDS := $(or $(SECONDS),30)
 FUZZ_NAMES   := $(patsubst fuzz/fuzz_%.c,%,$(sort $(wildcard fuzz/fuzz_*.c)))
 FUZZ_H       := $(wildcard fuzz/*.h) tests/json_oracle.h
@@ -42,8 +43,13 @@ fuzz-%:
 fuzz-all: fuzz-bins
 	@fuzz/all.sh $(FUZZ_SECONDS) $(FUZZ_NAMES)
 
+# What the search found and reaches new code becomes part of the repository.
+fuzz-keep: fuzz-bins
+	@mkdir -p $(FUZZ_NAMES:%=build/fuzz/corpus/%)
+	@python3 fuzz/keep.py build/fuzz build/fuzz/corpus $(FUZZ_NAMES)
+
 build/fuzz/fuzz_%: fuzz/fuzz_%.c $(FUZZ_H) $(B)/fuzz/more.a
 	$(call say,CC $<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) -fsanitize=fuzzer,$(FUZZ_SAN) $(filter %.c %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
 
-.PHONY: check-corpus fuzz-all fuzz-bins
+.PHONY: check-corpus fuzz-all fuzz-bins fuzz-keep
