@@ -44,7 +44,7 @@ static void random_page(page *p, int n, uint64_t seed) {
         g->listed = true;
         g->given = i;
     }
-    page_place(p, NULL);
+    assert_int_equal(page_place(p, NULL, NULL), ONET_OK);
     assert_true(p->ordered);
 }
 

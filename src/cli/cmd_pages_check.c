@@ -59,10 +59,10 @@ static onet_status check(const check_values *v, const pages_net *net, page **pag
         }
         same += list[i].first < 0;
     }
+    char text[128];
+    if (!status) status = pages_describe(pages, count, text, sizeof text, err);
     if (!status) {
         qsort(list, count, sizeof *list, by_logprob);
-        char text[128];
-        pages_describe(pages, count, text, sizeof text);
         printf("%s; the model finds the same order on %zu page%s\n", text, same, same == 1 ? "" : "s");
         printf("%12s  %s\n", "per region", "page, and where the model begins to disagree");
     }

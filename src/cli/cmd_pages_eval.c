@@ -136,9 +136,9 @@ static onet_status evaluate(const eval_values *v, const pages_net *net, const pa
                              NULL, err);
         if (!status) status = measure(&e, method, err);
     }
+    char text[128];
+    if (!status) status = pages_describe(e.pages, e.count, text, sizeof text, err);
     if (!status) {
-        char text[128];
-        pages_describe(e.pages, e.count, text, sizeof text);
         printf("%s", text);
         if (known->left_out)
             printf("; %zu without an order of two regions or more left out", known->left_out);

@@ -106,9 +106,10 @@ static onet_status order_some(const order_values *v, const pages_net *net, pool 
     if (!status) status = pages_order(net, (page_rule)v->pages.rule, v->pages.rtl, all, pages, NULL, err);
     if (!status) pool_run(threads, (int)count, write_one, &w);
     for (size_t i = 0; i < count && !status; i++)
-        if (w.status[i]) {
+        if (w.status[i] == ONET_IO || w.status[i] == ONET_MEMORY) {
+            status = fail(err, w.status[i], "%s", w.errors[i].text);
+        } else if (w.status[i]) {
             fprintf(stderr, "%s\n", w.errors[i].text);
-            if (w.status[i] == ONET_IO) status = fail(err, ONET_IO, "%s", w.errors[i].text);
             counts->bad++;
         }
     for (size_t i = 0; i < pages && !status; i++) counts->changed += changed_regions(all[i]) > 0;

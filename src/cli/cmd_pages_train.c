@@ -69,11 +69,11 @@ static onet_status divide(division *d, page **pages, size_t count, const train_v
         free(document);
         return fail_memory(err, "the pages");
     }
-    size_t documents = pages_documents(pages, count, document), out = 0;
+    size_t documents, out = 0;
+    onet_status status = pages_documents(pages, count, document, &documents, err);
     if (v->holdout > 0) out = (size_t)fmax(1, floor(v->holdout / 100 * (double)documents + 0.5));
-    onet_status status = ONET_OK;
     if (documents < 2) out = 0; /* nothing to learn from would remain */
-    if (documents) status = pick_places(&place, documents, v->options.seed, err);
+    if (!status && documents) status = pick_places(&place, documents, v->options.seed, err);
     for (size_t i = 0; i < count && !status; i++)
         if (place[document[i]] < out)
             d->valid[d->valid_count++] = pages[i];
@@ -142,15 +142,15 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
     onet_sets *train = NULL, *valid = NULL;
     onet_model *model = NULL;
     training t = {0};
-    char text[128];
+    char text[128], held_out[128];
     for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
     onet_status status = divide(&d, pages, count, v, err);
+    if (!status) status = pages_describe(pages, count, text, sizeof text, err);
+    if (!status) status = pages_describe(d.valid, d.valid_count, held_out, sizeof held_out, err);
     if (!status && !v->pages.quiet) {
-        pages_describe(pages, count, text, sizeof text);
         printf("%s", text);
         if (left_out) printf("; %zu pages without an order of two regions or more left out", left_out);
-        pages_describe(d.valid, d.valid_count, text, sizeof text);
-        printf("\nheld out: %s\n", d.valid_count ? text : "nothing");
+        printf("\nheld out: %s\n", d.valid_count ? held_out : "nothing");
         fflush(stdout);
     }
     if (!status) status = make_sets(&train, d.train, d.train_count, v, true, err);

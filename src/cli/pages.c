@@ -293,32 +293,37 @@ static size_t title_length(const char *name) {
     return length ? length : all;
 }
 
-/* How many different documents, or titles, the pages are of. */
-static size_t distinct(page **pages, size_t count, bool titles, size_t *number) {
+/* *found: how many different documents, or titles, the pages are of. */
+static onet_status distinct(page **pages, size_t count, bool titles, size_t *number, size_t *found,
+                            onet_error *err) {
     named *all = array_new(count + 1, sizeof *all);
-    size_t found = 0;
-    for (size_t i = 0; i < count && all; i++) {
+    *found = 0;
+    if (!all) return fail_memory(err, "the names of the documents");
+    for (size_t i = 0; i < count; i++) {
         const char *name = pages[i]->document;
         all[i] = (named){name, titles ? title_length(name) : strlen(name), i};
     }
-    if (all) qsort(all, count, sizeof *all, by_name);
-    for (size_t i = 0; i < count && all; i++) {
-        found += !i || by_name(&all[i], &all[i - 1]) != 0;
-        if (number) number[all[i].index] = found - 1;
+    qsort(all, count, sizeof *all, by_name);
+    for (size_t i = 0; i < count; i++) {
+        *found += !i || by_name(&all[i], &all[i - 1]) != 0;
+        if (number) number[all[i].index] = *found - 1;
     }
     free(all);
-    return found;
+    return ONET_OK;
 }
 
-size_t pages_documents(page **pages, size_t count, size_t *number) {
-    return distinct(pages, count, false, number);
+onet_status pages_documents(page **pages, size_t count, size_t *number, size_t *documents, onet_error *err) {
+    return distinct(pages, count, false, number, documents, err);
 }
 
-void pages_describe(page **pages, size_t count, char *text, size_t size) {
-    size_t regions = 0, documents = distinct(pages, count, false, NULL),
-           titles = distinct(pages, count, true, NULL);
+onet_status pages_describe(page **pages, size_t count, char *text, size_t size, onet_error *err) {
+    size_t regions = 0, documents, titles;
+    onet_status status = distinct(pages, count, false, NULL, &documents, err);
+    if (!status) status = distinct(pages, count, true, NULL, &titles, err);
+    if (status) return status;
     for (size_t i = 0; i < count; i++) regions += (size_t)pages[i]->placed;
     snprintf(text, size, "%zu page%s, %zu region%s, %zu document%s of %zu title%s", count,
              count == 1 ? "" : "s", regions, regions == 1 ? "" : "s", documents, documents == 1 ? "" : "s",
              titles, titles == 1 ? "" : "s");
+    return ONET_OK;
 }

@@ -101,8 +101,9 @@ onet_status pages_score(const pages_net *net, bool rtl, page **pages, size_t cou
 
 /* "N pages, N regions, N documents of N titles". A title is what the names of its documents begin with,
  * before their numbers: nfp_18950706 and nfp_19110701 are of one. */
-void pages_describe(page **pages, size_t count, char *text, size_t size);
-/* How many different documents the pages are of; number [count]: that of each page's, from 0, by name. */
-size_t pages_documents(page **pages, size_t count, size_t *number);
+onet_status pages_describe(page **pages, size_t count, char *text, size_t size, onet_error *err);
+/* *documents: how many different documents the pages are of; number [count]: that of each page's, from 0, by
+ * name. */
+onet_status pages_documents(page **pages, size_t count, size_t *number, size_t *documents, onet_error *err);
 
 #endif

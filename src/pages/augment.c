@@ -132,7 +132,7 @@ onet_status page_variant(page *variant, const page *p, rng *r, onet_error *err) 
             g->listed = true;
             g->given = k;
         }
-        page_place(variant, NULL);
+        if (!status) status = page_place(variant, NULL, err);
     }
     if (status) page_free(variant);
     free(all);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "pages/format.h"
+#include "pages/guard.h"
 
 static size_t skip_space(const char *text, size_t at, size_t end) {
     while (at < end && strchr(" \t\r\n", text[at])) at++;
@@ -193,7 +194,7 @@ static onet_status read_list(page_file *f, const json_t *list, size_t start, one
 /* Text of an object's member, copied; NULL: none. */
 static char *text_of(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
-    return text ? strdup(text) : NULL;
+    return text ? guard_copy(text) : NULL;
 }
 
 static onet_status read_line(page_file *f, size_t start, size_t end, long line, onet_error *err) {
@@ -290,8 +291,10 @@ static onet_status write_order(page_file *f, const page *p, onet_error *err) {
     fprintf(out, "%s[", at.start == at.end ? ", \"order\": " : "");
     for (int k = 0; k < p->placed; k++) fprintf(out, "%s%d", k ? ", " : "", (int)order[k]);
     fprintf(out, "]");
+    bool written = !ferror(out);
+    written = !fclose(out) && written && text; /* without memory fclose gives no text, and no error */
     onet_status status =
-        !fclose(out) ? page_text_replace(&f->text, at, text, err) : fail_memory(err, "the order of a page");
+        written ? page_text_replace(&f->text, at, text, err) : fail_memory(err, "the order of a page");
     free(order);
     free(text);
     return status;

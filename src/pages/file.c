@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "pages/format.h"
+#include "pages/guard.h"
 
 static const page_format *const xml_formats[] = {&page_xml_format, &alto_format, &hocr_format};
 
@@ -76,13 +77,22 @@ static onet_status complete(page_file *f, const char *types, onet_error *err) {
                                r->id);
             r->box = (page_box){0};
         }
-        page_place(p, types);
+        onet_status status = page_place(p, types, err);
+        if (status) return status;
     }
     return ONET_OK;
 }
 
-/* Reads the pages of f->text. */
-static onet_status parse(page_file *f, const char *types, onet_error *err) {
+/* A file to be read, and the types that belong into its order. */
+typedef struct parsing {
+    page_file *f;
+    const char *types;
+} parsing;
+
+/* Reads the pages of the file's text. */
+static onet_status parse(void *context, onet_error *err) {
+    page_file *f = ((parsing *)context)->f;
+    const char *types = ((parsing *)context)->types;
     size_t start = strspn(f->text.utf8, " \t\r\n");
     if (f->text.utf8[start] == '<') {
         onet_status status = xml_parse(&f->xml, &f->text, f->path, err);
@@ -106,7 +116,7 @@ onet_status page_file_read(page_file *f, const char *path, const char *types, on
     *f = (page_file){.path = strdup(path)};
     if (!f->path) return fail_memory(err, "the name of a file");
     onet_status status = page_text_read(&f->text, path, err);
-    if (!status) status = parse(f, types, err);
+    if (!status) status = guard_run(parse, &(parsing){f, types}, err);
     if (status) page_file_free(f);
     return status;
 }
@@ -116,13 +126,18 @@ onet_status page_file_from(page_file *f, const char *path, const void *bytes, si
     *f = (page_file){.path = strdup(path)};
     if (!f->path) return fail_memory(err, "the name of a file");
     onet_status status = page_text_from(&f->text, path, bytes, size, err);
-    if (!status) status = parse(f, types, err);
+    if (!status) status = guard_run(parse, &(parsing){f, types}, err);
     if (status) page_file_free(f);
     return status;
 }
 
+static onet_status change(void *file, onet_error *err) {
+    page_file *f = file;
+    return f->format->change(f, err);
+}
+
 onet_status page_file_write(page_file *f, const char *path, onet_error *err) {
-    onet_status status = f->format->change(f, err);
+    onet_status status = guard_run(change, f, err);
     return status ? status : page_text_write(&f->text, path, err);
 }
 

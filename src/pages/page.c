@@ -95,7 +95,7 @@ static int by_given(const void *a, const void *b) {
                                 : (x->index > y->index) - (x->index < y->index);
 }
 
-void page_place(page *p, const char *types) {
+onet_status page_place(page *p, const char *types, onet_error *err) {
     p->placed = 0;
     bool all = true, any = false;
     for (int i = 0; i < p->count; i++) any = any || p->regions[i].listed;
@@ -112,17 +112,18 @@ void page_place(page *p, const char *types) {
     }
     p->ordered = all && p->placed > 0;
     ranked *order = array_new((size_t)p->placed + 1, sizeof *order);
+    if (!order) return fail_memory(err, "the order of a page");
     int count = 0;
-    for (int i = 0; i < p->count && order; i++)
+    for (int i = 0; i < p->count; i++)
         if (p->regions[i].placed) order[count++] = (ranked){p->ordered ? p->regions[i].given : i, i};
-    if (order && p->ordered) {
+    if (p->ordered) {
         qsort(order, (size_t)count, sizeof *order, by_given);
         for (int i = 0; i < p->count; i++)
             if (!p->regions[i].placed) p->regions[i].given = -1;
         for (int k = 0; k < count; k++) p->regions[order[k].index].given = k;
     }
-    if (!order) p->ordered = false;
     free(order);
+    return ONET_OK;
 }
 
 void page_found(page *p, const int32_t *order) {

@@ -84,7 +84,7 @@ page_line *page_add_line(page_region *r);
 void page_order_of(const page *p, bool found, int32_t *order);
 /* Decides by `types` (NULL: as the file does) which regions are placed, and numbers the given places anew
  * from 0. */
-void page_place(page *p, const char *types);
+onet_status page_place(page *p, const char *types, onet_error *err);
 /* Takes order [placed] of the placed regions as the found one. */
 void page_found(page *p, const int32_t *order);
 /* Finds the order of the lines in each region where the given one jumps back. */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "pages/format.h"
+#include "pages/guard.h"
 
 enum { TEXT = 4096 };
 
@@ -288,7 +289,7 @@ static onet_status read(page_file *f, onet_error *err) {
     char text[1024];
     p->width = number_of(node, "imageWidth");
     p->height = number_of(node, "imageHeight");
-    if (*xml_get(node, "imageFilename", text, sizeof text)) p->image = strdup(text);
+    if (*xml_get(node, "imageFilename", text, sizeof text)) p->image = guard_copy(text);
     names n = {0};
     onet_status status = read_regions(f, p, node, false, err);
     if (!status) status = gather_names(&n, f, p, err);
@@ -439,7 +440,7 @@ static onet_status write_new(page_file *f, const page *p, const xmlNode *node, o
     }
     fprintf(out, "</%sOrderedGroup>\n</%sReadingOrder>", prefix, prefix);
     bool written = !ferror(out);
-    written = !fclose(out) && written;
+    written = !fclose(out) && written && text; /* without memory fclose gives no text, and no error */
     onet_status status = written ? page_text_replace(&f->text, span, text, err)
                                  : fail_memory(err, "the reading order of a page");
     free(text);

@@ -15,6 +15,7 @@
 static onet_status convert(char **out, size_t *out_size, const char *to, const char *from, const char *bytes,
                            size_t size, const char *name, onet_error *err) {
     iconv_t how = iconv_open(to, from);
+    if (how == (iconv_t)-1 && errno == ENOMEM) return fail_memory(err, "the text of a file");
     if (how == (iconv_t)-1)
         return fail(err, ONET_BAD, "%s: the encoding %s is not known; save the file as UTF-8", name, from);
     size_t room = 4 * size + 16, left = room, rest = size;

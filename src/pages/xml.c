@@ -11,8 +11,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "pages/guard.h"
 
 void xml_start(void) {
+    guard_start();
     xmlInitParser();
 }
 

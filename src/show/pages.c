@@ -132,6 +132,7 @@ static onet_status draw(const void *context, const char *path, onet_error *err) 
             draw_boxes(&c, &f, p);
             status = draw_order(&c, &f, p, found, err);
         }
+        if (status) c.failed = status; /* no half picture is written */
         closed = canvas_close(&c, status ? NULL : err);
         if (!status) status = closed;
     }

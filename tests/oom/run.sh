@@ -31,6 +31,8 @@ ordernet words prepare --text text --vectors vectors --out words.safetensors --q
     ordernet train --data sets.jsonl --valid sets.jsonl $shape --epochs 2 --model trained.safetensors >/dev/null &&
     ordernet tsp generate --n 5 --per-size 2 --quiet --out tours.jsonl || exit 1
 printf 'NAME: t\nTYPE: TSP\nDIMENSION: 5\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 0 3\n3 4 0\n4 4 4\n5 1 1\nEOF\n' >five.tsp
+cp "$root/tests/pages/two-columns.xml" page.xml
+echo '{"items": [[0, 0, 1, 1], [2, 0, 3, 1], [0, 2, 1, 3], [2, 2, 3, 3]], "order": [0, 2, 1, 3]}' >boxes.jsonl
 tour=$root/models/tsp.safetensors
 
 # ---- The commands: NAME | arguments, in which OUT is a file that is written.
@@ -65,6 +67,12 @@ words-prepare | words prepare --text text --vectors vectors --quiet --out OUT.sa
 words-ngram | words ngram --train words.safetensors --text text --csv OUT
 words-evaluate | words evaluate --threads 1 --device cpu --model wordmodel.safetensors --text text --csv OUT
 words-picture | words picture --model wordmodel.safetensors --out OUT.svg the_cat
+pages-order | pages order --threads 1 page.xml
+pages-boxes | pages order --threads 1 boxes.jsonl
+pages-train | pages train --threads 1 --quiet --epochs 1 --variants 0 --small-variants 1 --holdout 0 --model OUT boxes.jsonl
+pages-eval | pages eval --rules-only page.xml boxes.jsonl
+pages-check | pages check --threads 1 boxes.jsonl
+pages-draw | pages draw --rule xy-columns --out OUT.svg page.xml
 unscramble | unscramble --model wordmodel.safetensors cat the runs
 help | help train
 completion | completion bash

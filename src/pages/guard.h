@@ -1,0 +1,19 @@
+/* Memory for libxml2 and jansson. Neither says in every case that an allocation failed: libxml2 may crash,
+ * and both take the text for wrong. An allocation of theirs that fails ends the whole call instead. */
+#ifndef PAGES_GUARD_H
+#define PAGES_GUARD_H
+
+#include "ordernet.h"
+
+/* Once, before threads read pages and before the first call of either library. */
+void guard_start(void);
+
+typedef onet_status guarded(void *context, onet_error *err);
+/* Returns what `call` does, or ONET_MEMORY where an allocation of these libraries failed in it. What the call
+ * had allocated by then, beyond what the context holds, is lost: the program is about to end. Calls do not
+ * nest. */
+onet_status guard_run(guarded *call, void *context, onet_error *err);
+/* A copy of the text; memory that runs out ends the call. */
+char *guard_copy(const char *text);
+
+#endif
