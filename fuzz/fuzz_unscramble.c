@@ -1,9 +1,7 @@
-/* Lines of words as unscramble reads them, from any bytes: each word is kept as it was written and has a row
- * of the vocabulary; orders that read the same are one reading. */
-#include <math.h>
-
+/* Lines of words as unscramble reads them, from any bytes: what was cut has a row of the vocabulary; orders
+ * that read the same are one reading, and the readings keep the letters. */
 #include "bytes.h"
-#include "sentences/bag.h"
+#include "sentences/readings.h"
 
 enum { MOST = 12, TOP = 3, FOUND = 4 };
 
@@ -15,44 +13,53 @@ static const onet_words *vocabulary(void) {
 }
 
 /* An answer of FOUND orders: as given, and some with two words exchanged. */
-static void read_answer(const bag *b, unsigned draw) {
+static void read_answer(const onet_bag *b, unsigned draw) {
     int32_t order[FOUND * MOST];
     double logprob[FOUND], sum = 0;
-    bag_reading readings[TOP];
+    reading *readings;
+    onet_error err;
+    size_t n = (size_t)onet_bag_count(b);
     for (int k = 0; k < FOUND; k++) {
-        for (size_t i = 0; i < b->n; i++) order[(size_t)k * b->n + i] = (int32_t)i;
-        int32_t *x = &order[(size_t)k * b->n + draw % b->n],
-                *y = &order[(size_t)k * b->n + (draw >> k) % b->n], z = *x;
+        for (size_t i = 0; i < n; i++) order[(size_t)k * n + i] = (int32_t)i;
+        int32_t *x = &order[(size_t)k * n + draw % n], *y = &order[(size_t)k * n + (draw >> k) % n], z = *x;
         *x = *y;
         *y = z;
         logprob[k] = -1 - k;
     }
     onet_answer answer = {.order = order, .logprob = logprob, .found = FOUND};
-    int count = bag_readings(b, &answer, TOP, readings), asked = bag_orders(b, TOP, 100);
+    int count, asked = readings_orders(b, TOP, 100);
+    if (readings_make(&readings, &count, b, &answer, TOP, ONET_CASE_KEEP, &err)) abort();
     if (count < 1 || count > TOP || asked < TOP || asked > 100) abort();
-    for (int k = 0; k < count; k++) sum += readings[k].probability;
+    for (int k = 0; k < count; k++) {
+        sum += readings[k].probability;
+        for (int j = 0; j < k; j++)
+            if (!strcmp(readings[j].text, readings[k].text)) abort();
+    }
     if (!(sum > 0 && sum < 1)) abort();
+    readings_free(readings, count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bytes b = {data, size};
     input *in = bytes_input(&b);
-    bag words = {.n = 0};
+    onet_bag *words;
     onet_error err = {""};
     char *line;
     size_t length;
+    if (onet_bag_new(&words, vocabulary(), &err)) abort();
     while (!input_line(in, &line, &length, NULL, &err) && line) {
-        words.n = 0;
-        onet_status status = bag_add(&words, line, vocabulary(), MOST, &err);
-        if (status && !err.text[0]) abort();
-        if (words.n > MOST) abort();
-        for (size_t i = 0; i < words.n; i++) {
-            if (words.row[i] < 0 || words.row[i] >= onet_words_count(vocabulary())) abort();
-            if (!words.word[i][0] || strpbrk(words.word[i], " \t")) abort();
-        }
-        if (!status && words.n) read_answer(&words, (unsigned)length);
+        onet_bag_clear(words);
+        onet_status status = onet_bag_add(words, line, MOST, &err);
+        int n = onet_bag_count(words);
+        if ((status && !err.text[0]) || n > MOST) abort();
+        const onet_sets *set = onet_bag_set(words);
+        for (int i = 0; i < n; i++)
+            if (set->word[i] < 0 || set->word[i] >= onet_words_count(vocabulary()) ||
+                !onet_bag_word(words, i, NULL)[0])
+                abort();
+        if (!status && n) read_answer(words, (unsigned)length);
     }
-    bag_free(&words);
+    onet_bag_free(words);
     input_close(in);
     return 0;
 }

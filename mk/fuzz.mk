@@ -12,7 +12,7 @@ FUZZ_OBJ     := $(filter $(foreach d,base data words model,$(B)/src/$(d)/%),$(LI
 FUZZ_OBJ     += $(filter-out $(B)/src/pages/choose.o,$(filter $(B)/src/pages/%,$(CLI_OBJ)))
 # What some targets need beside them.
 FUZZ_MORE    := $(addprefix $(B)/src/,show/chart.o show/canvas.o cli/options.o tours/tsplib.o tsp/instance.o \
-                sentences/bag.o train/identity.o train/choices.o)
+                sentences/readings.o train/identity.o train/choices.o)
 REPLAY_BIN   := $(FUZZ_NAMES:%=$(B)/fuzz/replay_%)
 
 # The objects that a target does not use are left out by the linker.
