@@ -7,7 +7,7 @@
 
 /* The number in the names, which stands here alone, changes with this header, net.h, onet_settings and
  * order.h: a library of another version has none of these. */
-#define CUDA_VERSIONED(name) name##_11
+#define CUDA_VERSIONED(name) name##_12
 #define CUDA_TEXT(name)      #name
 #define CUDA_SYMBOL(name)    CUDA_TEXT(name)
 #define CUDA_LIBRARY         "libordernet-cuda.so"

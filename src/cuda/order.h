@@ -43,16 +43,41 @@ CUDA_BOTH static inline size_t order_net_conv(int m, int C) {
     return (size_t)m * (size_t)(m - (m > 0)) / 2 * 3 * (size_t)C * (size_t)C;
 }
 
-/* Sets of one size. The device works on a part of them at a time and asks for it when it has room: take
- * fills items [count, n, width] and, when orders are to be scored, given [count, n]; give gets what was
- * found, for each set `found` orders, best first: order and step [count, found, n], logprob [count,
- * found]. Both are about the sets first .. first + count - 1 of this batch. */
+/* The constraints of a set of n items to place, as numbers in one array. */
+typedef struct order_rules {
+    int32_t *last;         /* [2]: the first item of the chain that must be last, -1: any may; its length */
+    int32_t *fixed;        /* [n]: the item of each place; -1: any */
+    int32_t *next;         /* [n]: the item that must come directly after an item; -1: any may */
+    int32_t *before_start; /* [n + 1] */
+    int32_t *before; /* [before_start[n]]: items that must come before item i, from before_start[i] on */
+} order_rules;
+CUDA_BOTH static inline size_t order_rules_size(int n, size_t pairs) {
+    return 3 * (size_t)n + 3 + pairs;
+}
+CUDA_BOTH static inline order_rules order_rules_at(int32_t *numbers, int n) {
+    order_rules r;
+    r.last = numbers;
+    r.fixed = numbers + 2;
+    r.next = r.fixed + n;
+    r.before_start = r.next + n;
+    r.before = r.before_start + n + 1;
+    return r;
+}
+
+/* Sets of one size, of which the first `placed` items are put in order and the others are context. The device
+ * works on a part of the sets at a time and asks for it when it has room: take fills items [count, n, width];
+ * when orders are to be scored, given [count, placed]; and where the sets have constraints, rules [count,
+ * rules], see order_rules. give gets what was found, for each set `found` orders, best first: order and step
+ * [count, found, placed], logprob [count, found], -INFINITY where constraints allow fewer orders. Both are
+ * about the sets first .. first + count - 1 of this batch. */
 typedef struct order_batch {
-    int n, beams, found; /* found <= beams <= n! */
-    bool score;          /* follow the given orders; beams and found are 1 */
+    int n, placed;
+    int beams, found; /* found <= beams <= placed! */
+    bool score;       /* follow the given orders; beams and found are 1 */
+    int rules;        /* order_rules_size of the most pairs that a set has; 0: no constraints */
     size_t sets;
     void *context;
-    void (*take)(void *context, size_t first, int count, float *items, int32_t *given);
+    void (*take)(void *context, size_t first, int count, float *items, int32_t *given, int32_t *rules);
     void (*give)(void *context, size_t first, int count, const int32_t *order, const double *logprob,
                  const float *step);
 } order_batch;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/sets.h"
 
 void constraints_of(const onet_sets *sets, size_t first, size_t end, size_t *from, size_t *count) {
     size_t edge[2] = {first, end}, found[2];
@@ -285,4 +286,29 @@ onet_status constraint_graph_make(constraint_graph *g, const onet_constraint *li
     free(scratch);
     if (status) constraint_graph_free(g);
     return status;
+}
+
+onet_status constraint_graphs_new(constraint_graph **graphs, const onet_sets *sets, onet_error *err) {
+    *graphs = NULL;
+    constraint_graph *made = array_new(sets->count, sizeof *made);
+    onet_status status = made ? ONET_OK : fail_memory(err, "the constraints");
+    for (size_t s = 0; s < sets->count && !status; s++) {
+        size_t from, count, first = sets->start[s];
+        constraints_of(sets, first, sets->start[s + 1], &from, &count);
+        if (!count) continue;
+        status =
+            constraint_graph_make(&made[s], sets->constraints + from, count, first, (int)sets_size(sets, s),
+                                  sets->context ? sets->context + first : NULL, err);
+        if (status == ONET_BAD) error_prefix(err, "set %zu", s + 1);
+    }
+    if (status)
+        constraint_graphs_free(made, sets->count);
+    else
+        *graphs = made;
+    return status;
+}
+
+void constraint_graphs_free(constraint_graph *graphs, size_t count) {
+    for (size_t s = 0; graphs && s < count; s++) constraint_graph_free(&graphs[s]);
+    free(graphs);
 }

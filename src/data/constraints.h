@@ -31,6 +31,10 @@ onet_status constraint_graph_make(constraint_graph *g, const onet_constraint *co
                                   size_t base, int n, const uint8_t *context, onet_error *err);
 void constraint_graph_free(constraint_graph *g);
 
+/* Those of all sets: [count], n = 0 for sets without constraints. ONET_BAD names the set. */
+onet_status constraint_graphs_new(constraint_graph **graphs, const onet_sets *sets, onet_error *err);
+void constraint_graphs_free(constraint_graph *graphs, size_t count);
+
 /* After `before` (an item of the set, -1: none was placed yet), may `item`, which is not placed yet, stand at
  * place t of `placed`? waits [n]: how many of its predecessors an item still waits for. */
 static inline bool constraint_allows(const constraint_graph *g, const int32_t *waits, int32_t before,

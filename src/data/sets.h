@@ -82,4 +82,20 @@ static inline size_t sets_placed(const onet_sets *sets, size_t s) {
     return context_placed(sets->context ? sets->context + sets->start[s] : NULL, sets_size(sets, s));
 }
 
+/* The rows in which ordering has the items of set s: placed items first, then context items, both in the
+ * order of the set. item [n]: of each row; row [n]: of each item. Gives back how many are placed. */
+static inline int sets_rows(const onet_sets *sets, size_t s, int32_t *item, int32_t *row) {
+    const uint8_t *context = sets->context ? sets->context + sets->start[s] : NULL;
+    int n = (int)sets_size(sets, s), rows = 0, placed = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        for (int i = 0; i < n; i++) {
+            if ((context && context[i]) != kind) continue;
+            item[rows] = i;
+            row[i] = rows++;
+        }
+        if (!kind) placed = rows;
+    }
+    return placed;
+}
+
 #endif

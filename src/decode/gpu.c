@@ -1,12 +1,13 @@
-/* Ordering on a GPU: sends the folded weights and the sets by size, and puts the answers in their places. */
+/* Ordering on a GPU: sends the folded weights, and the sets by size with their constraints, and puts the
+ * answers in their places. */
 #include "decode/gpu.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/constraints.h"
 #include "decode/encode.h"
 #include "decode/search.h"
 #include "kernels/device.h"
@@ -138,67 +139,143 @@ static onet_status send_net(order_device *d, freezer *z, int n, onet_error *err)
 /* ---- the sets, by size ---- */
 
 typedef struct place {
-    uint32_t n, set;
+    int32_t n, placed, constrained;
+    uint32_t set;
 } place;
 
 static int by_size(const void *a, const void *b) {
     const place *p = a, *q = b;
     if (p->n != q->n) return p->n < q->n ? -1 : 1;
+    if (p->placed != q->placed) return p->placed < q->placed ? -1 : 1;
+    if (p->constrained != q->constrained) return p->constrained < q->constrained ? -1 : 1;
     return p->set < q->set ? -1 : 1;
+}
+
+static bool go_together(const place *p, const place *q) {
+    return p->n == q->n && p->placed == q->placed && p->constrained == q->constrained;
 }
 
 enum { TASK = 256 }; /* sets copied by one task */
 
-/* A part of the sets of one size, on its way to the device or back. */
+/* The rows of all items, as sets_rows has them; NULL without context: row i is item i. */
+typedef struct row_table {
+    int32_t *item, *row; /* [items of the sets] */
+} row_table;
+
+static bool row_table_new(row_table *table, const onet_sets *sets) {
+    *table = (row_table){NULL, NULL};
+    if (!sets->context) return true;
+    size_t base = sets->start[0], items = sets->start[sets->count] - base;
+    if (!(table->item = array_new(2 * items, sizeof *table->item))) return false;
+    table->row = table->item + items;
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t at = sets->start[s] - base;
+        sets_rows(sets, s, table->item + at, table->row + at);
+    }
+    return true;
+}
+
+/* A part of the sets that go together, on its way to the device or back. */
 typedef struct part {
     const gpu_work *work;
-    const place *place; /* [sets of this size] */
-    int n, found, count;
+    row_table table;
+    const place *place; /* [sets that go together] */
+    int n, placed, found, count;
+    size_t rules_each; /* numbers */
     float *items;
-    int32_t *given;
+    int32_t *given, *rules;
     const int32_t *order;
     const double *logprob;
     const float *step;
 } part;
 
+static int32_t item_of(const part *p, size_t set, size_t row) {
+    const onet_sets *sets = p->work->sets;
+    return p->table.item ? p->table.item[sets->start[set] - sets->start[0] + row] : (int32_t)row;
+}
+
+static int32_t row_of(const part *p, size_t set, int32_t item) {
+    const onet_sets *sets = p->work->sets;
+    return p->table.row ? p->table.row[sets->start[set] - sets->start[0] + (size_t)item] : item;
+}
+
+/* The constraints of a set, in rows. The graph has the items that come after an item; the device wants those
+ * that come before it. */
+static void take_rules(const part *p, size_t set, int32_t *numbers) {
+    const constraint_graph *g = &p->work->graph[set];
+    order_rules r = order_rules_at(numbers, p->placed);
+    r.last[0] = g->last_head < 0 ? -1 : row_of(p, set, g->last_head);
+    r.last[1] = g->last_length;
+    for (int t = 0; t < p->placed; t++) {
+        int32_t next = g->next[item_of(p, set, (size_t)t)];
+        r.fixed[t] = t < g->fixed_count ? row_of(p, set, g->fixed[t]) : -1;
+        r.next[t] = next < 0 ? -1 : row_of(p, set, next);
+    }
+    int32_t start = 0;
+    for (int i = 0; i < p->placed; i++) {
+        r.before_start[i + 1] = start; /* where the next one is written: at the end, the start of row i + 1 */
+        start += g->predecessors[item_of(p, set, (size_t)i)];
+    }
+    r.before_start[0] = 0;
+    for (int32_t i = 0; i < g->n; i++)
+        for (size_t k = g->after_start[i]; k < g->after_start[i + 1]; k++)
+            r.before[r.before_start[row_of(p, set, g->after[k]) + 1]++] = row_of(p, set, i);
+}
+
 static void take_task(void *arg, int task, int thread) {
     (void)thread;
     const part *p = arg;
     const onet_sets *sets = p->work->sets;
-    size_t n = (size_t)p->n, width = (size_t)sets->width;
+    size_t n = (size_t)p->n, placed = (size_t)p->placed, width = (size_t)sets->width;
     for (int s = task * TASK; s < p->count && s < (task + 1) * TASK; s++) {
-        size_t first = sets->start[p->place[s].set];
+        size_t set = p->place[s].set, first = sets->start[set];
         for (size_t i = 0; i < n; i++)
-            memcpy(p->items + ((size_t)s * n + i) * width, item_seen(p->work->z->model, sets, first + i),
+            memcpy(p->items + ((size_t)s * n + i) * width,
+                   item_seen(p->work->z->model, sets, first + (size_t)item_of(p, set, i)),
                    width * sizeof(float));
-        if (p->given) memcpy(p->given + (size_t)s * n, sets->order + first, n * sizeof *p->given);
+        for (size_t t = 0; p->given && t < placed; t++)
+            p->given[(size_t)s * placed + t] = row_of(p, set, sets->order[first + t]);
+        if (p->rules) take_rules(p, set, p->rules + (size_t)s * p->rules_each);
     }
+}
+
+/* One order, the context items behind it. */
+static void add_order(const part *p, size_t set, onet_answer *a, const int32_t *order, const float *step) {
+    size_t n = (size_t)p->n, placed = (size_t)p->placed, at = (size_t)a->found * n;
+    for (size_t t = 0; t < n; t++) {
+        a->order[at + t] = item_of(p, set, t < placed ? (size_t)order[t] : t);
+        if (a->step) a->step[at + t] = t < placed ? step[t] : 0;
+    }
+    a->found++;
 }
 
 static void give_task(void *arg, int task, int thread) {
     (void)thread;
     const part *p = arg;
-    size_t n = (size_t)p->n, found = (size_t)p->found;
+    size_t placed = (size_t)p->placed, found = (size_t)p->found;
     for (int s = task * TASK; s < p->count && s < (task + 1) * TASK; s++) {
-        size_t set = p->place[s].set, at = (size_t)s * found;
+        size_t set = p->place[s].set;
         if (!p->work->answers) {
-            p->work->score.logprob[set] = p->logprob[s];
+            p->work->logprob[set] = p->logprob[s];
             continue;
         }
         onet_answer *a = &p->work->answers[set];
-        a->found = p->found;
-        memcpy(a->order, p->order + at * n, found * n * sizeof *a->order);
-        if (a->logprob) memcpy(a->logprob, p->logprob + at, found * sizeof *a->logprob);
-        if (a->step) memcpy(a->step, p->step + at * n, found * n * sizeof *a->step);
+        a->found = 0;
+        for (size_t k = (size_t)s * found; k < ((size_t)s + 1) * found; k++) {
+            if (p->place[s].constrained && p->logprob[k] == -INFINITY) break; /* there are no more */
+            if (a->logprob) a->logprob[a->found] = p->logprob[k];
+            add_order(p, set, a, p->order + k * placed, p->step + k * placed);
+        }
     }
 }
 
-static void take(void *context, size_t first, int count, float *items, int32_t *given) {
+static void take(void *context, size_t first, int count, float *items, int32_t *given, int32_t *rules) {
     part p = *(const part *)context;
     p.place += first;
     p.count = count;
     p.items = items;
     p.given = given;
+    p.rules = rules;
     pool_run(p.work->threads, (count + TASK - 1) / TASK, take_task, &p);
 }
 
@@ -213,41 +290,54 @@ static void give(void *context, size_t first, int count, const int32_t *order, c
     pool_run(p.work->threads, (count + TASK - 1) / TASK, give_task, &p);
 }
 
-bool gpu_takes(const onet_sets *sets, size_t s, bool score, bool steps) {
-    size_t from, count = 0;
-    if (!score && sets->constraint_count)
-        constraints_of(sets, sets->start[s], sets->start[s + 1], &from, &count);
-    return !count && !steps && sets_placed(sets, s) == sets_size(sets, s);
+/* Sets that go together: all[0 .. count - 1]. */
+static onet_status run_together(order_device *d, const gpu_work *work, row_table table, const place *all,
+                                size_t count, onet_error *err) {
+    int n = all->n, placed = all->placed, beams = work->answers ? search_orders(placed, work->beams) : 1;
+    part p = {.work = work, .table = table, .place = all, .n = n, .placed = placed};
+    p.found = !work->answers ? 1 : work->top < beams ? work->top : beams;
+    size_t pairs = 0;
+    for (size_t s = 0; all->constrained && s < count; s++) {
+        const constraint_graph *g = &work->graph[all[s].set];
+        if (g->after_start[g->n] > pairs) pairs = g->after_start[g->n];
+    }
+    if (all->constrained) p.rules_each = order_rules_size(placed, pairs);
+    if (p.rules_each > INT32_MAX)
+        return fail(err, ONET_MEMORY, "a set has %zu constraints: set onet_order_options.device to cpu",
+                    pairs);
+    onet_status status = send_net(d, work->z, n, err);
+    if (status) return status;
+    return d->run(d,
+                  &(order_batch){.n = n,
+                                 .placed = placed,
+                                 .beams = beams,
+                                 .found = p.found,
+                                 .score = !work->answers,
+                                 .rules = (int)p.rules_each,
+                                 .sets = count,
+                                 .context = &p,
+                                 .take = take,
+                                 .give = give},
+                  err);
 }
 
-onet_status gpu_run(order_device *d, const gpu_work *work, bool *every, onet_error *err) {
+onet_status gpu_run(order_device *d, const gpu_work *work, onet_error *err) {
     const onet_sets *sets = work->sets;
-    size_t count = 0;
+    row_table table = {NULL, NULL};
     place *all = array_new(sets->count ? sets->count : 1, sizeof *all);
-    if (!all) return fail_memory(err, "the sets' sizes");
-    for (size_t s = 0; s < sets->count; s++)
-        if (gpu_takes(sets, s, !work->answers, work->score.step != NULL))
-            all[count++] = (place){(uint32_t)sets_size(sets, s), (uint32_t)s};
-    *every = count == sets->count;
-    qsort(all, count, sizeof *all, by_size);
-    onet_status status = ONET_OK;
-    for (size_t first = 0, last; first < count && !status; first = last) {
-        for (last = first; last < count && all[last].n == all[first].n;) last++;
-        int n = (int)all[first].n, beams = work->answers ? search_orders(n, work->beams) : 1;
-        part p = {.work = work, .place = all + first, .n = n, .found = work->top < beams ? work->top : beams};
-        if (!work->answers) p.found = 1;
-        if ((status = send_net(d, work->z, n, err))) break;
-        status = d->run(d,
-                        &(order_batch){.n = n,
-                                       .beams = beams,
-                                       .found = p.found,
-                                       .score = !work->answers,
-                                       .sets = last - first,
-                                       .context = &p,
-                                       .take = take,
-                                       .give = give},
-                        err);
+    onet_status status =
+        all && row_table_new(&table, sets) ? ONET_OK : fail_memory(err, "the rows of the sets");
+    for (size_t s = 0; s < sets->count && !status; s++)
+        all[s] = (place){.n = (int32_t)sets_size(sets, s),
+                         .placed = (int32_t)sets_placed(sets, s),
+                         .constrained = work->graph && work->graph[s].n,
+                         .set = (uint32_t)s};
+    if (!status) qsort(all, sets->count, sizeof *all, by_size);
+    for (size_t first = 0, last; first < sets->count && !status; first = last) {
+        for (last = first; last < sets->count && go_together(&all[first], &all[last]);) last++;
+        status = run_together(d, work, table, all + first, last - first, err);
     }
+    free(table.item);
     free(all);
     return status;
 }

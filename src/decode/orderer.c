@@ -125,23 +125,14 @@ typedef struct job {
     onet_answer *answers; /* or NULL: score the sets' own order */
     score_out score;
     const constraint_graph *graph; /* [count]; NULL: no set has constraints */
-    bool rest;                     /* only the sets that the GPU does not take */
     size_t first;                  /* set that task 0 stands for */
 } job;
 
-/* Placed items first, each kind in the order of the set; how many are placed. */
+/* The rows of a set; how many of its items are placed. */
 static int arrange(worker *w, const onet_model *model, const onet_sets *sets, size_t set) {
-    size_t first = sets->start[set];
-    int n = (int)sets_size(sets, set), rows = 0, placed = 0;
-    for (int context = 0; context < 2; context++) {
-        for (int i = 0; i < n; i++) {
-            if ((sets->context && sets->context[first + (size_t)i]) != context) continue;
-            w->items[rows] = item_seen(model, sets, first + (size_t)i);
-            w->item[rows] = i;
-            w->row[i] = rows++;
-        }
-        if (!context) placed = rows;
-    }
+    size_t first = sets->start[set], n = sets_size(sets, set);
+    int placed = sets_rows(sets, set, w->item, w->row);
+    for (size_t r = 0; r < n; r++) w->items[r] = item_seen(model, sets, first + (size_t)w->item[r]);
     return placed;
 }
 
@@ -221,15 +212,10 @@ static void one_set(job *j, size_t set, worker *w, pool *threads) {
     }
 }
 
-/* Is set s this job's? */
-static bool is_own(const job *j, size_t s) {
-    return !j->rest || !gpu_takes(j->sets, s, !j->answers, j->score.step != NULL);
-}
-
 static void set_task(void *arg, int task, int thread) {
     job *j = arg;
     size_t set = j->first + (size_t)task;
-    if (sets_size(j->sets, set) < LARGE && is_own(j, set)) one_set(j, set, &j->r->worker[thread], NULL);
+    if (sets_size(j->sets, set) < LARGE) one_set(j, set, &j->r->worker[thread], NULL);
 }
 
 /* Makes the net ready for the sets from j->first on, as many as there is room for; *last is the set after
@@ -240,7 +226,6 @@ static onet_status reserve(const job *j, size_t *last, int beams, onet_error *er
     int n[2] = {0, 0};
     size_t s = j->first;
     for (; s < sets->count; s++) {
-        if (!is_own(j, s)) continue;
         int size = (int)sets_size(sets, s), large = size >= LARGE;
         if (!freezer_find(&r->z, size)) {
             if (s > j->first && r->z.count == FROZEN_SIZES) break;
@@ -266,9 +251,11 @@ static onet_status reserve(const job *j, size_t *last, int beams, onet_error *er
 }
 
 /* Is the GPU to do it? When the choice is free: when the work is worth the way there, which is long the first
- * time, since the driver has to be started. Orders drawn at random always come from the CPU. */
-static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, bool score) {
-    if (r->device.kind == DEVICE_CPU || (r->options.decode == ONET_SAMPLE && !score)) return false;
+ * time, since the driver has to be started. Orders drawn at random, and log-probabilities of steps, which are
+ * in double, always come from the CPU. */
+static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, const score_out *score) {
+    if (r->device.kind == DEVICE_CPU || score->step) return false;
+    if (r->options.decode == ONET_SAMPLE && !score->logprob) return false;
     if (r->device.kind == DEVICE_GPU) return true;
     double work = 0, each = 0, enough = r->gpu ? 1e9 : 1e11;
     int n = 0;
@@ -282,32 +269,6 @@ static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, bool score
     return r->gpu != NULL;
 }
 
-static void free_graphs(constraint_graph *graph, size_t count) {
-    for (size_t s = 0; graph && s < count; s++) constraint_graph_free(&graph[s]);
-    free(graph);
-}
-
-/* The constraints of all sets, as the search keeps them: [count], n = 0 for sets without. */
-static onet_status make_graphs(constraint_graph **result, const onet_sets *sets, onet_error *err) {
-    constraint_graph *graph = array_new(sets->count, sizeof *graph);
-    onet_status status = graph ? ONET_OK : fail_memory(err, "the constraints");
-    for (size_t s = 0; s < sets->count && !status; s++) {
-        size_t from, count, first = sets->start[s];
-        constraints_of(sets, first, sets->start[s + 1], &from, &count);
-        if (!count) continue;
-        status =
-            constraint_graph_make(&graph[s], sets->constraints + from, count, first, (int)sets_size(sets, s),
-                                  sets->context ? sets->context + first : NULL, err);
-        if (status == ONET_BAD) error_prefix(err, "set %zu", s + 1);
-    }
-    if (status) {
-        free_graphs(graph, sets->count);
-        graph = NULL;
-    }
-    *result = graph;
-    return status;
-}
-
 static onet_status run_cpu(job *j, int beams, onet_error *err) {
     onet_orderer *r = j->r;
     for (size_t last = 0; j->first < j->sets->count; j->first = last) {
@@ -315,7 +276,7 @@ static onet_status run_cpu(job *j, int beams, onet_error *err) {
         if (status) return status;
         pool_run(r->pool, (int)(last - j->first), set_task, j);
         for (size_t s = j->first; s < last; s++)
-            if (sets_size(j->sets, s) >= LARGE && is_own(j, s)) one_set(j, s, &r->worker[0], r->pool);
+            if (sets_size(j->sets, s) >= LARGE) one_set(j, s, &r->worker[0], r->pool);
     }
     return ONET_OK;
 }
@@ -323,21 +284,28 @@ static onet_status run_cpu(job *j, int beams, onet_error *err) {
 onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                              onet_error *err) {
     int beams = answers ? r->beams : 1;
-    bool all = false; /* the GPU has answered every set */
+    bool done = false;
     constraint_graph *graph = NULL;
-    job j = {.r = r, .sets = sets, .answers = answers, .score = score};
-    onet_status status = answers && sets->constraint_count ? make_graphs(&graph, sets, err) : ONET_OK;
-    if (!status && on_gpu(r, sets, beams, !answers)) {
-        gpu_work work = {&r->z, sets, answers, score, beams, r->top, r->pool};
-        status = gpu_run(r->gpu, &work, &all, err);
-        j.rest = !status;
-        all = all && !status;
+    onet_status status =
+        answers && sets->constraint_count ? constraint_graphs_new(&graph, sets, err) : ONET_OK;
+    if (!status && on_gpu(r, sets, beams, &score)) {
+        status = gpu_run(r->gpu,
+                         &(gpu_work){.z = &r->z,
+                                     .sets = sets,
+                                     .answers = answers,
+                                     .graph = graph,
+                                     .logprob = score.logprob,
+                                     .beams = beams,
+                                     .top = r->top,
+                                     .threads = r->pool},
+                         err);
+        done = !status;
         if (status == ONET_MEMORY && r->device.kind != DEVICE_GPU) status = ONET_OK;
     }
-    j.graph = graph;
-    if (!status && !all) status = run_cpu(&j, beams, err);
+    job j = {.r = r, .sets = sets, .answers = answers, .score = score, .graph = graph};
+    if (!status && !done) status = run_cpu(&j, beams, err);
     if (!status) r->served += sets->count;
-    free_graphs(graph, sets->count);
+    constraint_graphs_free(graph, sets->count);
     return status;
 }
 

@@ -26,6 +26,13 @@ struct onet_orderer {
 onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const onet_order_options *options,
                         gpu_choice gpu, onet_error *err);
 
+/* Where the scores of the sets' own orders go. */
+typedef struct score_out {
+    double *logprob; /* [count] */
+    double *step;    /* [items]: log-probability of each step, 0 for context items; NULL: not wanted */
+    double *choices; /* [n, n] of the only set: probability of each item at each step; NULL: not wanted */
+} score_out;
+
 /* Puts sets, which have been checked, in order by this rank alone; or, when answers is NULL, scores their
  * own order. */
 onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,

@@ -1,6 +1,7 @@
 /* Ordering on the GPU against the plain C kernels: greedy, beams, all orders of a set, scores of given
- * orders, sets of many sizes in one call; over poisoned memory; the same bits from run to run. Needs a GPU,
- * or the library that emulates one. usage: test_cuda_order [LIBRARY [small|emulated|races|bench]] */
+ * orders, sets of many sizes in one call, with context items and constraints; over poisoned memory; the same
+ * bits from run to run. Needs a GPU, or the library that emulates one. usage: test_cuda_order [LIBRARY
+ * [small|emulated|races|bench]] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,6 +252,29 @@ static void compare(const char *where, const sample *k, onet_orderer *cpu, const
     free(score);
 }
 
+/* Constraints that the orders found do not keep. */
+static int broken(const onet_sets *sets, const answers *got) {
+    int count = 0;
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t first = sets->start[s], n = sets_size(sets, s), from, constraints;
+        constraints_of(sets, first, sets->start[s + 1], &from, &constraints);
+        for (int o = 0; o < got->a[s].found; o++) {
+            const int32_t *order = got->a[s].order + (size_t)o * n;
+            for (size_t k = from; k < from + constraints; k++) {
+                onet_constraint c = sets->constraints[k];
+                size_t place = 0, other = 0;
+                while (first + (size_t)order[place] != c.item) place++;
+                while (constraint_is_pair(c.kind) && first + (size_t)order[other] != c.other) other++;
+                count += c.kind == ONET_BEFORE  ? place > other
+                         : c.kind == ONET_NEXT  ? place + 1 != other
+                         : c.kind == ONET_PLACE ? place != c.other
+                                                : place + 1 != sets_placed(sets, s);
+            }
+        }
+    }
+    return count;
+}
+
 static void test_orders(const char *name, const sample *k, int beam, int top, const char *kernel_set) {
     onet_error err;
     char where[64];
@@ -269,13 +293,19 @@ static void test_orders(const char *name, const sample *k, int beam, int top, co
     if (!freezer_new(&z, &k->model, kernels_pick(NULL))) die("out of memory");
     must(gpu_open(&d, &z, gpu_of_rank(0), &err), &err);
     d->poison = true;
-    gpu_work work = {&z, &k->sets, poisoned.a, {0}, beam, top, NULL};
-    bool all;
-    must(gpu_run(d, &work, &all, &err), &err);
-    check(all, where, "sets that the GPU did not take", 0);
+    constraint_graph *graph = NULL;
+    if (k->sets.constraint_count) must(constraint_graphs_new(&graph, &k->sets, &err), &err);
+    must(gpu_run(
+             d,
+             &(gpu_work){
+                 .z = &z, .sets = &k->sets, .answers = poisoned.a, .graph = graph, .beams = beam, .top = top},
+             &err),
+         &err);
+    constraint_graphs_free(graph, k->sets.count);
     d->close(d);
     freezer_free(&z);
     check(answers_same(&k->sets, &got, &poisoned), where, "poisoned memory, other bits", 0);
+    check(!broken(&k->sets, &got), where, "constraints broken", broken(&k->sets, &got));
 
     double *a = need(calloc(k->sets.count, sizeof *a)), *b = need(calloc(k->sets.count, sizeof *b)), off = 0;
     must(onet_orderer_score(cpu, &k->sets, a, &err), &err);
@@ -305,36 +335,52 @@ static const int one_to_100[] = {1, 2, 3, 5, 10, 20, 50, 100, 0}, one_to_33[] = 
                  thirty_three[] = {33, 0}, ten[] = {10, 0}, twenty[] = {20, 0}, seventy[] = {70, 0},
                  five[] = {5, 0}, four[] = {4, 0}, large[] = {1000, 0};
 
-/* Sets with context items and with constraints among others: those that the GPU does not take are ordered
- * by the CPU, and every answer is at its index. */
-static void test_mixed(const char *where, const onet_settings *s, int beam, int top) {
+/* Sets with context items, with constraints of all kinds and with both, among others. Of the orders that the
+ * constraints leave, some sets have fewer than the beam has room for. */
+static void test_mixed(const char *where, const onet_settings *s, const int *sizes, int rounds, int beam,
+                       int top) {
     onet_error err;
     sample k;
-    sample_make(&k, s, one_to_10, 4, 12, 0);
-    uint8_t *context = need(calloc(k.sets.start[k.sets.count], 1));
-    onet_constraint *list = need(calloc(k.sets.count, sizeof *list));
-    size_t count = 0;
+    sample_make(&k, s, sizes, rounds, 12, 0);
+    size_t items = k.sets.start[k.sets.count], each = k.sets.count / (size_t)rounds, count = 0;
+    uint8_t *context = need(calloc(items, 1));
+    onet_constraint *list = need(calloc(2 * items, sizeof *list));
     for (size_t i = 0; i < k.sets.count; i++) {
-        size_t first = k.sets.start[i], n = sets_size(&k.sets, i);
-        int32_t *order = k.sets.order + first;
-        if (i % 3 == 1 && n > 1) context[first + (size_t)order[n - 1]] = 1;
-        if (i % 4 == 2 && n > 1)
-            list[count++] =
-                (onet_constraint){ONET_BEFORE, first + (size_t)order[0], first + (size_t)order[n / 2]};
+        size_t first = k.sets.start[i], n = sets_size(&k.sets, i), m = n, round = i / each,
+               kind = (i + round) % 6;
+        int32_t *order = k.sets.order + first; /* a permutation drawn by the seed */
+        if (round % 3 == 1) {                  /* a third of the items, the smallest index first */
+            m = n - n / 3;
+            for (size_t t = m; t < n; t++) context[first + (size_t)order[t]] = 1;
+            for (size_t t = m, item = 0; item < n; item++)
+                if (context[first + item]) order[t++] = (int32_t)item;
+        }
+        if (kind == 2 && m > 3) /* a prefix, backward, and two pairs after it */
+            for (size_t t = 0; t < 2; t++) {
+                list[count++] = (onet_constraint){ONET_PLACE, first + (size_t)order[m - 1 - t], t};
+                list[count++] =
+                    (onet_constraint){ONET_BEFORE, first + (size_t)order[t + 1], first + (size_t)order[t]};
+            }
+        else if (kind == 3 && m > 1) /* nearly all is said */
+            for (size_t t = 0; t + 1 < m; t++) {
+                if (t == 1) continue;
+                list[count++] =
+                    (onet_constraint){ONET_BEFORE, first + (size_t)order[t], first + (size_t)order[t + 1]};
+            }
+        else if (kind == 4)
+            list[count++] = (onet_constraint){ONET_LAST, first + (size_t)order[0], 0};
+        else if (kind == 5 && m > 3) { /* a chain, the end of another one last, and a pair into the first */
+            list[count++] = (onet_constraint){ONET_NEXT, first + (size_t)order[1], first + (size_t)order[0]};
+            list[count++] = (onet_constraint){ONET_NEXT, first + (size_t)order[2], first + (size_t)order[3]};
+            list[count++] = (onet_constraint){ONET_LAST, first + (size_t)order[3], 0};
+            if (m > 4)
+                list[count++] =
+                    (onet_constraint){ONET_BEFORE, first + (size_t)order[4], first + (size_t)order[0]};
+        }
     }
-    for (size_t i = 0; i < count; i++) /* of sets of two items, the second may be context */
-        if (context[list[i].other]) list[i] = (onet_constraint){ONET_LAST, list[i].item, 0};
     must(onet_sets_set_context(&k.sets, context, &err), &err);
     must(onet_sets_set_constraints(&k.sets, list, count, &err), &err);
-    onet_orderer *cpu = orderer(&k, false, "plain", beam, top), *gpu = orderer(&k, true, NULL, beam, top);
-    answers want = answers_new(&k.sets, top), got = answers_new(&k.sets, top);
-    must(onet_orderer_run(cpu, &k.sets, want.a, &err), &err);
-    must(onet_orderer_run(gpu, &k.sets, got.a, &err), &err);
-    compare(where, &k, cpu, &got, &want);
-    onet_orderer_free(cpu);
-    onet_orderer_free(gpu);
-    answers_free(&want);
-    answers_free(&got);
+    test_orders(where, &k, beam, top, "plain");
     free(context);
     free(list);
     free(k.sets.context);
@@ -357,7 +403,10 @@ static void test_all(void) {
     test("relative, n 1-33", &relative, one_to_33, 40, 5, 2, 0, "plain");
     test("tsp, n 1000", &tsp, large, 1, 1, 1, 0, "auto");
     test("tsp, n 1000", &tsp, large, 1, 3, 3, 0, "auto");
-    test_mixed("tsp, context and constraints", &tsp, 5, 2);
+    test_mixed("tsp, context and constraints", &tsp, one_to_100, 5, 1, 1);
+    test_mixed("tsp, context and constraints", &tsp, one_to_33, 15, 5, 5);
+    test_mixed("odd, context and constraints", &odd_mean, one_to_10, 15, 40, 9);
+    test_mixed("relative, context and constraints", &relative, one_to_33, 15, 5, 3);
 }
 
 /* With little device memory: ordering in parts of few sets, or an error. */
@@ -404,7 +453,8 @@ static void test_emulated(void) {
     test("no decoder, n 1-5", &bare, one_to_5, 2, 3, 2, 0, "plain");
     test("relative, n 1-10", &relative, one_to_10, 2, 3, 2, 0, "plain");
     test("relative, n 70", &relative, seventy, 1, 1, 1, 0, "plain");
-    test_mixed("odd, context and constraints", &odd, 3, 2);
+    test_mixed("odd, context and constraints", &odd, one_to_10, 6, 3, 2);
+    test_mixed("relative, context and constraints", &relative, one_to_5, 15, 20, 20);
     test_memory();
 }
 
@@ -412,6 +462,7 @@ static void test_emulated(void) {
 static void test_small(void) {
     test("tsp, n 4", &tsp, four, 1, 2, 2, 0, "plain");
     test("odd widths, n 4", &odd, four, 1, 2, 2, 0, "plain");
+    test_mixed("odd, context and constraints", &odd, five, 6, 3, 2);
 }
 
 /* For ThreadSanitizer, on an emulated GPU of one multiprocessor. */
@@ -423,6 +474,7 @@ static void test_races(void) {
     test("odd widths, n 70", &odd, seventy, 1, 1, 1, 0, "plain");
     test("relative, n 33", &relative, thirty_three, 2, 1, 1, 0, "plain");
     test("tiles, n 20", &tiled, twenty, 1, 1, 1, 0, "plain");
+    test_mixed("odd, context and constraints", &odd, five, 6, 3, 2);
 }
 
 /* ---- speed ---- */

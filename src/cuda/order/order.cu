@@ -21,15 +21,16 @@ static onet_status status_of(const orders *s, onet_error *err) {
 }
 
 static void place(orders *s, arena &a, const search_plan *p, size_t B) {
-    size_t R = B * p->n, out = B * p->found, blocks = p->blocks, steps = blocks * p->S * p->n * p->beams;
+    size_t R = B * p->n, out = B * p->found, blocks = p->blocks, steps = blocks * p->S * p->placed * p->beams;
     a.place(s->items, R * s->net.width);
-    a.place(s->given, R);
+    a.place(s->given, B * p->placed);
+    a.place(s->rules, B * p->rules);
     a.place(s->x, R * s->net.D);
     a.place(s->ac, R * 2 * s->net.H);
     a.place(s->q, R * s->net.Q);
     a.place(s->item_logit, R);
-    a.place(s->order, out * p->n);
-    a.place(s->step, out * p->n);
+    a.place(s->order, out * p->placed);
+    a.place(s->step, out * p->placed);
     a.place(s->logprob, out);
     a.place(s->planes, p->planes_shared ? 0 : blocks * (p->planes / sizeof(float)));
     a.place(s->few, p->few_shared ? 0 : blocks * p->few);
@@ -40,9 +41,10 @@ static void place(orders *s, arena &a, const search_plan *p, size_t B) {
 static void place_host(const orders *s, arena &a, orders::part *k, const search_plan *p, size_t B) {
     size_t R = B * p->n, out = B * p->found;
     a.place(k->items, R * s->net.width);
-    a.place(k->given, R);
-    a.place(k->order, out * p->n);
-    a.place(k->step, out * p->n);
+    a.place(k->given, B * p->placed);
+    a.place(k->rules, B * p->rules);
+    a.place(k->order, out * p->placed);
+    a.place(k->step, out * p->placed);
     a.place(k->logprob, out);
 }
 
@@ -92,31 +94,26 @@ static bool reserve(orders *s, search_plan *p, size_t *B) {
     return reserve_host(s, &s->parts[0], p, *B) && reserve_host(s, &s->parts[1], p, *B);
 }
 
+static void copy_to(orders *s, void *to, const void *from, size_t bytes) {
+    gpu_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->stream), "copying to the device");
+}
+static void copy_from(orders *s, void *to, const void *from, size_t bytes) {
+    gpu_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, s->stream), "copying from the device");
+}
+
 static void start_part(orders *s, orders::part *k, const search_plan *p, const order_batch *b) {
-    size_t R = (size_t)k->count * p->n, out = (size_t)k->count * p->found;
-    b->take(b->context, k->first, k->count, k->items, b->score ? k->given : nullptr);
+    size_t B = (size_t)k->count, places = B * p->found * p->placed;
+    b->take(b->context, k->first, k->count, k->items, b->score ? k->given : nullptr,
+            b->rules ? k->rules : nullptr);
     if (s->base.poison) gpu_ok(s, cudaMemsetAsync(s->memory, 0xff, s->memory_bytes, s->stream), "poison");
-    gpu_ok(s,
-           cudaMemcpyAsync(s->items, k->items, R * s->net.width * sizeof(float), cudaMemcpyHostToDevice,
-                           s->stream),
-           "copying to the device");
-    if (b->score)
-        gpu_ok(s,
-               cudaMemcpyAsync(s->given, k->given, R * sizeof *k->given, cudaMemcpyHostToDevice, s->stream),
-               "copying to the device");
+    copy_to(s, s->items, k->items, B * p->n * s->net.width * sizeof *k->items);
+    if (b->score) copy_to(s, s->given, k->given, B * p->placed * sizeof *k->given);
+    if (b->rules) copy_to(s, s->rules, k->rules, B * p->rules * sizeof *k->rules);
     order_encode(s, k->count, p->n);
     order_search(s, p, k->count, b->score);
-    gpu_ok(
-        s,
-        cudaMemcpyAsync(k->order, s->order, out * p->n * sizeof *k->order, cudaMemcpyDeviceToHost, s->stream),
-        "copying from the device");
-    gpu_ok(s,
-           cudaMemcpyAsync(k->step, s->step, out * p->n * sizeof *k->step, cudaMemcpyDeviceToHost, s->stream),
-           "copying from the device");
-    gpu_ok(
-        s,
-        cudaMemcpyAsync(k->logprob, s->logprob, out * sizeof *k->logprob, cudaMemcpyDeviceToHost, s->stream),
-        "copying from the device");
+    copy_from(s, k->order, s->order, places * sizeof *k->order);
+    copy_from(s, k->step, s->step, places * sizeof *k->step);
+    copy_from(s, k->logprob, s->logprob, B * p->found * sizeof *k->logprob);
     gpu_ok(s, cudaEventRecord(k->done, s->stream), "event");
 }
 
@@ -132,8 +129,9 @@ static onet_status run(order_device *d, const order_batch *b, onet_error *err) {
     const order_net *f = &s->net;
     gpu_ok(s, cudaSetDevice(s->device), "opening the device");
     search_plan p;
-    size_t row = ((size_t)f->width + f->D + 2 * f->H + f->Q + 2 + 2 * (size_t)b->found) * sizeof(float);
-    size_t B = std::max<size_t>(1, std::min(b->sets, PART_BYTES / row / b->n));
+    size_t row = (size_t)f->width + f->D + 2 * f->H + f->Q + 2 + 2 * (size_t)b->found;
+    size_t each = (row * b->n + b->rules) * sizeof(float);
+    size_t B = std::max<size_t>(1, std::min(b->sets, PART_BYTES / each));
     if (!order_search_plan(s, b, &p) || !reserve(s, &p, &B))
         return s->failed[0] ? status_of(s, err)
                             : fail(err, ONET_MEMORY,

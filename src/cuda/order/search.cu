@@ -1,5 +1,7 @@
 /* The search on a GPU: greedy, beam, or the score of a given order, all steps in one kernel. A block of
- * threads has S sets, each with its beams; beam b of set s is number s*beams + b.
+ * threads has S sets, each with its beams; beam b of set s is number s*beams + b. All sets have as many beams
+ * at a step as they would without constraints: where those allow fewer orders, the rest are copies of the
+ * best one with the log-probability -INFINITY, which never come before an allowed order.
  *
  * A column (what one step of one beam made of all blocks) never changes, so that beams need not be copied:
  * columns of the last three steps are in a ring, and each beam knows the numbers under which its last two
@@ -59,11 +61,14 @@ static size_t planes_size(int B, int n, int N, int C) {
 }
 
 struct search_args {
-    int sets, n, beams, found, S, N, C, Q, words;
+    int sets, n, beams, found, S, N, C, Q, words; /* n: items to place */
+    int rows;                                     /* of a set in q and item_logit: context items too */
+    int rules_each;                               /* numbers */
     bool score, poison;
     const float *q, *start_q, *item_logit;                /* [R, Q], [Q], [R] */
     const float *conv, *pool, *bias, *pool_sign, *head_v; /* as in order_net */
     const int32_t *given;                                 /* [sets, n] */
+    int32_t *rules;                                       /* [sets, rules_each]; NULL: no constraints */
     float *planes;
     unsigned char *few;
     size_t planes_each, few_each; /* numbers, bytes */
@@ -153,11 +158,11 @@ struct stage {
     /* What y'_t-l gives by the weights of block m, from channel c on. */
     __device__ float4 y_term(int b, int m, int l, int c) const {
         const float *q =
-            t == l ? p->start_q : p->q + ((size_t)(first + b / p->beams) * p->n + last(b, l)) * p->Q;
+            t == l ? p->start_q : p->q + ((size_t)(first + b / p->beams) * p->rows + last(b, l)) * p->Q;
         return load4(q + (m * 6 + 3 + l) * p->C + c);
     }
     __device__ float4 x_term(int b, int i, int m, int l, int c) const {
-        return load4(p->q + ((size_t)(first + b / p->beams) * p->n + i) * p->Q + (m * 6 + l) * p->C + c);
+        return load4(p->q + ((size_t)(first + b / p->beams) * p->rows + i) * p->Q + (m * 6 + l) * p->C + c);
     }
 
     /* Before the first block: `same` and `seen` of all blocks but for this step's pools, which are emptied.
@@ -308,7 +313,8 @@ struct stage {
             sum += __shfl_xor_sync(~0u, sum, 1);
             sum += __shfl_xor_sync(~0u, sum, 2);
             if (row < rows && quarter == 0)
-                f.logit[(size_t)b * n + i] = p->item_logit[(size_t)(first + b / p->beams) * n + i] + sum;
+                f.logit[(size_t)b * n + i] =
+                    p->item_logit[(size_t)(first + b / p->beams) * p->rows + i] + sum;
         }
     }
 
@@ -317,13 +323,25 @@ struct stage {
                ((double)f.logit[(size_t)b * p->n + i] - f.shift[b]);
     }
 
+    /* Do the constraints allow item i, which is not placed yet, to be the next of beam b? */
+    __device__ bool allowed(int b, int i) const {
+        if (!p->rules) return true;
+        order_rules r = order_rules_at(p->rules + (size_t)(first + b / p->beams) * p->rules_each, p->n);
+        if (r.fixed[t] >= 0) return i == r.fixed[t];
+        if (t && r.next[last(b, 0)] >= 0) return i == r.next[last(b, 0)];
+        if (i == r.last[0] && t != p->n - r.last[1]) return false;
+        for (int k = r.before_start[i]; k < r.before_start[i + 1]; k++)
+            if (!is_placed(b, r.before[k])) return false;
+        return true;
+    }
+
     /* The best candidate of beam b that comes after (key, item). By all lanes of a warp. */
     __device__ void next_best(int b, unsigned long long key, int item, unsigned long long &best,
                               int &best_item) const {
         best = 0;
         best_item = 0x7fffffff;
         for (int i = threadIdx.x % 32; i < p->n; i += 32) {
-            if (is_placed(b, i)) continue;
+            if (is_placed(b, i) || !allowed(b, i)) continue;
             unsigned long long k = key_of(value(b, i));
             if (k > key || (k == key && i <= item)) continue;
             if (k > best) {
@@ -365,10 +383,11 @@ struct stage {
     __device__ void choose(int keep) const {
         int lane = threadIdx.x % 32, all = p->S * p->beams, now = t & 1, next = now ^ 1, words = p->words;
         for (int s = threadIdx.x / 32; s < sets; s += blockDim.x / 32) {
-            int base = s * p->beams;
+            int base = s * p->beams, best_from = 0, best_item = 0;
             for (int c = 0; c < keep; c++) {
                 unsigned long long key = 0;
                 int from = 0x7fffffff, item;
+                bool none = false; /* no candidate is left */
                 if (p->score) {
                     from = base;
                     item = p->given[(size_t)(first + s) * p->n + t];
@@ -380,7 +399,16 @@ struct stage {
                             from = b;
                         }
                     warp_best(key, from);
-                    item = f.best_item[from];
+                    none = key == 0 && c > 0;
+                    if (none) {
+                        key = key_of(-INFINITY);
+                        from = best_from;
+                    }
+                    item = none ? best_item : f.best_item[from];
+                    if (c == 0) {
+                        best_from = from;
+                        best_item = item;
+                    }
                 }
                 int to = base + c;
                 for (int w = lane; w < words; w += 32)
@@ -398,6 +426,7 @@ struct stage {
                     p->trace[at] = make_int2(item, from - base);
                     p->trace_p[at] = (float)exp((double)f.logit[(size_t)from * p->n + item] - f.shift[from]);
                 }
+                if (none) continue;
                 if (c + 1 == keep) break;
                 unsigned long long left;
                 int left_item;
@@ -502,12 +531,15 @@ bool order_search_plan(orders *s, const order_batch *b, search_plan *p) {
     int N = s->net.N, C = s->net.C, group = LANE_ROWS * C / 4;
     *p = {};
     p->n = b->n;
+    p->placed = b->placed;
+    p->rules = b->rules;
     p->beams = b->beams;
     p->found = b->found;
-    if ((double)b->beams * b->n > 1e9 || (double)b->beams * N * C > 1e9) return false;
-    auto planes = [&](int S) { return planes_size(S * b->beams, b->n, N, C) * sizeof(float); };
-    auto small = [&](int S) { return few_at(nullptr, S * b->beams, b->n, N, C).bytes; };
-    int each = b->beams * b->n;
+    int n = b->placed;
+    if ((double)b->beams * n > 1e9 || (double)b->beams * N * C > 1e9) return false;
+    auto planes = [&](int S) { return planes_size(S * b->beams, n, N, C) * sizeof(float); };
+    auto small = [&](int S) { return few_at(nullptr, S * b->beams, n, N, C).bytes; };
+    int each = b->beams * n;
     p->S = 1;
     p->few_shared = small(1) <= s->shared;
     p->planes_shared = planes(1) + small(1) <= s->shared;
@@ -536,14 +568,16 @@ void order_search(orders *s, const search_plan *p, int B, bool score) {
     const order_net *f = &s->net;
     search_args a = {};
     a.sets = B;
-    a.n = p->n;
+    a.n = p->placed;
+    a.rows = p->n;
+    a.rules_each = p->rules;
     a.beams = p->beams;
     a.found = p->found;
     a.S = p->S;
     a.N = f->N;
     a.C = f->C;
     a.Q = f->Q;
-    a.words = up(p->n, 32);
+    a.words = up(p->placed, 32);
     a.score = score;
     a.poison = s->base.poison;
     a.q = s->q;
@@ -555,6 +589,7 @@ void order_search(orders *s, const search_plan *p, int B, bool score) {
     a.pool_sign = s->numbers + f->sign;
     a.head_v = s->numbers + f->head_v;
     a.given = s->given;
+    a.rules = p->rules ? s->rules : nullptr;
     a.planes = p->planes_shared ? nullptr : s->planes;
     a.few = p->few_shared ? nullptr : s->few;
     a.planes_each = p->planes / sizeof(float);
