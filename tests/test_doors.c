@@ -282,6 +282,10 @@ static void models(void **state) {
     bad(onet_model_from_bytes(&loaded, bytes, size - 1, &err));
     onet_bytes_free(bytes);
     onet_bytes_free(NULL);
+    usage(onet_model_merge(NULL, (const onet_model *const[]){model}, 1, &err));
+    usage(onet_model_merge(&loaded, NULL, 1, &err));
+    usage(onet_model_merge(&loaded, (const onet_model *const[]){NULL}, 1, &err));
+    assert_null(loaded);
     usage(onet_sets_check(NULL, &err));
     onet_model_free(NULL);
     usage(onet_order(NULL, items, N, order, NULL, &err));

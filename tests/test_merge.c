@@ -1,0 +1,169 @@
+/* Models merged into one: its probabilities are those of the mean of their logits, for nets of other widths,
+ * both pools, relative features, statistics by size; models that do not go together are refused by what
+ * differs. */
+#include <math.h>
+
+#include "model/model.h"
+#include "random_model.h"
+
+/* Of every item at each step of the set's own order: [n, n]. */
+static double *choices(const onet_model *m, const onet_sets *set) {
+    onet_orderer *r;
+    onet_error err;
+    size_t n = sets_size(set, 0);
+    double *p = need(calloc(n * n, sizeof *p));
+    assert_int_equal(onet_orderer_new(&r, m,
+                                      &(onet_order_options){.size = sizeof(onet_order_options), .threads = 1},
+                                      &err),
+                     ONET_OK);
+    assert_int_equal(onet_orderer_choices(r, set, p, &err), ONET_OK);
+    onet_orderer_free(r);
+    return p;
+}
+
+static void size_statistics(onet_model *m, uint64_t seed) {
+    m->sized = true;
+    m->inverse_size = 0.1f;
+    m->smallest_size = 3;
+    for (size_t i = 0; i < m->sh.total - m->sh.trained; i++)
+        m->slope[i] = (float)(generated_uniform(seed, 5, i) - 0.5);
+}
+
+/* Merges `count` nets like `s`, each wider than the one before, and compares it with the mean of their
+ * logits, which the log-probabilities are up to a constant. */
+static void compare(onet_settings s, size_t count, bool sized) {
+    enum { N = 8, MOST = 3 };
+    onet_model *one[MOST], *all;
+    onet_error err;
+    for (size_t k = 0; k < count; k++) {
+        one[k] = model_of(&s, 11 + k);
+        for (int c = 0; c < s.width; c++) one[k]->mean[c] = 0.1f * (float)c;
+        if (sized) size_statistics(one[k], k);
+        s.hidden += 3;
+        s.encoder_out += 2;
+        s.decoder_out += 1;
+    }
+    assert_int_equal(onet_model_merge(&all, (const onet_model *const *)one, count, &err), ONET_OK);
+    for (int n = 1; n <= N; n++) {
+        onet_sets *set = random_sets(s.width, 1, n, n, (uint64_t)n);
+        double *got = choices(all, set), *of[MOST];
+        for (size_t k = 0; k < count; k++) of[k] = choices(one[k], set);
+        for (int t = 0; t < n; t++) {
+            double want[N], sum = 0;
+            for (int i = 0; i < n; i++) {
+                want[i] = of[0][t * n + i] > 0; /* not placed before */
+                for (size_t k = 0; k < count && want[i] > 0; k++)
+                    want[i] *= pow(of[k][t * n + i], 1.0 / (double)count);
+                sum += want[i];
+            }
+            for (int i = 0; i < n; i++) assert_true(fabs(got[t * n + i] - want[i] / sum) < 2e-5);
+        }
+        for (size_t k = 0; k < count; k++) free(of[k]);
+        free(got);
+        onet_sets_free(set);
+    }
+    for (size_t k = 0; k < count; k++) onet_model_free(one[k]);
+    onet_model_free(all);
+}
+
+static void mean_of_the_logits(void **state) {
+    (void)state;
+    for (int k = 0; k < NETS; k++) {
+        compare(nets[k], 1, false);
+        compare(nets[k], 3, k % 2);
+    }
+    compare((onet_settings){2, 2, 8, 4, ONET_POOL_MAX, 0, 4, 0, {0}}, 2, true); /* no decoder blocks */
+}
+
+static void one_model_file(void **state) {
+    (void)state;
+    onet_model *m = model_of(&nets[1], 1), *other = model_of(&nets[1], 2), *all, *again;
+    onet_error err;
+    void *bytes;
+    size_t size;
+    char sum[65], same[65];
+    assert_int_equal(model_record_set(m, "data.sha256", "d", &err), ONET_OK);
+    assert_int_equal(model_record_set(other, "data.sha256", "d", &err), ONET_OK);
+    assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){m, other}, 2, &err), ONET_OK);
+    assert_int_equal(onet_model_to_bytes(all, &bytes, &size, &err), ONET_OK);
+    assert_int_equal(onet_model_from_bytes(&again, bytes, size, &err), ONET_OK);
+    model_checksum(all, sum);
+    model_checksum(again, same);
+    assert_string_equal(sum, same);
+    model_checksum(other, sum);
+    assert_string_equal(onet_model_record(again, "merged.2.sha256"), sum);
+    assert_string_equal(onet_model_record(again, "data.sha256"), "d");
+    onet_bytes_free(bytes);
+    onet_model_free(again);
+    onet_model_free(all);
+    /* Of other data: the record names none. */
+    assert_int_equal(model_record_set(other, "data.sha256", "e", &err), ONET_OK);
+    assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){m, other}, 2, &err), ONET_OK);
+    assert_null(onet_model_record(all, "data.sha256"));
+    onet_model_free(all);
+    onet_model_free(other);
+    onet_model_free(m);
+}
+
+static void refuse(const onet_model *a, const onet_model *b, onet_status want, const char *sentence) {
+    onet_model *all;
+    onet_error err;
+    assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){a, b}, 2, &err), want);
+    assert_null(all);
+    assert_non_null(strstr(err.text, sentence));
+}
+
+static void refused_by_what_differs(void **state) {
+    (void)state;
+    onet_settings s = {3, 2, 8, 4, ONET_POOL_MAX, 2, 4, 0, {0}};
+    onet_model *m = model_of(&s, 1), *other, *all;
+    onet_error err;
+    onet_settings changed[] = {s, s, s, s, s};
+    const char *const sentence[] = {
+        "model 1 has 3 features per item and model 2 has 2", "has 2 encoder blocks and model 2 has 1",
+        "has 2 decoder blocks and model 2 has 3", "differ in their pool", "relative to the set"};
+    changed[0].width = 2;
+    changed[1].encoder_blocks = 1;
+    changed[2].decoder_blocks = 3;
+    changed[3].pool = ONET_POOL_MEAN;
+    changed[4].relative = 1;
+    for (size_t k = 0; k < sizeof changed / sizeof *changed; k++) {
+        other = model_of(&changed[k], 1);
+        refuse(m, other, ONET_BAD, sentence[k]);
+        onet_model_free(other);
+    }
+    other = model_of(&s, 2);
+    other->scale[1] = 2;
+    refuse(m, other, ONET_BAD, "see their items differently");
+    other->scale[1] = 1;
+    other->sized = true;
+    refuse(m, other, ONET_BAD, "norm statistics");
+    other->sized = false;
+    refuse(m, NULL, ONET_USAGE, "model");
+    assert_int_equal(onet_columns_new(&m->columns, 3, (const char *const[]){"a", "b", "c"}, NULL, NULL, &err),
+                     ONET_OK);
+    assert_int_equal(
+        onet_columns_new(&other->columns, 3, (const char *const[]){"a", "x", "c"}, NULL, NULL, &err),
+        ONET_OK);
+    refuse(m, other, ONET_BAD, "feature 2 of model 1 has another name in model 2");
+    assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){m}, 0, &err), ONET_USAGE);
+    onet_model_free(other);
+    onet_model_free(m);
+    s.encoder_blocks = 0;
+    m = model_of(&s, 1);
+    refuse(m, m, ONET_BAD, "without encoder blocks");
+    onet_model_free(m);
+    s = (onet_settings){1, 1, 8000, 4, ONET_POOL_MAX, 1, 4, 0, {0}};
+    m = model_of(&s, 1);
+    refuse(m, m, ONET_USAGE, "hidden width is 16000");
+    onet_model_free(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mean_of_the_logits),
+        cmocka_unit_test(one_model_file),
+        cmocka_unit_test(refused_by_what_differs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
