@@ -241,9 +241,9 @@ ONET_API onet_status onet_model_to_bytes(const onet_model *model, void **bytes, 
 ONET_API void onet_bytes_free(void *bytes);
 ONET_API onet_status onet_model_from_bytes(onet_model **model, const void *bytes, size_t size,
                                            onet_error *err);
-/* A model whose logits are the mean of the logits of models [count], 1 to 64 of them, which stay the caller's.
- * They must have the same number of blocks, the same pool, features and statistics by size: ONET_BAD says what
- * differs. */
+/* A model whose logits are the mean of the logits of models [count], 1 to 64 of them, which stay the
+ * caller's. They must have the same number of blocks, the same pool, features and statistics by size:
+ * ONET_BAD says what differs. */
 ONET_API onet_status onet_model_merge(onet_model **merged, const onet_model *const *models, size_t count,
                                       onet_error *err);
 
