@@ -31,6 +31,7 @@ static prepare_options of_files(void) {
     prepare_defaults(&o);
     o.text = file_with(raw);
     o.vectors = file_with(vectors);
+    o.keep_words = true;
     return o;
 }
 
@@ -174,6 +175,117 @@ static void uses_a_vocabulary(void **state) {
     prepare_free(&again);
 }
 
+static const char story[] =
+    "^ Herons stand in shallow water .\nthey wait for fish to come near .\n\nno .\n^ the end is near .\n";
+
+/* Each window as text, in its right order. */
+static void window_text(char text[64], const prepared *made, size_t s) {
+    const onet_sets *sets = made->sets;
+    text[0] = '\0';
+    for (size_t t = sets->start[s]; t < sets->start[s + 1]; t++) {
+        int32_t row = sets->word[sets->start[s] + (size_t)sets->order[t]];
+        size_t length;
+        const char *word = onet_words_text(sets->words, row, &length);
+        if (*text) strcat(text, " ");
+        strncat(text, word, length);
+    }
+}
+
+static void cuts_windows(void **state) {
+    (void)state;
+    prepare_options o;
+    prepare_defaults(&o);
+    o.text = file_with(story);
+    o.vectors = file_with("herons 1\nstand 2\nin 3\nshallow 4\nwater 5\n. 6\nthey 7\nwait 8\nfor 9\nfish 10\n"
+                          "to 11\ncome 12\nnear 13\nthe 14\nend 15\nis 16\n");
+    prepared made;
+    char text[64];
+    assert_int_equal(windows_parse(&o.windows, "paragraph", "3", NULL), ONET_OK);
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    assert_int_equal(made.sets->count, 2);
+    window_text(text, &made, 0);
+    assert_string_equal(text, "herons stand in");
+    window_text(text, &made, 1);
+    assert_string_equal(text, "the end is");
+    assert_int_equal(made.report.kept, 3);
+    assert_int_equal(made.report.blank, 1);
+    assert_int_equal(made.report.shorter, 1);
+    assert_null(made.word); /* held once, as rows of the vocabulary */
+    prepare_free(&made);
+
+    assert_int_equal(windows_parse(&o.windows, "sentence:2,whole", "3,6", NULL), ONET_OK);
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    assert_int_equal(made.report.sorts[WINDOW_SENTENCE],
+                     2);                                  /* of one sentence, the others open a paragraph */
+    assert_int_equal(made.report.sorts[WINDOW_WHOLE], 1); /* the others have 8 words, and 5 */
+    window_text(text, &made, 0);
+    assert_string_equal(text, "herons stand in shallow water .");
+    for (size_t s = 1; s < 3; s++) {
+        window_text(text, &made, s);
+        assert_int_equal(strncmp("they wait for fish to come near .", text, strlen(text)), 0);
+    }
+    prepare_free(&made);
+
+    assert_int_equal(windows_parse(&o.windows, "anywhere:40", "3-5", NULL), ONET_OK);
+    prepared again;
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    assert_int_equal(prepare_words(&again, &o, NULL), ONET_OK);
+    assert_int_equal(made.sets->count, 120);
+    assert_int_equal(again.sets->count, 120);
+    assert_memory_equal(made.sets->start, again.sets->start, 121 * sizeof *made.sets->start);
+    assert_memory_equal(made.sets->word, again.sets->word, made.report.words * sizeof(int32_t));
+    assert_memory_equal(made.sets->order, again.sets->order, made.report.words * sizeof(int32_t));
+    int lengths[6] = {0}, at_end = 0;
+    for (size_t s = 0; s < 120; s++) {
+        window_text(text, &made, s);
+        assert_non_null(strstr(
+            "herons stand in shallow water . they wait for fish to come near . the end is near .", text));
+        lengths[onet_sets_size(made.sets, s)]++;
+        at_end += text[strlen(text) - 1] == '.';
+    }
+    assert_true(lengths[3] > 15 && lengths[4] > 15 && lengths[5] > 15);
+    assert_true(at_end > 5 && at_end < 90);
+    o.seed = 2;
+    prepare_free(&again);
+    assert_int_equal(prepare_words(&again, &o, NULL), ONET_OK);
+    assert_true(again.report.words != made.report.words ||
+                memcmp(made.sets->word, again.sets->word, made.report.words * sizeof(int32_t)));
+    prepare_free(&made);
+    prepare_free(&again);
+}
+
+/* A fraction is a probability, and a weight that of each length of its range. */
+static void draws_by_weight(void **state) {
+    (void)state;
+    windows w;
+    window list[WINDOWS_OF_SENTENCE];
+    rng r;
+    rng_seed(&r, 1, 0);
+    assert_int_equal(windows_parse(&w, "sentence:0.25,anywhere:1.5", "2-3:4,10", NULL), ONET_OK);
+    int sorts[WINDOW_SORTS] = {0}, lengths[11] = {0};
+    for (int k = 0; k < 4000; k++)
+        for (int i = windows_draw(&w, &r, 12, false, list) - 1; i >= 0; i--) {
+            sorts[list[i].sort]++;
+            lengths[list[i].count]++;
+            assert_true(list[i].from >= 0 && list[i].from + list[i].count <= 12);
+        }
+    assert_in_range(sorts[WINDOW_SENTENCE], 900, 1100);
+    assert_in_range(sorts[WINDOW_ANYWHERE], 5880, 6120);
+    assert_in_range(lengths[2], 2900, 3320); /* 4 of 9 in 7,000 */
+    assert_in_range(lengths[3], 2900, 3320);
+    assert_in_range(lengths[10], 660, 900);
+    for (int k = 0; k < 100; k++) /* a sentence of five words has no window of ten */
+        for (int i = windows_draw(&w, &r, 5, false, list) - 1; i >= 0; i--) assert_true(list[i].count <= 3);
+    assert_int_equal(windows_draw(&w, &r, 1, false, list), 0);
+    onet_error err;
+    assert_int_equal(windows_parse(&w, "sentence:101", "5", &err), ONET_USAGE);
+    assert_int_equal(windows_parse(&w, "sentence,", "5", &err), ONET_USAGE);
+    assert_int_equal(windows_parse(&w, "sentence", "1-5", &err), ONET_USAGE);
+    assert_int_equal(windows_parse(&w, "sentence", "5-4", &err), ONET_USAGE);
+    assert_int_equal(windows_parse(&w, "sentence", "5:0", &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "all its weights are 0"));
+}
+
 static void refuses(void **state) {
     (void)state;
     prepare_options o;
@@ -217,7 +329,8 @@ int main(void) {
         cmocka_unit_test(keeps_lines),           cmocka_unit_test(makes_kinds),
         cmocka_unit_test(makes_one_row),         cmocka_unit_test(limits_rows),
         cmocka_unit_test(uses_a_vocabulary),     cmocka_unit_test(refuses),
-        cmocka_unit_test(builds_wikitext_valid),
+        cmocka_unit_test(builds_wikitext_valid), cmocka_unit_test(cuts_windows),
+        cmocka_unit_test(draws_by_weight),
     };
     return cmocka_run_group_tests_name("words: prepare", tests, NULL, NULL);
 }

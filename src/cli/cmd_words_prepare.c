@@ -9,7 +9,7 @@
 
 typedef struct prepare_values {
     prepare_options o;
-    const char *vocabulary, *out;
+    const char *vocabulary, *out, *windows, *length;
     int quiet;
 } prepare_values;
 
@@ -22,10 +22,17 @@ static double percent(size_t part, size_t whole) {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void print_report(const prepare_report *r, double seconds) {
+static void print_report(const prepare_report *r, bool cut, double seconds) {
     fprintf(stderr, "lines     %zu read, %zu kept; dropped: %zu blank, %zu headers, %zu too short\n", r->read,
             r->kept, r->blank, r->headers, r->shorter);
-    fprintf(stderr, "words     %zu in the kept lines, %zu distinct\n", r->words, r->distinct);
+    if (cut)
+        fprintf(stderr,
+                "windows   %zu: %zu at the beginning of a paragraph, %zu of another sentence, %zu anywhere, "
+                "%zu whole sentences\n",
+                r->sets, r->sorts[WINDOW_PARAGRAPH], r->sorts[WINDOW_SENTENCE], r->sorts[WINDOW_ANYWHERE],
+                r->sorts[WINDOW_WHOLE]);
+    fprintf(stderr, "words     %zu in the %s, %zu distinct\n", r->words, cut ? "windows" : "kept lines",
+            r->distinct);
     if (r->vectors)
         fprintf(stderr, "vectors   %zu words, %zu numbers each; %zu repeated words passed over\n", r->vectors,
                 r->vectors_width, r->vectors_repeated);
@@ -35,8 +42,8 @@ static void print_report(const prepare_report *r, double seconds) {
                 "tokens    %.3f%% with a vector; %zu with a row of their own, %zu @-@ @,@ @.@, %zu <unk>, "
                 "%zu by their kind\n",
                 percent(r->with_vector, r->words), r->own_row, r->special, r->unk, r->kind);
-        fprintf(stderr, "unknown   words in %zu lines, %.2f%%\n", r->lines_unknown,
-                percent(r->lines_unknown, r->kept));
+        fprintf(stderr, "unknown   words in %zu %s, %.2f%%\n", r->sets_unknown, cut ? "windows" : "lines",
+                percent(r->sets_unknown, r->sets));
     }
     fprintf(stderr, "time      %.1f s\n", seconds);
 }
@@ -56,6 +63,12 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
             v->out);
     if (v->o.vectors && v->vocabulary)
         return fail(err, ONET_USAGE, "--vectors and --vocabulary cannot both be given");
+    if (v->length && !v->windows)
+        return fail(err, ONET_USAGE, "--length is for --windows; --first K takes K words of each line");
+    if (v->windows) {
+        onet_status wrong = windows_parse(&v->o.windows, v->windows, v->length ? v->length : "5", err);
+        if (wrong) return wrong;
+    }
     progress p;
     progress_start(&p, true);
     onet_sets *before = NULL;
@@ -70,7 +83,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     }
     if (!status) status = prepare_words(&made, &v->o, err);
     if (!status && v->out) status = onet_sets_write(made.sets, v->out, ONET_FORMAT_SAFETENSORS, err);
-    if (!status && !v->quiet) print_report(&made.report, progress_seconds(&p));
+    if (!status && !v->quiet) print_report(&made.report, v->windows, progress_seconds(&p));
     prepare_free(&made);
     onet_sets_free(before);
     return status;
@@ -99,7 +112,22 @@ static const option options[] = {
      .field = offsetof(prepare_values, o.first),
      .low = 1,
      .high = 1000,
-     .help = "Words taken from each line; lines with fewer are dropped."},
+     .help = "Words taken from each line; lines with fewer are dropped. Not used with --windows."},
+    {.name = "windows",
+     .kind = OPTION_STRING,
+     .argument = "LIST",
+     .field = offsetof(prepare_values, windows),
+     .help = "The lines are sentences, and sets are windows of them: how many per sentence, as in "
+             "paragraph:1,sentence:1,anywhere:0.5,whole:1. paragraph: at the beginning of a sentence that "
+             "opens a paragraph, marked by a ^ and a blank; sentence: of any other one; anywhere: of all; "
+             "whole: the sentence itself. A fraction is a probability."},
+    {.name = "length",
+     .kind = OPTION_STRING,
+     .argument = "LIST",
+     .field = offsetof(prepare_values, length),
+     .help = "Words of a window, drawn for each: a number, a range as in 2-20, or several with weights, as "
+             "in 3-8:3,9-20:1, where each length from 3 to 8 is three times as frequent as one from 9 to "
+             "20. Shorter sentences give the shorter ones of these lengths. (default: 5)"},
     {.name = "out",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -109,7 +137,7 @@ static const option options[] = {
      .kind = OPTION_STRING,
      .argument = "FILE",
      .field = offsetof(prepare_values, o.lines),
-     .help = "Where the kept lines are written as text."},
+     .help = "Where the kept lines, or the windows, are written as text."},
     {.name = "unknown",
      .kind = OPTION_CHOICE,
      .argument = "HOW",
@@ -142,7 +170,7 @@ static const option options[] = {
      .kind = OPTION_U64,
      .argument = "N",
      .field = offsetof(prepare_values, o.seed),
-     .help = "Seed of the order in which the items of a set are written."},
+     .help = "Seed of the windows, and of the order in which the items of a set are written."},
     OPTION_QUIET(offsetof(prepare_values, quiet)),
     {0},
 };
@@ -150,15 +178,20 @@ static const option options[] = {
 const command cmd_words_prepare = {
     .name = "words prepare",
     .summary = "Make sets of words from text and word vectors",
-    .about = "Takes the first K words of each line, lower-cased, as a set and their order in the text as its "
-             "right order. Blank lines, headers (\" = Title = \") and lines with fewer words are dropped.\n\n"
-             "The vocabulary goes into the data, and from there into a model: the words of the text that "
-             "have a vector, then further words of the file of vectors. See --unknown for the others.",
+    .about =
+        "Takes the first K words of each line, lower-cased, as a set and their order in the text as its "
+        "right order. Blank lines, headers (\" = Title = \") and lines with fewer words are dropped. With "
+        "--windows, takes such sets from sentences: at their beginning or anywhere, of one length or "
+        "several.\n\n"
+        "The vocabulary goes into the data, and from there into a model: the words of the text that "
+        "have a vector, then further words of the file of vectors. See --unknown for the others.",
     .examples = "ordernet words prepare --text wiki.train.tokens --vectors glove.6B.50d.txt --first 5 --out "
                 "train.safetensors\n"
                 "ordernet words prepare --text wiki.valid.tokens --vocabulary train.safetensors --first 5 "
                 "--out valid.safetensors\n"
-                "ordernet words prepare --text wiki.valid.tokens --first 5 --lines valid.txt",
+                "ordernet words prepare --text wiki.valid.tokens --first 5 --lines valid.txt\n"
+                "ordernet words prepare --text sentences.txt.xz --vectors glove.6B.50d.txt --windows "
+                "paragraph,sentence,anywhere:2 --length 2-20 --out windows.safetensors",
     .options = options,
     .size = sizeof(prepare_values),
     .defaults = defaults,

@@ -44,6 +44,7 @@ onet_status words_test_open(words_test *t, const char *text, int first, const on
     o.first = first;
     o.words = words;
     o.unk_share = 0;
+    o.keep_words = true;
     onet_status status = prepare_words(&t->made, &o, err);
     if (!status) status = make_same(t, err);
     if (status) return status;

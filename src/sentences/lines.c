@@ -7,11 +7,11 @@
 #include "base/fold.h"
 #include "base/memory.h"
 
-onet_status lines_open(lines *l, const char *path, int first, onet_error *err) {
-    *l = (lines){.first = first};
-    if (first < 1 || first > LINES_MOST_WORDS)
-        return fail(err, ONET_USAGE, "a line gives 1 to %d words, not %d", LINES_MOST_WORDS, first);
-    l->at = array_new((size_t)first + 1, sizeof *l->at);
+onet_status lines_open(lines *l, const char *path, int least, int most, onet_error *err) {
+    *l = (lines){.least = least, .most = most};
+    if (least < 1 || least > most || most > LINES_MOST_WORDS)
+        return fail(err, ONET_USAGE, "a line gives 1 to %d words, not %d", LINES_MOST_WORDS, most);
+    l->at = array_new((size_t)most + 1, sizeof *l->at);
     if (!l->at) return fail_memory(err, "a line of text");
     return input_open(&l->in, path, err);
 }
@@ -47,16 +47,17 @@ static onet_status take_words(lines *l, const char *p, const char *end, bool *ke
         return ONET_OK;
     }
     l->at[0] = 0;
-    for (int k = 0; k < l->first; k++) {
+    for (l->words = 0; l->words < l->most; l->words++) {
         while (p < end && is_blank(*p)) p++;
-        if (p == end) {
-            l->shorter++;
-            return ONET_OK;
-        }
+        if (p == end) break;
         const char *word = p;
         while (p < end && !is_blank(*p)) p++;
-        onet_status status = add_word(l, k, word, (size_t)(p - word), err);
+        onet_status status = add_word(l, l->words, word, (size_t)(p - word), err);
         if (status) return status;
+    }
+    if (l->words < l->least) {
+        l->shorter++;
+        return ONET_OK;
     }
     l->kept++;
     *kept = true;

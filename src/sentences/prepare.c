@@ -1,4 +1,4 @@
-/* Makes sets of words and their vocabulary from lines of text. */
+/* Makes sets of words and their vocabulary from lines of text or windows of sentences. */
 #include "sentences/prepare.h"
 
 #include <stdlib.h>
@@ -10,12 +10,15 @@
 #include "base/rng.h"
 #include "sentences/lines.h"
 
-/* The text, whole: its distinct words, how often each was seen, and each kept line as `first` of them. */
+/* The sets as numbers of words: the text's distinct words, how often each was seen, and the words of each set
+ * in their right order. The text itself is never held. */
 typedef struct text {
     names distinct;
     uint64_t *times; /* [distinct] */
     size_t room_times;
-    int32_t *word; /* [kept, first] */
+    size_t *start; /* [sets + 1]: set s is word[start[s]] .. word[start[s + 1] - 1] */
+    size_t sets, room_start;
+    int32_t *word;
     size_t words, room_word;
 } text;
 
@@ -36,18 +39,58 @@ static onet_status add_word(text *t, const char *word, size_t length, onet_error
     return ONET_OK;
 }
 
+/* Words from .. from + count - 1 of the line. */
+static onet_status add_set(text *t, lines *l, int from, int count, output *out, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int k = from; k < from + count && !status; k++)
+        status = add_word(t, l->text + l->at[k], l->at[k + 1] - l->at[k] - 1, err);
+    if (!status && !array_reserve(&t->start, &t->room_start, t->sets + 2, sizeof *t->start))
+        status = fail_memory(err, "the words of the text");
+    if (status) return status;
+    t->start[0] = 0;
+    t->start[++t->sets] = t->words;
+    if (!out) return ONET_OK;
+    char *end = l->text + l->at[from + count] - 1;
+    *end = '\n';
+    status = output_write(out, l->text + l->at[from], l->at[from + count] - l->at[from], err);
+    *end = ' ';
+    return status;
+}
+
+/* Apart from the draws that shuffle the sets, which have the same streams. */
+static const uint64_t WINDOWS_SEED = 0x77696E646F7773;
+
+static onet_status add_windows(text *t, lines *l, const prepare_options *options, prepare_report *report,
+                               output *out, onet_error *err) {
+    window list[WINDOWS_OF_SENTENCE];
+    bool opens = l->at[1] == 2 && l->text[0] == '^';
+    int words = l->words - opens;
+    if (words < options->windows.shortest) {
+        l->kept--;
+        l->shorter++;
+        return ONET_OK;
+    }
+    rng r;
+    rng_seed(&r, options->seed ^ WINDOWS_SEED, (uint64_t)l->number);
+    int count = windows_draw(&options->windows, &r, words, opens, list);
+    onet_status status = ONET_OK;
+    for (int i = 0; i < count && !status; i++) {
+        status = add_set(t, l, list[i].from + opens, list[i].count, out, err);
+        report->sorts[list[i].sort]++;
+    }
+    return status;
+}
+
 static onet_status read_text(text *t, const prepare_options *options, prepare_report *report, output *out,
                              onet_error *err) {
     lines l;
-    onet_status status = lines_open(&l, options->text, options->first, err);
+    bool cut = options->windows.longest > 0;
+    onet_status status = cut ? lines_open(&l, options->text, 1, LINES_MOST_WORDS, err)
+                             : lines_open(&l, options->text, options->first, options->first, err);
     bool more = true;
-    while (!status && !(status = lines_next(&l, &more, err)) && more) {
-        for (int k = 0; k < l.first && !status; k++)
-            status = add_word(t, l.text + l.at[k], l.at[k + 1] - l.at[k] - 1, err);
-        if (status || !out) continue;
-        l.text[l.at[l.first] - 1] = '\n';
-        status = output_write(out, l.text, l.at[l.first], err);
-    }
+    while (!status && !(status = lines_next(&l, &more, err)) && more)
+        status = cut ? add_windows(t, &l, options, report, out, err) : add_set(t, &l, 0, l.words, out, err);
+    report->sets = t->sets;
     report->read = l.read;
     report->blank = l.blank;
     report->headers = l.headers;
@@ -57,7 +100,11 @@ static onet_status read_text(text *t, const prepare_options *options, prepare_re
     report->distinct = t->distinct.count;
     lines_close(&l);
     if (!status && !report->kept)
-        status = fail(err, ONET_BAD, "%s: no line has %d words or more", options->text, options->first);
+        status = fail(err, ONET_BAD, "%s: no line has %d words or more", options->text,
+                      cut ? options->windows.shortest : options->first);
+    if (!status && !report->sets)
+        status = fail(err, ONET_BAD, "%s: its sentences gave no window; give more sorts or larger numbers",
+                      options->text);
     return status;
 }
 
@@ -92,9 +139,9 @@ static void find_stand_ins(stand_in *found, const onet_words *distinct, const on
     }
 }
 
-static void count_line(prepare_report *report, const int32_t *word, const stand_in *found, int first) {
+static void count_set(prepare_report *report, const int32_t *word, const stand_in *found, int n) {
     bool unknown = false;
-    for (int k = 0; k < first; k++) {
+    for (int k = 0; k < n; k++) {
         switch (found[word[k]].how) {
         case WITH_VECTOR:
             report->with_vector++;
@@ -114,63 +161,71 @@ static void count_line(prepare_report *report, const int32_t *word, const stand_
         }
         unknown |= found[word[k]].how == UNK || found[word[k]].how == KIND;
     }
-    report->lines_unknown += unknown;
+    report->sets_unknown += unknown;
 }
 
-/* One line as a set: words become rows, in a random order. row, order: [first]. */
-static void fill_set(int32_t *row, int32_t *order, size_t s, const int32_t *word, const stand_in *found,
-                     const prepare_options *options, int32_t unk) {
-    int first = options->first;
+/* One set: words become rows, in a random order. row, order: [n]. */
+static void fill_set(int32_t *row, int32_t *order, int n, size_t s, const int32_t *word,
+                     const stand_in *found, const prepare_options *options, int32_t unk) {
     rng r;
     rng_seed(&r, options->seed, s);
-    for (int k = 0; k < first; k++) order[k] = k;
-    for (int k = first - 1; k > 0; k--) {
+    for (int k = 0; k < n; k++) order[k] = k;
+    for (int k = n - 1; k > 0; k--) {
         int other = (int)rng_below(&r, (uint64_t)k + 1);
         int32_t swap = order[k];
         order[k] = order[other];
         order[other] = swap;
     }
-    for (int k = 0; k < first; k++) {
+    for (int k = 0; k < n; k++) {
         const stand_in *f = &found[word[k]];
         bool hide = f->how == KIND && unk >= 0 && rng_uniform(&r) < options->unk_share;
         row[order[k]] = hide ? unk : f->row;
     }
 }
 
-/* The words become the sets'. */
-static onet_status make_sets(onet_sets **made, const text *t, const onet_words *distinct, onet_words *words,
+/* The vocabulary and the start of each set become the sets', and so do the words, whose place the rows take,
+ * unless they are to be kept: there may be too many to hold them twice. */
+static onet_status make_sets(onet_sets **made, text *t, const onet_words *distinct, onet_words *words,
                              const onet_words *vectors, const prepare_options *options,
                              prepare_report *report, onet_error *err) {
     onet_sets *sets;
-    onet_status status = onet_sets_new(&sets, 0, err);
+    onet_status status = onet_sets_new(&sets, onet_words_width(words), err);
     if (status) {
         onet_words_free(words);
         return status;
     }
     sets->words = words;
-    size_t first = (size_t)options->first;
     stand_in *found = array_new((size_t)onet_words_count(distinct), sizeof *found);
-    int32_t *row = array_new(2 * first, sizeof *row);
-    if (!found || !row) status = fail_memory(err, "the sets");
-    if (!status) find_stand_ins(found, distinct, words, vectors);
+    sets->order = array_new(t->words, sizeof *sets->order);
+    sets->word = options->keep_words ? array_new(t->words, sizeof *sets->word) : t->word;
+    if (!options->keep_words) t->word = NULL;
+    if (!found || !sets->order || !sets->word) {
+        free(found);
+        onet_sets_free(sets);
+        return fail_memory(err, "the sets");
+    }
+    if (options->keep_words) memcpy(sets->word, t->word, t->words * sizeof *t->word);
+    free(sets->start);
+    sets->start = t->start;
+    sets->count = t->sets;
+    t->start = NULL;
+    find_stand_ins(found, distinct, words, vectors);
     int32_t unk = onet_words_exact(words, "<unk>", 5);
-    for (size_t s = 0; s < report->kept && !status; s++) {
-        const int32_t *word = t->word + s * first;
-        count_line(report, word, found, options->first);
-        fill_set(row, row + first, s, word, found, options, unk);
-        status = onet_sets_append_words(sets, options->first, row, row + first, err);
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t from = sets->start[s];
+        int n = (int)(sets->start[s + 1] - from);
+        int32_t word[LINES_MOST_WORDS];
+        memcpy(word, sets->word + from, (size_t)n * sizeof *word);
+        count_set(report, word, found, n);
+        fill_set(sets->word + from, sets->order + from, n, s, word, found, options, unk);
     }
     report->rows = (size_t)onet_words_count(words);
     free(found);
-    free(row);
-    if (status)
-        onet_sets_free(sets);
-    else
-        *made = sets;
-    return status;
+    *made = sets;
+    return ONET_OK;
 }
 
-static onet_status sets_from_text(onet_sets **sets, const text *t, const onet_words *distinct,
+static onet_status sets_from_text(onet_sets **sets, text *t, const onet_words *distinct,
                                   const prepare_options *options, prepare_report *report, onet_error *err) {
     onet_words *words = NULL, *vectors = NULL;
     onet_status status;
@@ -221,6 +276,7 @@ onet_status prepare_words(prepared *made, const prepare_options *options, onet_e
     made->word = t.word;
     names_free(&t.distinct);
     free(t.times);
+    free(t.start);
     return status;
 }
 
