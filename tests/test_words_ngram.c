@@ -1,10 +1,11 @@
-/* The n-gram model: its probabilities add up to 1, and its search finds the best order. */
+/* The n-gram model: its probabilities add up to 1, and its searches find the best order. BLEU. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
 #include "data/sets.h"
+#include "sentences/bleu.h"
 #include "sentences/ngram.h"
 #include "unit.h"
 #include "words/maker.h"
@@ -107,6 +108,63 @@ static void finds_the_best(void **state) {
     onet_sets_free(fresh);
 }
 
+/* A beam that holds every beginning finds the best order; a narrow one an order with the probability it says;
+ * a long line has an answer too. */
+static void searches_by_beam(void **state) {
+    (void)state;
+    onet_sets *sets = random_sets(2000, 2), *fresh = random_sets(60, 3);
+    ngram *m;
+    assert_int_equal(ngram_train(&m, sets, 3, NULL), ONET_OK);
+    int worse = 0;
+    for (size_t s = 0; s < fresh->count; s++) {
+        const int32_t *word = fresh->word + fresh->start[s];
+        int32_t best[N], order[N];
+        double best_logprob, logprob;
+        ngram_order(m, word, N, best, &best_logprob);
+        assert_int_equal(ngram_beam(m, word, N, 120, order, &logprob, NULL), ONET_OK);
+        assert_float_equal(logprob, best_logprob, 1e-9);
+        assert_float_equal(score(m, word, order), logprob, 1e-9);
+        assert_int_equal(ngram_beam(m, word, N, 1, order, &logprob, NULL), ONET_OK);
+        assert_int_equal(sets_check_order(order, N, NULL), ONET_OK);
+        assert_float_equal(score(m, word, order), logprob, 1e-9);
+        assert_true(logprob < best_logprob + 1e-9);
+        worse += logprob < best_logprob - 1e-9;
+    }
+    assert_in_range(worse, 1, 30);
+    int32_t line[12] = {7, 3, 11, 0, 9, 5, 1, 10, 4, 8, 2, 6}, order[12];
+    double logprob;
+    assert_int_equal(ngram_beam(m, line, 12, 5, order, &logprob, NULL), ONET_OK);
+    assert_int_equal(sets_check_order(order, 12, NULL), ONET_OK);
+    const int32_t shorter[6] = {5, 2, 0, 4, 1, 3};
+    assert_int_equal(ngram_beam(m, shorter, 6, 5, order, &logprob, NULL), ONET_OK);
+    for (int t = 0; t < 6; t++) assert_int_equal(shorter[order[t]], t); /* each row follows the one before */
+    assert_int_equal(ngram_beam(m, line, 12, 0, order, &logprob, NULL), ONET_USAGE);
+    ngram_free(m);
+    onet_sets_free(sets);
+    onet_sets_free(fresh);
+}
+
+static void measures_bleu(void **state) {
+    (void)state;
+    const int32_t right[6] = {1, 2, 3, 1, 2, 4}, answer[6] = {1, 2, 1, 2, 3, 4};
+    bleu_counts each[2] = {bleu_count(right, answer, 6), bleu_count(right, right, 6)};
+    /* Runs of two: 12 21 12 23 34; twice 12 and 23 stand in the right line. Of three: 123 alone. */
+    assert_int_equal(each[0].shared[0], 6);
+    assert_int_equal(each[0].shared[1], 3);
+    assert_int_equal(each[0].shared[2], 1);
+    assert_int_equal(each[0].shared[3], 0);
+    assert_int_equal(each[0].all[3], 3);
+    const size_t which[2] = {0, 1};
+    onet_measure both = bleu_measure(each, which, 2), perfect = bleu_measure(each, which + 1, 1);
+    assert_float_equal(both.mean, pow(1.0 * 8 / 10 * 5 / 8 * 3 / 6, 0.25), 1e-9);
+    assert_true(both.low <= both.mean && both.high >= both.mean && both.low == 0 && both.high == 1);
+    assert_true(perfect.mean == 1 && perfect.low == 1 && perfect.high == 1);
+    assert_true(bleu_measure(each, which, 1).mean == 0);
+    bleu_counts pair = bleu_count(right, answer, 2); /* no runs of three or four */
+    assert_true(bleu_measure(&pair, which, 1).mean == 1);
+    assert_true(isnan(bleu_measure(each, which, 0).mean));
+}
+
 static void refuses(void **state) {
     (void)state;
     onet_sets *sets = random_sets(3, 4);
@@ -122,9 +180,8 @@ static void refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adds_up),
-        cmocka_unit_test(finds_the_best),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(adds_up),       cmocka_unit_test(finds_the_best), cmocka_unit_test(searches_by_beam),
+        cmocka_unit_test(measures_bleu), cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests_name("words: n-grams", tests, NULL, NULL);
 }

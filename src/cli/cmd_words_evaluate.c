@@ -13,13 +13,14 @@
 enum { MOST_FOR_ALL = 7 }; /* items up to which all n! orders are looked at */
 
 typedef struct evaluate_values {
-    const char *model, *text, *csv, *examples, *kernels, *device;
-    int first, beam, show, threads;
+    words_test_options test;
+    const char *model, *examples, *kernels, *device;
+    int beam, show, threads;
 } evaluate_values;
 
 static void defaults(void *values) {
     evaluate_values *v = values;
-    v->first = 5;
+    v->test.first = 5;
     v->beam = 5;
     v->show = 10;
 }
@@ -48,10 +49,10 @@ static onet_status write_example(output *out, const words_test *t, size_t s, one
 }
 
 static bool is_right(const words_test *t, size_t s) {
-    size_t n = t->same->start[1];
-    const float *items = t->same->items + s * n;
+    size_t from = t->same->start[s], n = onet_sets_size(t->same, s);
+    const float *items = t->same->items + from;
     for (size_t k = 0; k < n; k++)
-        if (items[t->same->order[s * n + k]] != items[t->answers[s].order[k]]) return false;
+        if (items[t->same->order[from + k]] != items[t->answers[s].order[k]]) return false;
     return true;
 }
 
@@ -125,9 +126,9 @@ static onet_status evaluate_all(const evaluate_values *v, const onet_model *mode
     if (!scores) return fail_memory(err, "the test lines");
     onet_status status = right_scores(v, model, t, scores, err);
     if (!status) status = evaluate(v, model, t, "greedy", ONET_GREEDY, 1, scores, err);
-    if (!status && v->first <= MOST_FOR_ALL) {
+    if (!status && t->longest <= MOST_FOR_ALL) {
         int orders = 1;
-        for (int i = 2; i <= v->first; i++) orders *= i;
+        for (int i = 2; i <= (int)t->longest; i++) orders *= i;
         char how[64];
         snprintf(how, sizeof how, "all %d orders", orders);
         status = evaluate(v, model, t, how, ONET_BEAM, orders, scores, err);
@@ -147,7 +148,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_status status = model_load_words(&model, v->model, err);
     words_test t = {.same = NULL};
     if (!status && v->examples) status = output_possible(v->examples, err);
-    if (!status) status = words_test_open(&t, v->text, v->first, onet_model_words(model), v->csv, err);
+    if (!status) status = words_test_open(&t, &v->test, onet_model_words(model), err);
     if (!status) status = evaluate_all(v, model, &t, err);
     if (!status) status = words_test_commit(&t, err);
     if (!status && v->examples) status = write_examples(v, &t, err);
@@ -158,8 +159,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 
 static const option options[] = {
     OPTION_WORDS_MODEL(offsetof(evaluate_values, model)),
-    OPTION_WORDS_TEXT(offsetof(evaluate_values, text)),
-    OPTION_WORDS_FIRST(offsetof(evaluate_values, first), 1000),
+    OPTIONS_WORDS_TEST(offsetof(evaluate_values, test)),
     {.name = "beam",
      .kind = OPTION_INT,
      .argument = "N",
@@ -167,7 +167,6 @@ static const option options[] = {
      .low = 1,
      .high = 1000000,
      .help = "Width of the beam."},
-    OPTION_WORDS_CSV(offsetof(evaluate_values, csv)),
     {.name = "examples",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -190,10 +189,12 @@ const command cmd_words_evaluate = {
     .name = "words evaluate",
     .summary = "Measure a word model on lines of text",
     .about = "Shuffles the first K words of each line, lets the model put them back, and reports the share "
-             "of lines exactly right (two equal words may change places), of words at their place, and "
-             "Kendall's tau, each with its 95% interval: greedily, by beam search and, for up to 7 words, "
-             "over all orders; for all lines and by the number of unknown words in them.",
-    .examples = "ordernet words evaluate --text valid.txt --csv results.csv --examples examples.md",
+             "of lines exactly right (two equal words may change places), of words at their place, "
+             "Kendall's tau, the share of right neighbours and BLEU, each with its 95% interval: greedily, "
+             "by beam search and, for up to 7 words, over all orders; for all lines, by the number of "
+             "unknown words in them and by their length.",
+    .examples = "ordernet words evaluate --text valid.txt --csv results.csv --examples examples.md\n"
+                "ordernet words evaluate --text sentences.txt --windows whole --length 2-20",
     .options = options,
     .size = sizeof(evaluate_values),
     .defaults = defaults,

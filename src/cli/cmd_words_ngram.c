@@ -8,14 +8,15 @@
 #include "sentences/ngram.h"
 
 typedef struct ngram_values {
-    const char *train, *text, *csv;
-    int first, length;
+    words_test_options test;
+    const char *train;
+    int grams, beam;
 } ngram_values;
 
 static void defaults(void *values) {
     ngram_values *v = values;
-    v->first = 5;
-    v->length = 3;
+    v->test.first = 5;
+    v->grams = 3;
 }
 
 static onet_status order_lines(const ngram_values *v, const onet_sets *train, words_test *t,
@@ -23,17 +24,27 @@ static onet_status order_lines(const ngram_values *v, const onet_sets *train, wo
     progress p;
     progress_start(&p, true);
     ngram *model;
-    onet_status status = ngram_train(&model, train, v->length, err);
+    onet_status status = ngram_train(&model, train, v->grams, err);
     if (status) return status;
     double trained = progress_seconds(&p);
     const onet_sets *sets = t->made.sets;
-    for (size_t s = 0; s < sets->count; s++) {
-        ngram_order(model, sets->word + sets->start[s], v->first, t->answers[s].order, t->answers[s].logprob);
-        t->answers[s].found = 1;
+    for (size_t s = 0; s < sets->count && !status; s++) {
+        const int32_t *word = sets->word + sets->start[s];
+        int n = (int)onet_sets_size(sets, s);
+        onet_answer *a = &t->answers[s];
+        if (v->beam)
+            status = ngram_beam(model, word, n, v->beam, a->order, a->logprob, err);
+        else
+            ngram_order(model, word, n, a->order, a->logprob);
+        a->found = 1;
     }
     ngram_free(model);
+    if (status) return status;
     char how[64];
-    snprintf(how, sizeof how, "%d-grams of %zu lines", v->length, train->count);
+    if (v->beam)
+        snprintf(how, sizeof how, "%d-grams of %zu lines; beam %d", v->grams, train->count, v->beam);
+    else
+        snprintf(how, sizeof how, "%d-grams of %zu lines", v->grams, train->count);
     return words_test_report(t, how, NULL, progress_seconds(&p) - trained, err);
 }
 
@@ -47,7 +58,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!train->words || !train->order)
         status = fail(err, ONET_BAD, "%s: its items are not words in order; 'words prepare' makes such data",
                       v->train);
-    if (!status) status = words_test_open(&t, v->text, v->first, train->words, v->csv, err);
+    if (!status) status = words_test_open(&t, &v->test, train->words, err);
+    if (!status && !v->beam && t.longest > NGRAM_MOST_ITEMS)
+        status = fail(err, ONET_USAGE, "a line has %zu words, too many to look at all orders; give --beam N",
+                      t.longest);
     if (!status) status = order_lines(v, train, &t, err);
     if (!status) status = words_test_commit(&t, err);
     words_test_close(&t);
@@ -62,16 +76,21 @@ static const option options[] = {
      .field = offsetof(ngram_values, train),
      .required = true,
      .help = "Data of words prepare: the lines to count in, and the vocabulary."},
-    OPTION_WORDS_TEXT(offsetof(ngram_values, text)),
-    OPTION_WORDS_FIRST(offsetof(ngram_values, first), NGRAM_MOST_ITEMS),
-    {.name = "length",
+    OPTIONS_WORDS_TEST(offsetof(ngram_values, test)),
+    {.name = "beam",
      .kind = OPTION_INT,
      .argument = "N",
-     .field = offsetof(ngram_values, length),
+     .field = offsetof(ngram_values, beam),
+     .low = 0,
+     .high = 1000000,
+     .help = "Width of a beam search; 0 looks at all orders, of 10 words at most."},
+    {.name = "grams",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = offsetof(ngram_values, grams),
      .low = 1,
      .high = NGRAM_LONGEST,
-     .help = "Words a gram."},
-    OPTION_WORDS_CSV(offsetof(ngram_values, csv)),
+     .help = "Words per n-gram."},
     {0},
 };
 
@@ -79,8 +98,8 @@ const command cmd_words_ngram = {
     .name = "words ngram",
     .summary = "Put the words of lines in order by n-grams, for comparison",
     .about = "Counts the n-grams of the training lines (interpolated Kneser-Ney, with a mark for the start "
-             "of a line), takes the most probable of all orders of each test line, and measures as words "
-             "evaluate does.",
+             "of a line), takes the most probable order of each test line, of all or by beam search, and "
+             "measures as words evaluate does.",
     .examples = "ordernet words ngram --train train.safetensors --text valid.txt",
     .options = options,
     .size = sizeof(ngram_values),

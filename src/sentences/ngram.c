@@ -189,3 +189,74 @@ void ngram_order(const ngram *m, const int32_t *word, int n, int32_t *order, dou
     extend(&s, 0, 0);
     *logprob = s.best_logprob;
 }
+
+/* A beginning of an order: one of the step before, and an item more. */
+typedef struct beginning {
+    double logprob;
+    int parent;   /* among those of the step before */
+    int32_t item; /* added to it */
+} beginning;
+
+/* More probable first; of equal ones that of the earlier parent, then of the smaller item. */
+static bool is_better(const beginning *a, const beginning *b) {
+    if (a->logprob != b->logprob) return a->logprob > b->logprob;
+    return a->parent != b->parent ? a->parent < b->parent : a->item < b->item;
+}
+
+/* Puts b among the `kept` best, of which there is room for `beam`; returns how many they are then. */
+static int keep_best(beginning *best, int kept, int beam, beginning b) {
+    if (kept == beam && !is_better(&b, &best[kept - 1])) return kept;
+    int at = kept < beam ? kept : beam - 1;
+    for (; at > 0 && is_better(&b, &best[at - 1]); at--) best[at] = best[at - 1];
+    best[at] = b;
+    return kept < beam ? kept + 1 : kept;
+}
+
+static bool has_item(const int32_t *order, int length, int32_t item) {
+    for (int t = 0; t < length; t++)
+        if (order[t] == item) return true;
+    return false;
+}
+
+onet_status ngram_beam(const ngram *m, const int32_t *word, int n, int beam, int32_t *order, double *logprob,
+                       onet_error *err) {
+    if (n < 1 || beam < 1) return fail(err, ONET_USAGE, "a beam of %d over %d words", beam, n);
+    size_t rows = (size_t)beam, size = (size_t)n;
+    beginning *best = array_new(rows, sizeof *best), *now = array_new(rows, sizeof *now);
+    int32_t *orders = array_new(2 * rows * size, sizeof *orders), *before = array_new(size, sizeof *before);
+    if (!best || !now || !orders || !before) {
+        free(best);
+        free(now);
+        free(orders);
+        free(before);
+        return fail_memory(err, "the beam");
+    }
+    int count = 1;
+    for (int t = 0; t < n; t++) {
+        int32_t *old = orders + (size_t)(t % 2) * rows * size,
+                *new = orders + (size_t)(1 - t % 2) * rows *size;
+        int kept = 0;
+        for (int p = 0; p < count; p++) {
+            const int32_t *done = old + (size_t)p * size;
+            for (int k = 0; k < t; k++) before[k] = word[done[k]];
+            for (int32_t i = 0; i < n; i++)
+                if (!has_item(done, t, i)) {
+                    double next = now[p].logprob + log(ngram_probability(m, before, t, word[i]));
+                    kept = keep_best(best, kept, beam, (beginning){next, p, i});
+                }
+        }
+        for (int k = 0; k < kept; k++) {
+            memcpy(new + (size_t)k *size, old + (size_t)best[k].parent * size, (size_t)t * sizeof *new);
+            new[(size_t)k * size + (size_t)t] = best[k].item;
+            now[k] = best[k];
+        }
+        count = kept;
+    }
+    memcpy(order, orders + (size_t)(n % 2) * rows * size, size * sizeof *order);
+    *logprob = now[0].logprob;
+    free(best);
+    free(now);
+    free(orders);
+    free(before);
+    return ONET_OK;
+}

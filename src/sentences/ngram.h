@@ -18,5 +18,8 @@ double ngram_probability(const ngram *model, const int32_t *before, int count, i
 
 /* The most probable of all n! orders of the words, n at most NGRAM_MOST_ITEMS; of equal ones the first. */
 void ngram_order(const ngram *model, const int32_t *word, int n, int32_t *order, double *logprob);
+/* The same by beam search, for any n: the `beam` most probable beginnings are kept at each step. */
+onet_status ngram_beam(const ngram *model, const int32_t *word, int n, int beam, int32_t *order,
+                       double *logprob, onet_error *err);
 
 #endif
