@@ -1,4 +1,4 @@
-/* ordernet tsp generate: random city sets with proven optimal tours. */
+/* ordernet tsp generate: random city sets with their shortest tours. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,15 +11,18 @@
 typedef struct generate_values {
     option_sizes n;
     uint64_t per_size, seed;
+    tsp_shape shape;
     tsp_label label;
     const char *out;
-    int threads, quiet;
+    int kicks, symmetries, threads, quiet;
 } generate_values;
 
 static void defaults(void *values) {
     generate_values *v = values;
     v->per_size = 1000;
     v->seed = 1;
+    v->kicks = TSP_LABEL_KICKS;
+    v->symmetries = 1;
     v->out = "-";
 }
 
@@ -46,16 +49,23 @@ static onet_status write_instance(void *context, int n, const float *xy, const i
 
 static onet_status generate(const generate_values *v, pool *threads, onet_writer *out, onet_error *err) {
     enum { MOST = 1 << 30 }; /* instances per call */
-    tsp_plan plan = {
-        .size = v->n.value, .sizes = v->n.count, .seed = v->seed, .label = v->label, .stop = interrupt_asked};
-    generating w = {.out = out, .total = (size_t)v->per_size * (size_t)v->n.count};
+    tsp_plan plan = {.size = v->n.value,
+                     .sizes = v->n.count,
+                     .seed = v->seed,
+                     .shape = v->shape,
+                     .label = v->label,
+                     .kicks = v->kicks,
+                     .symmetries = v->symmetries,
+                     .stop = interrupt_asked};
+    size_t instances = (size_t)v->per_size * (size_t)v->n.count, views = (size_t)v->symmetries;
+    generating w = {.out = out, .total = instances * views};
     onet_status status = onet_record_new(&w.record, err);
     progress_start(&w.line, v->quiet);
     interrupt_catch();
     if (!status) status = onet_writer_begin(out, NULL, err);
-    while (w.done < w.total && !status) {
-        size_t count = w.total - w.done < MOST ? w.total - w.done : MOST;
-        status = tsp_generate(&plan, w.done, count, threads, write_instance, &w, err);
+    for (size_t first = 0; first < instances && !status; first += MOST) {
+        size_t count = instances - first < MOST ? instances - first : MOST;
+        status = tsp_generate(&plan, first, count, threads, write_instance, &w, err);
         if (status == ONET_INTERRUPTED)
             fail(err, status, "stopped after %zu of %zu instances", w.done, w.total);
     }
@@ -72,6 +82,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     onet_status status = strcmp(v->out, "-") ? onet_format_of_path(v->out, &format, err) : ONET_OK;
     if (!status && format == ONET_FORMAT_NPZ && v->n.count > 1)
         status = fail(err, ONET_USAGE, "NumPy's format holds sets of one size; write .jsonl or .safetensors");
+    if (!status && v->symmetries != 1 && v->symmetries != 8)
+        status = fail(err, ONET_USAGE, "%d symmetries; a square has 1 or 8 to choose from", v->symmetries);
     if (status) return status;
     pool *threads = pool_new(v->threads);
     if (!threads) return fail_memory(err, "threads");
@@ -109,12 +121,34 @@ static const option options[] = {
      .argument = "S",
      .field = offsetof(generate_values, seed),
      .help = "Another seed gives other instances."},
+    {.name = "shape",
+     .kind = OPTION_CHOICE,
+     .choices = tsp_shapes,
+     .argument = "SHAPE",
+     .field = offsetof(generate_values, shape),
+     .help = "Where the cities lie."},
+    {.name = "symmetries",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 1,
+     .high = 8,
+     .field = offsetof(generate_values, symmetries),
+     .help = "1 or 8: each instance once, or under the 8 symmetries of the square, each with its own start "
+             "and direction of the same tour: eight times the data for the price of one."},
     {.name = "method",
      .kind = OPTION_CHOICE,
      .choices = tsp_labels,
      .argument = "METHOD",
      .field = offsetof(generate_values, label),
      .help = "Solver of the tours."},
+    {.name = "kicks",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 0,
+     .high = 1e6,
+     .field = offsetof(generate_values, kicks),
+     .help = "Of the local search: random double bridges per city, each repaired by 2-opt and Or-opt moves, "
+             "and undone if the tour became longer."},
     {.name = "out",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -129,14 +163,19 @@ static const option options[] = {
 
 const command cmd_tsp_generate = {
     .name = "tsp generate",
-    .summary = "Make random city sets with their optimal tours",
-    .about = "Draws cities uniformly from the unit square, finds the shortest tour and proves it (branch and "
-             "bound on 1-trees, in double precision), and writes JSON Lines: {\"items\": [[x, y], ...], "
-             "\"order\": [...]}.\n\nThe tour starts at the city with the smallest x+y and runs "
-             "counter-clockwise. The sizes are interleaved: with --n 5-20 the first line has 5 cities, the "
-             "second 6. Coordinates are float32 numbers. The file depends on --n, --per-size and --seed "
-             "alone, not on the number of threads.",
+    .summary = "Make random city sets with their shortest tours",
+    .about =
+        "Draws cities, finds the shortest tour and writes JSON Lines: {\"items\": [[x, y], ...], "
+        "\"order\": [...]}. Up to 50 cities of the unit square the tour is proven to be the shortest (branch "
+        "and bound on 1-trees, in double precision). Beyond, and from 13 cities of the other shapes on, "
+        "which are harder to prove, a local search finds it or one that is slightly longer: 0.02% on "
+        "average at 100 cities, 0.14% at 200; more --kicks find shorter ones.\n\nThe tour "
+        "starts at the city with the smallest x+y and runs counter-clockwise. The sizes are "
+        "interleaved: with --n 5-20 the first line has 5 cities, the second 6. Coordinates are float32 "
+        "numbers. The file depends on the options alone, not on the number of threads.",
     .examples = "ordernet tsp generate --n 5-20 --per-size 100000 --seed 1 --out train.safetensors\n"
+                "ordernet tsp generate --n 10-100 --per-size 1000 --shape mixed --symmetries 8 --out "
+                "train.safetensors\n"
                 "ordernet tsp generate --n 10 --per-size 3",
     .options = options,
     .size = sizeof(generate_values),

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -20,17 +21,15 @@ int tsp_draw(const tsp_plan *plan, size_t index, float *xy) {
     int n = size_of(plan, index);
     rng r;
     rng_seed(&r, plan->seed, index);
-    for (int i = 0; i < 2 * n; i++) xy[i] = (float)(rng_u64(&r) >> 40) * 0x1p-24f;
-    return n;
+    return tsp_shape_draw(plan->shape, &r, n, xy) ? n : 0;
 }
 
 const onet_choice *tsp_labels(void) {
     static const onet_choice list[] = {
+        {"auto", "exact up to 50 cities, 12 of shapes other than uniform, and local beyond", TSP_LABEL_AUTO},
         {"exact", "branch and bound", TSP_LABEL_EXACT},
         {"held-karp", "the dynamic program, up to 20 cities, slow", TSP_LABEL_HELD_KARP},
-        {"local",
-         "a long local search of 200 kicks per city, without proof, for sizes that exact cannot reach",
-         TSP_LABEL_LOCAL},
+        {"local", "local search with --kicks, without proof", TSP_LABEL_LOCAL},
         {0},
     };
     return list;
@@ -40,12 +39,15 @@ static onet_status label(const onet_tsp *t, const tsp_plan *plan, int32_t *tour)
     static const onet_tsp_method methods[] = {[TSP_LABEL_EXACT] = ONET_TSP_EXACT,
                                               [TSP_LABEL_HELD_KARP] = ONET_TSP_HELD_KARP,
                                               [TSP_LABEL_LOCAL] = ONET_TSP_TWO_OPT};
+    tsp_label by = plan->label;
+    int provable = plan->shape == TSP_SHAPE_UNIFORM ? TSP_EXACT_UNIFORM : TSP_EXACT_OTHER;
+    if (by == TSP_LABEL_AUTO) by = t->n <= provable ? TSP_LABEL_EXACT : TSP_LABEL_LOCAL;
     onet_tsp_options options;
     onet_tsp_defaults(&options, sizeof options);
     options.stop = plan->stop;
     options.farthest = 1;
-    options.kicks = (int64_t)LOCAL_KICKS * t->n;
-    return onet_tsp_solve(t, methods[plan->label], &options, tour, NULL, NULL);
+    options.kicks = (int64_t)plan->kicks * t->n;
+    return onet_tsp_solve(t, methods[by], &options, tour, NULL, NULL);
 }
 
 /* Instances that are solved, until those before them are written. The arrays stay for the next block: memory
@@ -80,7 +82,8 @@ static size_t block_end(const job *j, size_t block) {
 
 static onet_status solve(const job *j, size_t index, float *xy, int32_t *tour) {
     onet_tsp t = {0};
-    onet_status status = tsp_floats(&t, tsp_draw(j->plan, index, xy), xy, NULL);
+    int n = tsp_draw(j->plan, index, xy);
+    onet_status status = n ? tsp_floats(&t, n, xy, NULL) : ONET_MEMORY;
     if (!status) status = label(&t, j->plan, tour);
     onet_tsp_free(&t);
     return status;
@@ -95,6 +98,30 @@ static void solve_block(const job *j, size_t block, solved *s) {
         s->status = solve(j, j->first + i, s->xy + (i - from) * j->most * 2, s->tour + (i - from) * j->most);
 }
 
+/* Puts an instance under each symmetry. A tour keeps its edges, but not its start and direction, which follow
+ * from the coordinates. */
+static onet_status put_views(const job *j, int n, const float *xy, const int32_t *tour, onet_error *err) {
+    onet_status status = j->put(j->context, n, xy, tour, err);
+    if (status || j->plan->symmetries != SQUARE_SYMMETRIES) return status;
+    double *points = array_new((size_t)n * 2, sizeof *points);
+    float *items = array_new((size_t)n * 2, sizeof *items);
+    int32_t *turned = array_new((size_t)n, sizeof *turned);
+    if (!points || !items || !turned) status = fail_memory(err, "an instance");
+    for (int v = 1; v < SQUARE_SYMMETRIES && !status; v++) {
+        onet_tsp view = {.n = n,
+                         .xy = points}; /* without distances, which the canonical form does not need */
+        square_turn(n, xy, v, items);
+        for (int i = 0; i < 2 * n; i++) points[i] = items[i];
+        memcpy(turned, tour, (size_t)n * sizeof *turned);
+        onet_tsp_canonical(&view, turned);
+        status = j->put(j->context, n, items, turned, err);
+    }
+    free(points);
+    free(items);
+    free(turned);
+    return status;
+}
+
 static onet_status write_block(const job *j, size_t block, const solved *s, onet_error *err) {
     size_t from = block * j->block, end = block_end(j, block);
     onet_status status = ONET_OK;
@@ -104,8 +131,8 @@ static onet_status write_block(const job *j, size_t block, const solved *s, onet
         else if (s->status)
             status = fail_memory(err, "solving an instance");
         else
-            status = j->put(j->context, size_of(j->plan, j->first + i), s->xy + (i - from) * j->most * 2,
-                            s->tour + (i - from) * j->most, err);
+            status = put_views(j, size_of(j->plan, j->first + i), s->xy + (i - from) * j->most * 2,
+                               s->tour + (i - from) * j->most, err);
     }
     return status;
 }
