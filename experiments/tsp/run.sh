@@ -5,7 +5,7 @@
 #
 # usage: experiments/tsp/run.sh [OPTION ...]
 #   --small          minutes instead of hours: sizes 5-10, 1,500 instances each, one epoch, small evaluation
-#   --only NAME      train and evaluate one of the settings below: paper, best (both)
+#   --only NAME      train and evaluate one of the settings below: paper, best, large (paper and best)
 #   --out DIR        where everything goes (experiments/tsp/out, or out-small)
 #   --tsplib DIR     TSPLIB instances to measure on ($ORDERNET_SHARED/data/tsplib; left out if it is not there)
 #   --seed N         of the training data; evaluation uses seeds that follow it (1)
@@ -28,6 +28,7 @@ while [ $# -gt 0 ]; do
         *) echo "$0: unknown option $1; see --help" >&2; exit 2 ;;
     esac
 done
+case $only in '' | paper | best | large) ;; *) echo "$0: there is no setting $only; see --help" >&2; exit 2 ;; esac
 tsplib=${tsplib:-$(make -s print-shared)/data/tsplib}
 out=${out:-experiments/tsp/out${small:+-small}}
 [ -x $program ] || make ordernet
@@ -44,6 +45,11 @@ paper=(--preset tsp --no-standardise --batch 128 --epochs 10 --learning-rate 1e-
 # weights, and norm statistics by the number of cities.
 best=(--preset tsp --batch 128 --epochs 10 --learning-rate 4e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --batches one-size --statistics measured)
+# large: sizes to 200, two thirds of the instances uniform, each under the 8 symmetries of the square, in batches of
+# mixed sizes. More than a quarter of the sets has 5 to 20 cities, a quarter 21 to 50, 3% more than 100.
+large_sizes=5-20,5-20,21-50,51-100,110,130,150,200 large_per_size=1000
+large=(--preset tsp --batch 128 --epochs 12 --learning-rate 4e-3 --schedule cosine
+    --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --batches mixed --statistics running)
 # Sizes far beyond those of training, as CITIES:INSTANCES.
 far=(200:100 500:30 1000:10)
 
@@ -53,18 +59,22 @@ if [ "$small" ]; then
     beyond=75,100 beyond_per_size=20
     paper+=(--epochs 1 --batch 32)
     best+=(--epochs 1 --batch 32 --average 0.9)
+    large_sizes=5-10,15,20 large_per_size=200
+    large+=(--epochs 1 --batch 32 --average 0.9)
     far=(200:2)
 fi
 
 # ---- Data ----------------------------------------------------------------------------------------------
-# make_data FILE SIZES PER-SIZE SEED METHOD
+# make_data FILE SIZES PER-SIZE SEED METHOD [OPTION ...]
 make_data() {
     [ -e "$out/$1" ] || {
         echo "== making $1"
-        $program tsp generate --n "$2" --per-size "$3" --seed "$4" --method "$5" --out "$out/$1"
+        $program tsp generate --n "$2" --per-size "$3" --seed "$4" --method "$5" --kicks 200 "${@:6}" --out "$out/$1"
     }
 }
-make_data train.safetensors $sizes $per_size "$seed" exact
+[ "$only" = large ] || make_data train.safetensors $sizes $per_size "$seed" exact
+[ "$only" != large ] ||
+    make_data large.safetensors $large_sizes $large_per_size $((seed + 6)) auto --kicks 20 --shape mixed --symmetries 8
 make_data valid.safetensors $sizes $valid_per_size $((seed + 1)) exact
 make_data proven.safetensors $proven $proven_per_size $((seed + 2)) exact
 make_data beyond.safetensors $beyond $beyond_per_size $((seed + 3)) local
@@ -74,14 +84,14 @@ done
 make_data show.jsonl 20,50,100,200 1 $((seed + 5)) local
 
 # ---- Training and evaluation ---------------------------------------------------------------------------
-for name in paper best; do
-    [ -z "$only" ] || [ "$only" = $name ] || continue
+for name in ${only:-paper best}; do
     declare -n settings=$name
-    to=$out/$name
+    to=$out/$name data=$out/train.safetensors
+    [ $name != large ] || data=$out/large.safetensors
     mkdir -p "$to"
     echo "== $name: training"
     # Until the training has ended, --resume continues from its checkpoint.
-    [ -e "$to/done" ] || $program train --data "$out/train.safetensors" --valid "$out/valid.safetensors" \
+    [ -e "$to/done" ] || $program train --data "$data" --valid "$out/valid.safetensors" \
         --model "$to/tsp.safetensors" --resume --checkpoint-seconds 300 --seed "$seed" --device "$device" \
         "${settings[@]}"
     touch "$to/done"
