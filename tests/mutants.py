@@ -177,7 +177,7 @@ class Builder:
         source.write_text(text)
         object_ = f"{self.build}/{path.with_suffix('.o')}"
         flags = "-std=c11 -fPIC -pthread -ffp-contract=off -O1 -w -Iinclude -Isrc -I/usr/include/libxml2 -D_GNU_SOURCE".split()
-        made = subprocess.run(["cc"] + flags + ["-I" + str(path.parent), "-c", str(source), "-o", str(folder / "mutant.o")],
+        made = subprocess.run(["cc"] + flags + ["-iquote", str(path.parent), "-c", str(source), "-o", str(folder / "mutant.o")],
                               capture_output=True)
         if made.returncode:
             return False
