@@ -32,9 +32,9 @@ UNITS = {
     "sentences": "words_prepare words_ngram",
     "tours": "tsp_tsplib tsp_exact tsp_net",
     "pages": "pages",
-    "show": "pages",
+    "show": "show pages",
     "serve": "serve_request",
-    "cli": "options fields interrupt",
+    "cli": "options fields interrupt curve",
 }
 CASES = {
     "base": "file no closed full device", "data": "convert order bad", "words": "words order", "model": "model inspect",

@@ -455,6 +455,10 @@ static void measures(void **state) {
     usage(onet_measure_importance(&fall, w.orderer, sets, w.each, -1, 1, 1, &err));
     usage(onet_measure_importance(&fall, w.orderer, sets, w.each, WIDTH, 1, 1, &err));
     usage(onet_measure_importance(&fall, w.orderer, sets, w.each, 0, 0, 1, &err));
+    onet_sets unordered = *sets;
+    unordered.order = NULL;
+    bad(onet_measure_importance(&fall, w.orderer, &unordered, w.each, 0, 1, 1, &err));
+    assert_string_equal(err.text, "the sets have no order to compare with");
     onet_orderer_free(w.orderer);
     onet_sets_free(sets);
     onet_model_free(model);
@@ -624,6 +628,34 @@ static void vocabularies(void **state) {
     onet_bag_free(bag);
     onet_words_free(NULL);
     onet_words_free(words);
+}
+
+/* Rows of another vocabulary would be taken for other words. */
+static void other_vocabularies(void **state) {
+    (void)state;
+    static const char *const text[] = {"<other>", "one", "three"};
+    const int32_t rows[SETS][2] = {{1, 2}, {2, 1}, {1, 2}, {2, 1}}, order[2] = {1, 0};
+    onet_sets *sets;
+    onet_model *model;
+    onet_orderer *orderer;
+    int32_t found[SETS * 2];
+    onet_answer answers[SETS];
+    onet_train_options o = small_training();
+    for (int s = 0; s < SETS; s++) answers[s] = (onet_answer){.order = found + 2 * s};
+    ok(onet_sets_new(&sets, 0, &err));
+    sets->words = some_words();
+    for (int s = 0; s < SETS; s++) ok(onet_sets_append_words(sets, 2, rows[s], order, &err));
+    ok(onet_train(&model, sets, NULL, &o, &err));
+    ok(onet_orderer_new(&orderer, model,
+                        &(onet_order_options){.size = sizeof(onet_order_options), .device = "cpu"}, &err));
+    ok(onet_orderer_run(orderer, sets, answers, &err));
+    onet_words_free(sets->words);
+    ok(onet_words_from(&sets->words, 3, WIDTH, text, NULL, NULL, &err));
+    bad(onet_orderer_run(orderer, sets, answers, &err));
+    assert_non_null(strstr(err.text, "another vocabulary"));
+    onet_orderer_free(orderer);
+    onet_model_free(model);
+    onet_sets_free(sets);
 }
 
 /* ---- Sets one by one --------------------------------------------------------------------------------- */
@@ -1100,6 +1132,7 @@ int main(void) {
         cmocka_unit_test(measures),
         cmocka_unit_test(training),
         cmocka_unit_test(vocabularies),
+        cmocka_unit_test(other_vocabularies),
         cmocka_unit_test(records_and_readers),
         cmocka_unit_test(writers),
         cmocka_unit_test(columns),

@@ -501,6 +501,14 @@ static void test_full(void **state) {
         expect_content(path, "old");
         expect_no_temporary(path);
     }
+    /* Room that comes too late does not make a file with a hole. */
+    assert_int_equal(output_open(&out, path, &err), ONET_OK);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(output_write(out, data, sizeof data, &err), ONET_IO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(output_commit(out, &err), ONET_IO);
+    assert_non_null(strstr(err.text, "an earlier write failed"));
+    expect_content(path, "old");
     assert_int_equal(output_open(&out, "/dev/full", &err), ONET_OK);
     assert_int_equal(output_write(out, data, 10, &err), ONET_OK);
     assert_int_equal(output_commit(out, &err), ONET_IO);

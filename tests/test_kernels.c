@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "kernels/kernels.h"
+#include "kernels/net.h"
 #include "unit.h"
 
 enum { GUARD = 64, MOST = 64 };
@@ -529,6 +530,29 @@ static void test_pick(void **state) {
     assert_string_equal(names[count - 1], "plain");
 }
 
+/* Memory is used again only where every part of a batch has room. */
+static void fits_in_every_part(void **state) {
+    (void)state;
+    const batch_size room = {
+        .sets = 4, .items = 20, .pairs = 100, .steps = 20, .step_cells = 100, .largest = 5};
+    assert_true(batch_size_fits(room, room));
+#define larger(part)                                                                                         \
+    do {                                                                                                     \
+        batch_size size = room;                                                                              \
+        size.part++;                                                                                         \
+        assert_false(batch_size_fits(size, room));                                                           \
+        assert_true(batch_size_fits(room, size));                                                            \
+        assert_true(batch_size_most(size, room).part == size.part);                                          \
+    } while (0)
+    larger(sets);
+    larger(items);
+    larger(pairs);
+    larger(steps);
+    larger(step_cells);
+    larger(largest);
+#undef larger
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pick),          cmocka_unit_test(test_gemm),
@@ -536,7 +560,8 @@ int main(void) {
         cmocka_unit_test(test_pair_forward),  cmocka_unit_test(test_pair_choice),
         cmocka_unit_test(test_pair_backward), cmocka_unit_test(test_conv_forward),
         cmocka_unit_test(test_conv_choice),   cmocka_unit_test(test_conv_backward),
-        cmocka_unit_test(test_cells),         cmocka_unit_test(test_adam),
+        cmocka_unit_test(fits_in_every_part), cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_adam),
     };
     return cmocka_run_group_tests_name("kernels", tests, NULL, NULL);
 }

@@ -156,6 +156,8 @@ static void same_for_any_number_of_threads(void **state) {
         assert_memory_equal(sets[i]->order, sets[0]->order, items * sizeof(int32_t));
     }
     for (size_t s = 0; s < 301; s++) assert_int_equal(sets_size(sets[0], s), sizes[s % 4]);
+    assert_int_equal(tsp_generate(&plan, 0, (size_t)INT32_MAX + 1, NULL, tsp_append, sets[0], NULL),
+                     ONET_USAGE); /* pools count tasks in an int */
     for (int i = 0; i < 3; i++) onet_sets_free(sets[i]);
 }
 
