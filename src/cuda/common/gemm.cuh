@@ -85,7 +85,7 @@ struct as_loaded {
 
 /* The sum over the chunks of a b, to s.results. fetch_a(chunk, to) and fetch_b(chunk, to) start the copy
  * of a chunk of an operand; vb(column in tile, number) may replace a number of b. The kernel waits here
- * for the ones before it (wait_turn): fetch_b may only read what is settled (gpu_settle). */
+ * for the one before it (wait_turn): fetch_b must not read what that one writes. */
 template <class T, class FA, class FB, class VB = as_loaded>
 __device__ static inline void product(T &s, int chunks, FA fetch_a, FB fetch_b, VB vb = VB()) {
     constexpr int STAGES = T::STAGES, LDA = T::LDA, LDB = T::LDB;

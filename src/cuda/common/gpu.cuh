@@ -386,18 +386,10 @@ static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared,
 }
 #define CHAIN(s, grid, block, shared, kernel, ...) chain(s, #kernel, grid, block, shared, kernel, __VA_ARGS__)
 
-/* What the kernels so far make is settled: the next one starts after they have ended, and so do all that
- * follow it. */
-static inline void gpu_settle(gpu *s) {
-    s->chained = false;
-}
-
 /* ---- parts of kernels ---- */
 
-/* A kernel of the main stream may start while those before it still run. Here it waits until they have ended,
- * and lets the next one start. Before that it may only read what is settled: that the next kernel starts
- * after all thread blocks of this one have come here is a hint, which does not hold when processes share the
- * GPU. */
+/* A kernel of the main stream starts while the one before it still runs. Here it waits until that one has
+ * ended, and lets the next one start. */
 __device__ static inline void wait_turn() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();

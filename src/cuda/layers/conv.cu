@@ -10,9 +10,10 @@
  * The products run on the tensor cores (mma.cuh). A warp has 32 cells, or 32 steps with their pools, and
  * half of the channels; its sums stay in registers over all blocks that it reads.
  *
- * Before it waits for its turn (wait_turn), a kernel fetches weights and what its epilogue reads: the packed
- * weights and q, or r and the items taken, which are settled (gpu_settle). The newest plane is normed as it
- * is loaded, and written normed (v, or dpre) for the kernels that follow. */
+ * A kernel of the main stream starts while the one before it still runs, but after the one before that has
+ * ended. So only the newest plane that it reads must wait (wait_turn); all others are multiplied before.
+ * The newest plane is normed as it is loaded, and written normed (v, or dpre) for the kernels that follow;
+ * the plane before it may not have been written yet, and is normed once more. */
 #include "cuda/common/mma.cuh"
 #include <algorithm>
 
@@ -207,26 +208,22 @@ template <int C> __device__ static inline int weight_turn(int k) {
     return C % 32 ? (k / 2 & 1) * 8 : (k & 3) * 8;
 }
 
-/* Starts the copy of the weights between blocks m and b. */
-template <int C, bool BACK>
-__device__ static inline void conv_fetch_weights(const conv_args &p, const conv_layout &l, float *to, int b) {
-    constexpr int Q = C / 4;
+/* Starts the copy of the weights between blocks m and b and, where block b is there normed (`kept`), of
+ * its plane and pools. */
+template <int C, bool BACK, bool MIXED>
+__device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                         float *to, int b, bool kept) {
+    constexpr int LD = C + 4, Q = C / 4;
+    const int tid = threadIdx.x;
     const int pair = (BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
     const float *conv_w = p.conv + pair, *pool_w = p.pool + pair;
 #pragma unroll 1
-    for (int i = threadIdx.x; i < 3 * C * Q; i += CONV_THREADS) {
+    for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) {
         int k = i / Q, at = k * C + (i % Q * 4 ^ weight_turn<C>(k));
         async_copy(to + l.conv + at, conv_w + i * 4);
         async_copy(to + l.pool + at, pool_w + i * 4);
     }
-}
-
-/* Starts the copy of the plane and pools of block b, which are there normed. */
-template <int C, bool BACK, bool MIXED>
-__device__ static inline void conv_fetch_plane(const conv_args &p, const conv_layout &l, const conv_tile &c,
-                                               float *to, int b) {
-    constexpr int LD = C + 4, Q = C / 4;
-    const int tid = threadIdx.x;
+    if (!kept) return;
     const float *plane = (BACK ? p.dpre : p.v) + b * p.plane,
                 *step = (BACK ? p.dstep : p.pv) + ((size_t)b * p.T + c.base) * C;
 #pragma unroll 1
@@ -242,10 +239,10 @@ __device__ static inline float4 far4(const float *p) { /* not through L1, which 
     return __ldcg((const float4 *)p);
 }
 
-/* Norms the plane and the pools of block b as they are loaded, and writes those of the tile to memory. */
+/* Norms the plane and the pools of block b as they are loaded; `keep` writes those of the tile to memory. */
 template <int C, bool BACK, bool MIXED>
 __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, const conv_tile &c,
-                                        float *to, int b) {
+                                        float *to, int b, bool keep) {
     constexpr int LD = C + 4, Q = C / 4, DOWN = CONV_THREADS / Q, U = 3;
     struct loaded {
         float4 r, d, n; /* of a cell: r and dv; of a step: the pool, or its sums */
@@ -287,7 +284,7 @@ __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l
             } else
                 v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
             store4(to + (i < many ? l.plane : l.step) + x[u].row * LD + k, v);
-            if (own >= 0 && own < c.steps * unit)
+            if (keep && own >= 0 && own < c.steps * unit)
                 store4((i < many ? (BACK ? p.dpre : p.v) + plane : (BACK ? p.dstep : p.pv) + step) +
                            x[u].from,
                        v);
@@ -551,21 +548,25 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
         const int at = (pools ? l.step : l.plane) + (first + tid % 32 / 4 + (BACK ? 0 : 2 * unit)) * LD;
         const int lags = conv_lags<BACK, MIXED>(p, c, pools, first, mine);
         float acc[2][NT][4] = {};
-        conv_fetch_last<C, BACK, MIXED>(p, l, c, shared);
-        if (count) conv_fetch_weights<C, BACK>(p, l, shared, BACK ? p.N - 1 : 0);
-        if (!waited) {
+        if (!count && !waited) { /* nothing to compute before; forward, the kernel before makes q */
             wait_turn();
             waited = true;
         }
+        conv_fetch_last<C, BACK, MIXED>(p, l, c, shared);
 #pragma unroll 1
         for (int i = 0; i < count + ahead; i++) {
             int b = BACK ? p.N - 1 - i : i, j = i - ahead;
-            float *next = shared + (i & ahead) * l.stage, *here = shared + (j & ahead) * l.stage;
-            if (i && i < count) conv_fetch_weights<C, BACK>(p, l, next, b);
-            if (i < count - 1) conv_fetch_plane<C, BACK, MIXED>(p, l, c, next, b);
+            if (i < count)
+                conv_fetch<C, BACK, MIXED>(p, l, c, shared + (i & ahead) * l.stage, b, i < count - 2);
             async_commit();
             if (j < 0) continue;
-            if (j == count - 1) conv_norm<C, BACK, MIXED>(p, l, c, here, BACK ? b + ahead : b - ahead);
+            float *here = shared + (j & ahead) * l.stage;
+            if (j == count - 1 && !waited) {
+                wait_turn();
+                waited = true;
+            }
+            if (j >= count - 2)
+                conv_norm<C, BACK, MIXED>(p, l, c, here, BACK ? b + ahead : b - ahead, j == count - 1);
             if (ahead)
                 async_wait<1>();
             else

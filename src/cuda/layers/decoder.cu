@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) decoder_rows(q_args p
     extern __shared__ float4 memory[];
     T &s = *(T *)memory;
     int m0 = blockIdx.x * T::BM, n0 = blockIdx.y * T::BN, R = p.f.rows + 1;
-    features_product<MIXED>(s, p.f, m0, R - 1, blockIdx.y == 0 ? p.f.rows - m0 : 0,
+    features_product<MIXED>(s, p.f, m0, R - 1, blockIdx.y == 0 ? p.f.rows - m0 : 0, true,
                             [&](int c) { return p.rows + min(n0 + c, p.Q - 1) * p.f.columns.width; });
     int c = (int)threadIdx.x % (T::BN / 4) * 4;
     rolled<2, T::BM, T::THREADS / (T::BN / 4)>((int)threadIdx.x / (T::BN / 4), [&](int m) {
@@ -111,7 +111,6 @@ void gpu_decoder_rows_forward(gpu *s) {
     features f = gpu_features(s, s->M);
     int R = (int)s->here.items + 1;
     gpu_join(s, 1); /* the packed weights */
-    gpu_settle(s);  /* the encoder's arrays, which its backward pass reads */
     if (!s->N) {
         CHAIN(s, f.rows, 64, 0, features_only, f);
         return;
@@ -121,5 +120,4 @@ void gpu_decoder_rows_forward(gpu *s) {
         s->mixed ? decoder_rows_launch<true, true>(s, p, R) : decoder_rows_launch<true, false>(s, p, R);
     else
         s->mixed ? decoder_rows_launch<false, true>(s, p, R) : decoder_rows_launch<false, false>(s, p, R);
-    gpu_settle(s); /* q */
 }

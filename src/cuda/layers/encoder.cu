@@ -12,7 +12,7 @@ template <bool TF32> using rows_tile = tile<64, 64, 2, 2, 1, true, true, TF32>;
 
 struct rows_args {
     features f;
-    int H, hidden, tile_rows, R;
+    int early, H, hidden, tile_rows, R;
     const float *w1, *bias;
     float *ac;
     double *part; /* [groups of 32 channels, tiles, 64] */
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
     T &s = *(T *)memory;
     int row0 = blockIdx.x * p.tile_rows, rows = min(p.tile_rows, p.R - row0), h0 = blockIdx.y * 32;
     bool write = blockIdx.y == 0;
-    features_product<MIXED>(s, p.f, row0, p.R - 1, write ? rows : 0, [&](int c) {
+    features_product<MIXED>(s, p.f, row0, p.R - 1, write ? rows : 0, p.early, [&](int c) {
         return p.w1 + (min(h0 + (c & 31), p.H - 1) + (c >> 5) * p.H) * p.f.columns.width;
     });
     /* Four columns per thread; padding is 0. */
@@ -122,6 +122,7 @@ void gpu_encoder_rows(gpu *s, int block) {
     int n = s->n, B = s->base.B, R = (int)s->here.items;
     norm_forward norm1 = norms_first(s, block);
     rows_args rows = {.f = gpu_features(s, block),
+                      .early = block > 0, /* else the kernel before packs the weights */
                       .H = s->H,
                       .hidden = sh->s.hidden,
                       .tile_rows = n && n <= 64 ? 64 / n * n : 64,

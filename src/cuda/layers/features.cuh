@@ -35,15 +35,16 @@ static inline features gpu_features(const gpu *s, int block) {
 }
 
 /* Features of the rows from row0 on (`last` is the last row) times weights: weights(column in tile) is the
- * address of a column's weights, which are settled. Chunks of the pooled
+ * address of a column's weights; early: no kernel that may still run writes them. Chunks of the pooled
  * columns come first; the other columns are in x already. The first `keep` rows of the tile write their
  * pooled features to x. */
 template <bool MIXED, class T, class W>
 __device__ static inline void features_product(T &s, const features &f, int row0, int last, int keep,
-                                               W weights) {
+                                               bool early, W weights) {
     constexpr int BK = T::BK, STEP = T::THREADS / BK, U = 4; /* loads in flight at once */
     const int first = f.columns.first, in = f.columns.in, gap = f.columns.gap,
               made = (in - first + BK - 1) / BK, chunks = made + (first + BK - 1) / BK;
+    if (!early) wait_turn();
     static_assert(T::BM % (U * STEP) == 0, "tile");
     product(
         s, chunks,

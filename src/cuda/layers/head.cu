@@ -195,7 +195,6 @@ void gpu_head(gpu *s) {
                    .steps = steps,
                    .counter = s->counters};
     int room = least + n * n <= ROOM ? least + n * n : s->mixed ? std::max<int>(least, ROOM) : least;
-    gpu_settle(s); /* r and the items that the pools took, which the backward pass reads */
     CHAIN(s, B, HEAD_THREADS, room * sizeof(float), head, p, room);
     gpu_fork(s, 0);
     LAUNCH(s, s->side[0], B, HEAD_THREADS, 0, head_weights, p);
@@ -316,5 +315,4 @@ void gpu_take(gpu *s) {
     for (int k = 0; k < s->M; k++)
         p.enc[k] = {.weight = sh->enc[k].weight1, .columns = columns_of(sh, k), .w1 = s->enc[k].w1};
     CHAIN(s, s->base.B + up(s->M * p.rows, 4), 128, 0, take, p, s->M);
-    gpu_settle(s); /* the batch and the packed weights */
 }

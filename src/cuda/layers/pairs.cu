@@ -326,7 +326,8 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forward_kernel(pair_args
             for (int k0 = 0; k0 < H; k0 += KC) {
                 const int kn = min(KC, H - k0);
                 __syncthreads();
-                if (KC < H || !j0) pair_fetch_weights<W>(p, ws, o0, k0); /* of theta, which is settled */
+                if (KC < H || !j0)
+                    pair_fetch_weights<W>(p, ws, o0, k0); /* older than the kernel before this one */
                 if (!j0 && !k0 && o_own < p.out) {
                     bias = __ldg(p.theta + p.bias + o_own);
                     sign = __ldg(p.theta + p.gamma + o_own) < 0 ? -1.0f : 1.0f;
