@@ -4,7 +4,7 @@ library=./libordernet-cuda.so
 status=0
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || exit 1
 for test; do "$test" "$library" || status=1; done
-# Processes that share a GPU are preempted anywhere: an order of kernels that nothing guarantees shows there.
+# Processes that share a GPU are preempted anywhere: an order of work that nothing guarantees shows there.
 echo "== three at a time"
 copies=
 for copy in 1 2 3; do

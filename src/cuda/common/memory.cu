@@ -6,9 +6,16 @@
 #include "cuda/common/step.cuh"
 #include "cuda/layers/mixed.cuh"
 
+/* Both on the net's own stream: what is asked of the default stream may be done later than what this one is
+ * asked next. */
 static onet_status upload(gpu *s, void *to, const void *from, size_t bytes, onet_error *err) {
-    if (bytes) gpu_ok(s, cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying to the device");
+    if (bytes && gpu_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->stream),
+                        "copying to the device"))
+        gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device");
     return gpu_status(s, err);
+}
+static void clear(gpu *s, void *memory, size_t bytes) {
+    gpu_ok(s, cudaMemsetAsync(memory, 0, bytes, s->stream), "clearing memory");
 }
 
 /* ---- the net ---- */
@@ -113,7 +120,7 @@ onet_status memory_open(gpu *s, onet_error *err) {
         cudaMallocHost((void **)&s->share, 5 * widest * sizeof(double)) != cudaSuccess)
         status = fail_memory(err, "the net on the GPU");
     if (!status) {
-        gpu_ok(s, cudaMemset(s->fixed, 0, a.used), "clearing memory");
+        clear(s, s->fixed, a.used);
         a = {(unsigned char *)s->fixed, 0};
         place_fixed(s, a);
         make_chunks(sh, chunks);
@@ -344,7 +351,7 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
             a.base = (unsigned char *)s->vector_memory;
         }
         s->vector_count = words;
-        gpu_ok(s, cudaMemset(s->vector_memory, 0, a.used), "clearing memory");
+        clear(s, s->vector_memory, a.used);
         status = upload(s, s->vectors, sets->words->vectors, words * sizeof(float), err);
     }
     if (!status) s->sets = sets;

@@ -184,8 +184,8 @@ static void open_device(orders *s, int device) {
 static onet_status send_weights(order_device *d, const float *numbers, onet_error *err) {
     orders *s = (orders *)d;
     gpu_ok(s, cudaSetDevice(s->device), "opening the device");
-    gpu_ok(s, cudaMemcpy(s->numbers, numbers, s->net.count * sizeof(float), cudaMemcpyHostToDevice),
-           "copying to the device");
+    copy_to(s, s->numbers, numbers, s->net.count * sizeof(float));
+    gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device");
     return status_of(s, err);
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <ucontext.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -353,7 +354,14 @@ cudaError_t cudaGetDevice(int *device) {
     *device = 0;
     return cudaSuccess;
 }
+/* What was asked of the default stream and is not done yet. Its copies to the device and its clearing of memory
+ * return before they are done, and other streams do not wait for it: here they are done as late as CUDA allows. */
+static std::mutex late_lock;
+static std::vector<std::function<void()>> late;
 cudaError_t cudaDeviceSynchronize() {
+    std::lock_guard<std::mutex> hold(late_lock);
+    for (auto &work : late) work();
+    late.clear();
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr what, int) {
@@ -372,6 +380,7 @@ cudaError_t cudaMalloc(void **p, size_t bytes) {
     return *p ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 cudaError_t cudaFree(void *p) {
+    cudaDeviceSynchronize();
     free(p);
     return cudaSuccess;
 }
@@ -386,13 +395,21 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
     return cudaSuccess;
 }
 cudaError_t cudaMemset(void *p, int v, size_t bytes) {
-    memset(p, v, bytes);
+    std::lock_guard<std::mutex> hold(late_lock);
+    late.push_back([=]() { memset(p, v, bytes); });
     return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void *p, int v, size_t bytes, cudaStream_t) {
     return emulated_do([=]() { memset(p, v, bytes); });
 }
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int) {
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int way) {
+    if (way == cudaMemcpyHostToDevice) {
+        std::vector<char> staged((const char *)from, (const char *)from + bytes);
+        std::lock_guard<std::mutex> hold(late_lock);
+        late.push_back([=]() { memcpy(to, staged.data(), bytes); });
+        return cudaSuccess;
+    }
+    cudaDeviceSynchronize();
     memcpy(to, from, bytes);
     return cudaSuccess;
 }
