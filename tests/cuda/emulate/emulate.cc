@@ -354,8 +354,9 @@ cudaError_t cudaGetDevice(int *device) {
     *device = 0;
     return cudaSuccess;
 }
-/* What was asked of the default stream and is not done yet. Its copies to the device and its clearing of memory
- * return before they are done, and other streams do not wait for it: here they are done as late as CUDA allows. */
+/* What was asked of the default stream and is not done yet. Its copies to the device and its clearing of
+ * memory return before they are done, and other streams do not wait for it: here they are done as late as
+ * CUDA allows. */
 static std::mutex late_lock;
 static std::vector<std::function<void()>> late;
 cudaError_t cudaDeviceSynchronize() {
