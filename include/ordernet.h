@@ -700,6 +700,8 @@ ONET_API const char *onet_record_word(const onet_record *record,
 ONET_API const int32_t *onet_record_order(const onet_record *record); /* [n]; NULL: not known */
 /* Where it stood: its line in the file, from 1, or its number in a file without lines. */
 ONET_API long onet_record_line(const onet_record *record);
+/* The same of one of its items: its own line in CSV, that of the set in other formats. */
+ONET_API long onet_record_item_line(const onet_record *record, int item);
 ONET_API onet_format onet_record_format(const onet_record *record);
 /* What the set has under a key (JSON Lines) or in a column (CSV, where all rows of the set must agree): text
  * without quotes and escapes, other values as they stand. *text is NULL where there is nothing or null, and

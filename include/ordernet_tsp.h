@@ -114,6 +114,7 @@ typedef struct onet_tsp_options {
      * limit does. NULL: never. */
     int (*stop)(void *context);
     void *context;
+    int improve; /* any method: go on with 2-opt and Or-opt moves, and with `kicks`, from a tour not proven */
 } onet_tsp_options;
 
 /* A ready function for `stop`: its context is an int that another thread sets to end the search. */
@@ -126,7 +127,8 @@ typedef struct onet_tsp_proof {
     double bound;  /* no tour is shorter than this */
     int proven;    /* the tour is optimal: bound and length agree to 1 part in 10^10, or as whole numbers */
     int64_t nodes; /* of the search tree */
-    double reserved[4]; /* zero */
+    double before; /* length of the tour that was improved; 0: none was */
+    double reserved[3]; /* zero */
 } onet_tsp_proof;
 
 /* ONET_BAD for distances that are not as onet_tsp says. The tour [n] is canonical (onet_tsp_canonical). proof

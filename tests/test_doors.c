@@ -694,6 +694,8 @@ static void records_and_readers(void **state) {
     assert_null(onet_record_word(record, -1));
     assert_null(onet_record_order(NULL));
     assert_int_equal(onet_record_line(NULL), 0);
+    assert_int_equal(onet_record_item_line(NULL, 0), 0);
+    assert_int_equal(onet_record_item_line(record, 5), 0);
     assert_int_equal(onet_record_format(NULL), ONET_FORMAT_AUTO);
     usage(onet_record_text(NULL, "name", &text, &err));
     assert_null(text);

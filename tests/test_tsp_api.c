@@ -134,6 +134,37 @@ static void wrong_calls_get_a_sentence(void **state) {
     assert_false(onet_tsp_is_tour(3, beyond));
 }
 
+/* A poor tour is improved, and its length before is told; a proven one is left alone. */
+static void improve_shortens_a_tour(void **state) {
+    (void)state;
+    enum { CITIES = 60 };
+    double xy[2 * CITIES];
+    uint32_t seed = 1;
+    for (int i = 0; i < 2 * CITIES; i++) xy[i] = (double)((seed = seed * 1664525 + 1013904223) >> 8);
+    onet_tsp t;
+    onet_error err;
+    int32_t tour[CITIES];
+    onet_tsp_proof plain, better, kicked;
+    onet_tsp_options options;
+    onet_tsp_defaults(&options, sizeof options);
+    assert_int_equal(onet_tsp_points(&t, CITIES, xy, &err), ONET_OK);
+    assert_int_equal(onet_tsp_solve(&t, ONET_TSP_NEAREST, &options, tour, &plain, &err), ONET_OK);
+    assert_true(plain.before == 0);
+    options.improve = 1;
+    assert_int_equal(onet_tsp_solve(&t, ONET_TSP_NEAREST, &options, tour, &better, &err), ONET_OK);
+    assert_float_equal(better.before, plain.length, 1e-9 * plain.length); /* summed from another city */
+    assert_true(better.length < plain.length);
+    assert_true(onet_tsp_is_tour(CITIES, tour) && onet_tsp_length(&t, tour) == better.length);
+    options.kicks = 1000;
+    assert_int_equal(onet_tsp_solve(&t, ONET_TSP_NEAREST, &options, tour, &kicked, &err), ONET_OK);
+    assert_true(kicked.before == better.before && kicked.length < better.length);
+    onet_tsp_free(&t);
+    assert_int_equal(onet_tsp_points(&t, 12, xy, &err), ONET_OK);
+    assert_int_equal(onet_tsp_solve(&t, ONET_TSP_HELD_KARP, &options, tour, &better, &err), ONET_OK);
+    assert_true(better.proven && better.before == 0);
+    onet_tsp_free(&t);
+}
+
 static void null_is_refused(void **state) {
     (void)state;
     onet_tsp t;
@@ -170,6 +201,7 @@ int main(void) {
         cmocka_unit_test(stop_ends_a_search),
         cmocka_unit_test(farthest_start_differs),
         cmocka_unit_test(wrong_calls_get_a_sentence),
+        cmocka_unit_test(improve_shortens_a_tour),
         cmocka_unit_test(null_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

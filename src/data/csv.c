@@ -136,7 +136,17 @@ static bool has_thousands(const char *text, size_t length) {
     return used && number_scan(plain, plain + used, NUMBER_LOOSE, &value) == plain + used;
 }
 
+/* A number with a comma for the decimal point: 48,85 or 1.234,5. Three digits behind the comma may be
+ * thousands. */
+static bool has_decimal_comma(const char *text, size_t length) {
+    const char *comma = memchr(text, ',', length);
+    size_t behind = comma ? (size_t)(text + length - comma - 1) : 0;
+    if (!behind || memchr(comma + 1, ',', behind) || memchr(comma + 1, '.', behind)) return false;
+    return behind != 3 && has_thousands(text, length);
+}
+
 static const char *not_a_number(const char *text, size_t length, bool feature) {
+    if (has_decimal_comma(text, length)) return "is not a number; write the decimal point as a dot";
     if (has_thousands(text, length)) return "is not a number; write it without the commas";
     if (number_not_finite(text, text + length) == length)
         return "is not a finite number; give a number or leave the set out";

@@ -162,6 +162,11 @@ onet_status onet_record_item_text(onet_record *r, const char *key, int item, con
     return status;
 }
 
+long onet_record_item_line(const onet_record *r, int item) {
+    if (!r || !r->table || item < 0 || item >= r->n) return onet_record_line(r);
+    return r->table->line[r->table->row_of[r->table->start[r->set] + (size_t)item]];
+}
+
 const char *onet_record_feature(const onet_record *r, int feature) {
     return r && r->columns ? onet_columns_name(r->columns, feature) : NULL;
 }

@@ -91,6 +91,13 @@ static onet_status check(const onet_tsp *t, onet_tsp_method method, const onet_t
     return tsp_check(t, err);
 }
 
+static onet_status improve(const onet_tsp *t, const onet_tsp_options *options, int32_t *tour,
+                           onet_tsp_proof *found, onet_error *err) {
+    tsp_limit limit = limit_of(options);
+    found->before = onet_tsp_length(t, tour);
+    return tsp_local(t, options->kicks, &limit, options->seed, tour, err);
+}
+
 onet_status onet_tsp_solve(const onet_tsp *t, onet_tsp_method method, const onet_tsp_options *given,
                            int32_t *tour, onet_tsp_proof *proof, onet_error *err) {
     static solver *const solvers[ONET_TSP_METHODS] = {
@@ -110,6 +117,7 @@ onet_status onet_tsp_solve(const onet_tsp *t, onet_tsp_method method, const onet
     onet_status status = sized_take(&options, sizeof options, given, "onet_tsp_options", err);
     if (!status) status = check(t, method, &options, err);
     if (!status) status = solvers[method](t, &options, tour, &found, err);
+    if (!status && options.improve && !found.proven) status = improve(t, &options, tour, &found, err);
     if (status) return status;
     tsp_finish(t, tour, &found);
     if (proof) *proof = found;
