@@ -142,7 +142,7 @@ static onet_status compare_one(comparison *c, onet_tsp *t, char *const *names, o
 static onet_status compare_file(comparison *c, const char *path, const onet_read_options *read,
                                 onet_error *err) {
     tsp_file file;
-    onet_status status = tsp_load(&file, path, read, err);
+    onet_status status = tsp_load(&file, path, &(tsp_reading){.read = read}, err);
     if (status) return status;
     for (size_t i = 0; i < file.count && !status; i++) {
         onet_tsp t = {0};

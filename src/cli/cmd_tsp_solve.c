@@ -6,10 +6,12 @@
 #include "base/choice.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/shown.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/route.h"
 #include "cli/touring.h"
 #include "show/canvas.h"
 #include "show/tours.h"
@@ -17,15 +19,16 @@
 #include "tours/tsplib.h"
 
 enum { MOST_PANELS = 12, COLUMNS = 4 };
+static const double NAMED_SIDE = 460; /* points: the panel of one tour, so that there is room for names */
 
 typedef struct solve_values {
     onet_tsp_method method;
     double seconds;
     uint64_t kicks, seed;
-    const char *out, *draw;
+    const char *out, *route, *draw, *name_column;
     onet_read_options read;
     tour_net_values net;
-    int quiet;
+    int geo, improve, quiet;
 } solve_values;
 
 static void defaults(void *values) {
@@ -36,8 +39,9 @@ static void defaults(void *values) {
     tour_net_defaults(&v->net);
 }
 
-/* What is kept of the solved instances for --out and --draw. */
+/* What is kept of the solved instances for --out, --route and --draw. */
 typedef struct kept {
+    output *route;
     onet_writer *out; /* sets that were read with other text are written back with it */
     onet_sets *tours; /* other sets */
     tour_panel panel[MOST_PANELS];
@@ -47,6 +51,7 @@ typedef struct kept {
 } kept;
 
 static void free_kept(kept *k) {
+    output_abort(k->route);
     onet_writer_abort(k->out);
     onet_sets_free(k->tours);
     for (int i = 0; i < k->panels; i++) {
@@ -55,66 +60,89 @@ static void free_kept(kept *k) {
     }
 }
 
-/* Six decimals for the sizes that are common, nine digits for the very small and the very large. */
-static void print_length(bool whole, double length) {
-    if (whole || !length || (length >= 0.01 && length < 1e9))
-        printf("%.*f", whole ? 0 : 6, length);
+/* ---- The answer ---------------------------------------------------------------------------------------- */
+
+/* Metres of a tour on the Earth; six decimals for the sizes that are common, nine digits for the very small
+ * and the very large. */
+static const char *length_text(char text[NUMBER_TEXT], const tsp_file *file, const onet_tsp *t,
+                               double length) {
+    if (t->whole || file->geo || !length || (length >= 0.01 && length < 1e9))
+        number_print(text, NUMBER_TEXT, "%.*f", t->whole ? 0 : file->geo ? 3 : 6, length);
     else
-        printf("%.9g", length);
+        number_print(text, NUMBER_TEXT, "%.9g", length);
+    return text;
 }
 
-/* A city's name, in quotes where its comma would read as the end of it. */
-static void print_name(const char *name) {
-    char text[SHOWN];
-    const char *quote = name && strchr(name, ',') ? "\"" : "";
-    printf("%s%s%s", quote, shown(text, name ? name : "-"), quote);
+static const char *unit(const tsp_file *file) {
+    return file->geo ? " km" : "";
+}
+
+/* The stops one below the other: how far from the one before, how far in all, and what it is called. */
+static void print_stops(const route *r) {
+    char *const *names = tsp_names(r->file, r->instance);
+    double leg, total = 0;
+    printf("%12s %12s\n", "leg", "total");
+    for (int stop = 0; stop < route_stops(r); stop++) {
+        char text[SHOWN], one[NUMBER_TEXT], all[NUMBER_TEXT];
+        int city = route_stop(r, stop, &leg, &total);
+        printf("%12s %12s  ", length_text(one, r->file, r->t, leg), length_text(all, r->file, r->t, total));
+        if (names)
+            printf("%s\n", shown(text, names[city] ? names[city] : "-"));
+        else
+            printf("%d\n", city);
+    }
 }
 
 /* TSPLIB numbers its nodes from 1, the engine's formats count from 0. */
-static void print_answer(const solve_values *v, const tsp_file *file, size_t instance, const onet_tsp *t,
-                         const int32_t *tour, const onet_tsp_proof *proof) {
-    char name[SHOWN];
-    printf("%s: %d cit%s, %s, length ", shown(name, t->name[0] ? t->name : "instance"), t->n,
-           t->n == 1 ? "y" : "ies", choice_name(onet_tsp_methods(), v->method));
-    print_length(t->whole, proof->length);
+static void print_answer(const solve_values *v, const route *r) {
+    char name[SHOWN], number[NUMBER_TEXT];
+    const onet_tsp *t = r->t;
+    const onet_tsp_proof *proof = r->proof;
+    printf("%s: %d cit%s, %s, length %s%s", shown(name, t->name[0] ? t->name : "instance"), t->n,
+           t->n == 1 ? "y" : "ies", r->method, length_text(number, r->file, t, proof->length), unit(r->file));
     if (proof->proven) printf(", optimal");
-    if (v->method == ONET_TSP_EXACT && !proof->proven) {
-        printf(", not proven: no tour is shorter than ");
-        print_length(t->whole, proof->bound);
-        printf(" (%.2f%% less)", 100 * (1 - proof->bound / proof->length));
-    }
+    if (proof->before)
+        printf(", %.2f%% less than %s%s before", 100 * (1 - proof->length / proof->before),
+               length_text(number, r->file, t, proof->before), unit(r->file));
+    if (v->method == ONET_TSP_EXACT && !proof->proven)
+        printf(", not proven: no tour is shorter than %s%s (%.2f%% less)",
+               length_text(number, r->file, t, proof->bound), unit(r->file),
+               100 * (1 - proof->bound / proof->length));
     printf("\n");
-    if (v->out) return;
-    for (int i = 0; i < t->n; i++) printf("%s%d", i ? " " : "", tour[i] + !file->sets);
+    if (v->out || v->route) return;
+    for (int i = 0; i < t->n; i++) printf("%s%d", i ? " " : "", r->tour[i] + !r->file->sets);
     printf("\n");
-    char *const *names = tsp_names(file, instance);
-    for (int i = 0; names && i < t->n; i++) {
-        printf("%s", i ? ", " : "");
-        print_name(names[tour[i]]);
-    }
-    if (names) printf("\n");
+    if (r->file->names || r->file->geo) print_stops(r);
 }
 
+/* ---- Files and pictures ----------------------------------------------------------------------------- */
+
 /* Takes the instance over when it is one of those to draw. */
-static onet_status keep(const solve_values *v, const tsp_file *file, size_t i, onet_tsp *t,
-                        const int32_t *tour, const onet_tsp_proof *proof, kept *k, onet_error *err) {
+static onet_status keep(const solve_values *v, const route *r, onet_tsp *t, kept *k, onet_error *err) {
     onet_status status = ONET_OK;
+    const tsp_file *file = r->file;
+    size_t i = r->instance;
+    if (v->route) status = route_put(k->route, v->route, r, err);
+    if (status) return status;
     if (v->out && file->records)
         status = onet_writer_put(k->out, file->records[i],
-                                 &(onet_answer){.found = 1, .order = (int32_t *)(uintptr_t)tour}, err);
+                                 &(onet_answer){.found = 1, .order = (int32_t *)(uintptr_t)r->tour}, err);
     else if (v->out && file->sets)
-        status = onet_sets_append(k->tours, t->n, 2, file->sets->items + 2 * file->sets->start[i], tour, err);
+        status =
+            onet_sets_append(k->tours, t->n, 2, file->sets->items + 2 * file->sets->start[i], r->tour, err);
     else if (v->out)
-        status = tsplib_write_tour(t, tour, v->out, err);
+        status = tsplib_write_tour(t, r->tour, v->out, err);
     if (status || !v->draw || !t->xy || k->panels == MOST_PANELS) return status;
     int32_t *copy = array_new((size_t)t->n, sizeof *copy);
     if (!copy) return fail_memory(err, "a picture");
-    memcpy(copy, tour, (size_t)t->n * sizeof *copy);
+    memcpy(copy, r->tour, (size_t)t->n * sizeof *copy);
     tour_panel *p = &k->panel[k->panels];
+    char length[NUMBER_TEXT];
     *p = (tour_panel){.n = t->n, .xy = t->xy, .tour = copy, .names = tsp_names(file, i)};
     snprintf(p->title, sizeof p->title, "%s, %d cities", t->name[0] ? t->name : "instance", t->n);
-    snprintf(p->note, sizeof p->note, "%s, length %.*f%s", choice_name(onet_tsp_methods(), v->method),
-             t->whole ? 0 : 4, proof->length, proof->proven ? ", optimal" : "");
+    number_print(length, sizeof length, "%.*f", t->whole ? 0 : file->geo ? 1 : 4, r->proof->length);
+    snprintf(p->note, sizeof p->note, "%s%s, length %s%s%s", r->method, r->proof->before ? ", improved" : "",
+             length, unit(file), r->proof->proven ? ", optimal" : "");
     k->drawn[k->panels] = *t;
     k->drawn_tour[k->panels++] = copy;
     *t = (onet_tsp){0};
@@ -133,9 +161,10 @@ static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t
     if (!status && interrupted()) status = ONET_INTERRUPTED;
     if (status == ONET_USAGE && file->sets) error_prefix(err, "set %zu", i + 1);
     if (!status) {
-        print_answer(v, file, i, &t, tour, &proof);
+        route r = {file, i, &t, tour, choice_name(onet_tsp_methods(), v->method), &proof};
+        print_answer(v, &r);
         *length += proof.length;
-        status = keep(v, file, i, &t, tour, &proof, k, err);
+        status = keep(v, &r, &t, k, err);
     }
     onet_tsp_free(&t);
     free(tour);
@@ -143,11 +172,13 @@ static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t
 }
 
 static onet_status start_out(const solve_values *v, const tsp_file *file, kept *k, onet_error *err) {
-    if (!v->out || !file->sets) return ONET_OK;
+    onet_status status = v->route ? output_open(&k->route, v->route, err) : ONET_OK;
+    if (!status && v->route) status = route_begin(k->route, v->route, file, err);
+    if (status || !v->out || !file->sets) return status;
     if (!file->records) return onet_sets_new(&k->tours, 2, err);
     onet_write_options writing = {
         .size = sizeof writing, .set_column = v->read.set_column, .rank_column = v->read.rank_column};
-    onet_status status = onet_writer_open(&k->out, v->out, &writing, err);
+    status = onet_writer_open(&k->out, v->out, &writing, err);
     return status ? status : onet_writer_begin(k->out, file->in, err);
 }
 
@@ -168,18 +199,23 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
     }
     progress_end(&p);
     if (!status && file->count > 1 && !v->quiet) {
-        printf("%zu instances, mean length ", file->count);
-        print_length(false, length / (double)file->count);
-        printf("\n");
+        char text[NUMBER_TEXT];
+        printf("%zu instances, mean length %s%s\n", file->count,
+               length_text(text, file, &(onet_tsp){0}, length / (double)file->count), unit(file));
     }
     if (!status && k.tours) status = onet_sets_write(k.tours, v->out, ONET_FORMAT_AUTO, err);
     if (!status && k.out && !(status = onet_writer_end(k.out, err))) {
         status = onet_writer_commit(k.out, err);
         k.out = NULL;
     }
+    if (!status && k.route) {
+        status = output_commit(k.route, err);
+        k.route = NULL;
+    }
     if (!status && v->draw) {
         tour_page page = {
             .columns = k.panels < COLUMNS ? k.panels : COLUMNS, .count = k.panels, .panels = k.panel};
+        if (k.panels == 1 && k.panel[0].names) page.side = NAMED_SIDE;
         status = k.panels ? tours_write(&page, v->draw, err)
                           : fail(err, ONET_USAGE, "the instance has no coordinates to draw");
     }
@@ -193,11 +229,20 @@ static onet_status check_places(const solve_values *v, const tsp_file *file, con
     onet_format format;
     if (v->out && output_replaces(v->out, path))
         return fail(err, ONET_USAGE, "%s would be overwritten by --out %s; name another file", path, v->out);
+    if (v->route && output_replaces(v->route, path))
+        return fail(err, ONET_USAGE, "%s would be overwritten by --route %s; name another file", path,
+                    v->route);
     onet_status status = v->draw ? canvas_keeps(v->draw, path, err) : ONET_OK;
+    if (!status && v->route) status = route_check(v->route, err);
+    if (!status && v->route) status = output_possible(v->route, err);
     if (!status && v->out && file->sets) status = onet_format_of_path(v->out, &format, err);
     if (!status && v->out) status = output_possible(v->out, err);
     if (!status && v->draw) status = canvas_possible(v->draw, err);
     return status;
+}
+
+static void note(const char *text) {
+    fprintf(stderr, "ordernet tsp solve: warning: %s\n", text);
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
@@ -210,7 +255,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     effort.kicks = (int64_t)v->kicks;
     effort.seed = v->seed;
     effort.stop = interrupt_asked;
-    onet_status status = tsp_load(&file, operands[0], &v->read, err);
+    effort.improve = v->improve;
+    tsp_reading how = {
+        .read = &v->read, .geo = v->geo, .name_column = v->name_column, .note = v->quiet ? NULL : note};
+    onet_status status = tsp_load(&file, operands[0], &how, err);
     if (status) return status;
     status = check_places(v, &file, operands[0], err);
     if (!status && v->method == ONET_TSP_ORDERNET) status = tour_net_open(&v->net, &model, &effort.net, err);
@@ -242,8 +290,14 @@ static const option options[] = {
      .argument = "N",
      .high = 1e15,
      .field = AT(kicks),
-     .help = "2opt: go on with N random kicks, each mended by the same search and kept unless the tour "
-             "became longer."},
+     .help = "2opt and --improve: go on with N random kicks, each mended by the same search and kept unless "
+             "the tour became longer."},
+    {.name = "improve",
+     .kind = OPTION_FLAG,
+     .field = AT(improve),
+     .help = "Go on from the method's tour with 2-opt and Or-opt moves until none helps, and say what that "
+             "gained. For short tours alone, 2opt with --kicks is the better tool from 20 cities on "
+             "(docs/tours.md)."},
     {.name = "seed", .kind = OPTION_U64, .argument = "S", .field = AT(seed), .help = "Of the kicks."},
     {.name = "out",
      .kind = OPTION_STRING,
@@ -251,6 +305,12 @@ static const option options[] = {
      .field = AT(out),
      .help = "Write the tours here instead of printing them: a TSPLIB .tour file for a TSPLIB instance, sets "
              "with their order in any format for the others."},
+    {.name = "route",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(route),
+     .help = "Write the stops here in the order of the tour, with the distance from the one before and the "
+             "total: a row per stop (.csv), or an object per tour (.jsonl)."},
     {.name = "draw",
      .kind = OPTION_STRING,
      .argument = "FILE",
@@ -258,6 +318,18 @@ static const option options[] = {
      .help =
          "Draw the first tours, 12 at most: a .svg or .png file, or both where the name has neither ending."},
     OPTION_QUIET(AT(quiet)),
+    {.name = "geo",
+     .kind = OPTION_FLAG,
+     .field = AT(geo),
+     .help = "The cities are places on the Earth, in degrees: columns lon, lng, long or longitude and lat or "
+             "latitude, else x and y, else two in the order longitude, latitude. Distances are kilometres "
+             "along great circles."},
+    {.name = "name-column",
+     .kind = OPTION_STRING,
+     .argument = "NAME",
+     .field = AT(name_column),
+     .default_text = "name, city, label or place",
+     .help = "The column or key that the cities are called by; '' for none."},
     OPTIONS_TOURING(AT(net), AT(read)),
     {0},
 };
@@ -272,14 +344,20 @@ const command cmd_tsp_solve = {
         "Reads a TSPLIB file (EUC_2D, CEIL_2D, ATT, GEO, EXPLICIT), or sets of points in any format "
         "that 'ordernet order' reads, and prints for each instance its length and the tour. Distances "
         "are Euclidean in double precision, or rounded as the TSPLIB file asks. A TSPLIB tour is "
-        "printed in the file's node numbers, from 1; others in places in the set, from 0, and below by the "
-        "names of "
-        "the cities, where a column or key 'name', 'city', 'label' or 'place' has them. A CSV file without a "
-        "set column is one instance; of more than two columns of numbers, x and y are taken. A tour starts "
-        "at the city with the smallest x+y and runs counter-clockwise.\n\nFor the net, cities of any "
+        "printed in the file's node numbers, from 1; others in places in the set, from 0, and below, where "
+        "the cities have names or --geo is given, stop by stop with the distances. A tour starts at the city "
+        "with the smallest x+y and runs counter-clockwise.\n\nA CSV file without a set column is one list of "
+        "cities. Columns under the usual names are found in any case: x and y, lon (lng, long, longitude) "
+        "and lat (latitude), name (city, label, place). Others may hold anything. --features names other "
+        "columns.\n\nFor the net, cities of any "
         "scale and place are brought to the unit square with one scale for both axes: the longer side "
-        "leaves a margin of 1/(n+1) at both ends, the shorter is centred.",
+        "leaves a margin of 1/(n+1) at both ends, the shorter is centred. With --geo that is done on a map "
+        "about "
+        "the middle of the cities, which the date line and the poles do not tear. It is true within some "
+        "thousand kilometres; for cities all over the Earth the net's tours are poor, and --method exact or "
+        "2opt, which see the distances alone, are not.",
     .examples = "ordernet tsp solve --method exact berlin52.tsp\n"
+                "ordernet tsp solve --geo --method ordernet --improve --draw tour.png capitals.csv\n"
                 "ordernet tsp generate --n 50 --per-size 8 | ordernet tsp solve --method ordernet "
                 "--symmetries 8 --draw tours -",
     .options = options,

@@ -83,10 +83,11 @@ static void set_font(canvas *c, text_style style) {
     cairo_set_font_size(c->cr, style.size);
 }
 
-static double text_width(canvas *c, text_style style, const char *text) {
+double canvas_text_width(canvas *c, text_style style, const char *from) {
+    char text[SHOWN];
     cairo_text_extents_t box;
     set_font(c, style);
-    cairo_text_extents(c->cr, text, &box);
+    cairo_text_extents(c->cr, shown(text, from), &box); /* cairo refuses to draw what is not UTF-8 */
     return box.x_advance;
 }
 
@@ -98,12 +99,11 @@ void canvas_dot(canvas *c, double x, double y, double radius) {
 
 void canvas_text(canvas *c, double x, double y, text_style style, const char *from) {
     char text[SHOWN];
-    shown(text, from); /* cairo refuses to draw what is not UTF-8 */
-    double width = text_width(c, style, text);
+    double width = canvas_text_width(c, style, from);
     if (style.align == MIDDLE) x -= width / 2;
     if (style.align == RIGHT) x -= width;
     cairo_move_to(c->cr, x, y);
-    cairo_show_text(c->cr, text);
+    cairo_show_text(c->cr, shown(text, from));
     cairo_new_path(c->cr);
 }
 

@@ -41,6 +41,7 @@ typedef struct text_style {
 double canvas_step(double span);
 /* A filled circle. */
 void canvas_dot(canvas *c, double x, double y, double radius);
+double canvas_text_width(canvas *c, text_style style, const char *text);
 void canvas_text(canvas *c, double x, double y, text_style style, const char *text);
 
 /* Calls draw(context, path, err) once when path ends in .svg or .png; with PATH.svg and PATH.png otherwise.

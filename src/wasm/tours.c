@@ -21,13 +21,12 @@ EXPORT(page_tour_points) onet_tsp *page_tour_points(const double *xy, int n) {
 /* The first instance of a file, TSPLIB or sets. NULL on failure. */
 EXPORT(page_tour_read) onet_tsp *page_tour_read(const char *path) {
     onet_tsp *t = calloc(1, sizeof *t);
-    onet_read_options o = {.size = sizeof o};
     tsp_file file;
     if (!t) {
         page_no_memory();
         return NULL;
     }
-    onet_status status = tsp_load(&file, path, &o, &page_failure);
+    onet_status status = tsp_load(&file, path, NULL, &page_failure);
     if (!status) {
         status = tsp_get(&file, 0, t, &page_failure);
         tsp_unload(&file);
