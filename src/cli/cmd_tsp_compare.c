@@ -18,7 +18,8 @@ enum { MOST_METHODS = ONET_TSP_METHODS, MOST_ROWS = 24, NAME_WIDTH = 12 };
 typedef struct compare_values {
     const char *methods;
     double seconds;
-    const char *draw, *title;
+    const char *draw, *title, *name_column;
+    int geo;
     onet_read_options read;
     tour_net_values net;
 } compare_values;
@@ -139,10 +140,9 @@ static onet_status compare_one(comparison *c, onet_tsp *t, char *const *names, o
     return status;
 }
 
-static onet_status compare_file(comparison *c, const char *path, const onet_read_options *read,
-                                onet_error *err) {
+static onet_status compare_file(comparison *c, const char *path, const tsp_reading *how, onet_error *err) {
     tsp_file file;
-    onet_status status = tsp_load(&file, path, &(tsp_reading){.read = read}, err);
+    onet_status status = tsp_load(&file, path, how, err);
     if (status) return status;
     for (size_t i = 0; i < file.count && !status; i++) {
         onet_tsp t = {0};
@@ -159,6 +159,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     comparison *c = array_new(1, sizeof *c);
     if (!c) return fail_memory(err, "the comparison");
     onet_model *model = NULL;
+    tsp_reading how = {.read = &v->read, .geo = v->geo, .name_column = v->name_column};
     c->effort = tour_net_effort(&v->net);
     c->effort.seconds = v->seconds;
     c->effort.seed = 1;
@@ -168,7 +169,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     for (int m = 0; m < c->methods && !status && !model; m++)
         if (c->method[m] == ONET_TSP_ORDERNET) status = tour_net_open(&v->net, &model, &c->effort.net, err);
     if (!status) print_head(c);
-    for (int i = 0; i < count && !status; i++) status = compare_file(c, operands[i], &v->read, err);
+    for (int i = 0; i < count && !status; i++) status = compare_file(c, operands[i], &how, err);
     if (!status && v->draw) {
         tour_page page = {
             .title = v->title, .columns = c->methods, .count = c->rows * c->methods, .panels = c->panel};
@@ -210,6 +211,7 @@ static const option options[] = {
      .argument = "TEXT",
      .field = AT(title),
      .help = "Title of the picture."},
+    OPTIONS_CITIES(AT(geo), AT(name_column)),
     OPTIONS_TOURING(AT(net), AT(read)),
     {0},
 };

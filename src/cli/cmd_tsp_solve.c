@@ -318,18 +318,7 @@ static const option options[] = {
      .help =
          "Draw the first tours, 12 at most: a .svg or .png file, or both where the name has neither ending."},
     OPTION_QUIET(AT(quiet)),
-    {.name = "geo",
-     .kind = OPTION_FLAG,
-     .field = AT(geo),
-     .help = "The cities are places on the Earth, in degrees: columns lon, lng, long or longitude and lat or "
-             "latitude, else x and y, else two in the order longitude, latitude. Distances are kilometres "
-             "along great circles."},
-    {.name = "name-column",
-     .kind = OPTION_STRING,
-     .argument = "NAME",
-     .field = AT(name_column),
-     .default_text = "name, city, label or place",
-     .help = "The column or key that the cities are called by; '' for none."},
+    OPTIONS_CITIES(AT(geo), AT(name_column)),
     OPTIONS_TOURING(AT(net), AT(read)),
     {0},
 };

@@ -50,6 +50,20 @@ const onet_choice *tour_symmetries(void);
         .help = "Keep the shortest tour of the beam rather than the most probable one."                      \
     }
 
+/* How cities are read: an int and a string. */
+#define OPTIONS_CITIES(geo_at, name_at)                                                                      \
+    {.name = "geo",                                                                                          \
+     .kind = OPTION_FLAG,                                                                                    \
+     .field = (geo_at),                                                                                      \
+     .help = "The cities are places on the Earth, in degrees: columns lon, lng, long or longitude and lat "  \
+             "or latitude, else x and y, else two in the order longitude, latitude. Distances are "          \
+             "kilometres along great circles."},                                                             \
+    {                                                                                                        \
+        .name = "name-column", .kind = OPTION_STRING, .argument = "NAME", .field = (name_at),                \
+        .default_text = "name, city, label or place",                                                        \
+        .help = "The column or key that the cities are called by; '' for none."                              \
+    }
+
 /* The options that end the list of a command which finds tours: the net's, and those of reading. */
 #define OPTIONS_TOURING(net_at, read_at)                                                                     \
     {.group = "Net"}, OPTIONS_TOUR_NET(net_at),                                                              \

@@ -156,7 +156,7 @@ static void draw_names(canvas *c, const tour_panel *p, const frame *f, box panel
         double hidden = 0;
         for (int j = 0; j < i; j++)
             if (!labels[j].left_out) hidden = fmax(hidden, overlap(l->at, labels[j].at));
-        if (hidden > 0.2 * l->at.width * l->at.height) l->left_out = true;
+        if (hidden > 0.03 * l->at.width * l->at.height) l->left_out = true;
         if (!l->left_out) canvas_text(c, l->at.x, l->at.y + 0.8 * l->at.height, NAME, l->text);
     }
 }
