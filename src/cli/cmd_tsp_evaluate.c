@@ -1,6 +1,8 @@
 /* ordernet tsp evaluate: the net's tours against the best known ones and against other heuristics. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -12,12 +14,13 @@
 #include "cli/touring.h"
 #include "show/chart.h"
 #include "tours/gaps.h"
+#include "tours/rivals.h"
 
 typedef struct evaluate_values {
     tour_net_values net;
     onet_read_options read;
     int proven_to, no_net, quiet;
-    const char *out, *figure;
+    const char *out, *figure, *rivals;
 } evaluate_values;
 
 static void defaults(void *values) {
@@ -37,6 +40,23 @@ typedef struct table {
     int rows;
     gap_row row[MOST_SIZES];
 } table;
+
+/* ---- Rivals ------------------------------------------------------------------------------------------- */
+
+/* Gaps are compared only on the same instances, which have the same mean optimum. */
+static onet_status check_rivals(const rival_list *list, const table *t, const char *path, onet_error *err) {
+    for (int k = 0; k < list->count; k++)
+        for (int i = 0; i < t->rows; i++) {
+            double here = t->row[i].length[GAP_REFERENCE].mean, there = list->row[k].optimum;
+            if (t->row[i].n == list->row[k].n && fabs(here - there) > 1e-5 * here)
+                return fail(
+                    err, ONET_BAD,
+                    "%s: %s was measured on other instances of %d cities: their mean optimum is %.6f, "
+                    "here %.6f",
+                    path, list->row[k].method, list->row[k].n, there, here);
+        }
+    return ONET_OK;
+}
 
 static const char *reference_name(const evaluate_values *v, int n) {
     return n <= v->proven_to ? "proven optimum" : "best of a long local search";
@@ -69,7 +89,21 @@ static onet_status write_row(output *out, const evaluate_values *v, const gap_ro
                          reference_name(v, r->n));
 }
 
-static onet_status write_csv(const evaluate_values *v, const table *t, onet_error *err) {
+static onet_status write_rivals(output *out, const evaluate_values *v, const rival_list *rivals, int n,
+                                onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int k = 0; k < rivals->count && !status; k++) {
+        const rival *r = &rivals->row[k];
+        if (r->n == n)
+            status = output_printf(out, err, "%d,%s,%.0f,%.6f,%.6f,%.6f,%.4f,%.4f,%.4f,%s\n", n, r->method,
+                                   r->instances, r->length[0], r->length[1], r->length[2], r->gap[0],
+                                   r->gap[1], r->gap[2], reference_name(v, n));
+    }
+    return status;
+}
+
+static onet_status write_csv(const evaluate_values *v, const table *t, const rival_list *rivals,
+                             onet_error *err) {
     output *out;
     onet_status status = output_open(&out, v->out, err);
     if (status) return status;
@@ -79,6 +113,7 @@ static onet_status write_csv(const evaluate_values *v, const table *t, onet_erro
     for (int i = 0; i < t->rows && !status; i++) {
         for (int m = 0; m < GAP_METHODS && !status; m++)
             if (m < GAP_GREEDY || !v->no_net) status = write_row(out, v, &t->row[i], m, err);
+        if (!status) status = write_rivals(out, v, rivals, t->row[i].n, err);
         for (int k = 0; k < PUBLISHED && !status; k++)
             if (t->row[i].n == (int)published_n[k])
                 status = output_printf(out, err, "%d,pointer network (published),,%.2f,,,%.4f,,,%s\n",
@@ -93,9 +128,10 @@ static onet_status write_csv(const evaluate_values *v, const table *t, onet_erro
 
 /* ---- Figures ----------------------------------------------------------------------------------------- */
 
-enum { LINES = GAP_METHODS + 1 };
+enum { MOST_RIVAL_LINES = 4, LINES = GAP_METHODS + 1 + MOST_RIVAL_LINES };
 typedef struct lines {
     double x[MOST_SIZES], y[LINES][MOST_SIZES], low[LINES][MOST_SIZES], high[LINES][MOST_SIZES];
+    double rival_x[MOST_RIVAL_LINES][MOST_SIZES];
     chart_series series[LINES];
 } lines;
 
@@ -115,7 +151,41 @@ static const struct {
     {GAP_CHRISTOFIDES, "Christofides", 1, true},
 };
 
-static onet_status draw_figure(const evaluate_values *v, const table *t, bool gaps, onet_error *err) {
+/* A line per method of the rivals but the greedy ones. Returns how many lines there are then. */
+static int add_rivals(lines *l, int count, const table *t, const rival_list *rivals, bool gaps) {
+    static const char greedy[] = " greedy";
+    int first = count;
+    for (int k = 0; k < rivals->count && count - first < MOST_RIVAL_LINES; k++) {
+        const char *method = rivals->row[k].method;
+        size_t length = strlen(method);
+        bool known = length > strlen(greedy) && !strcmp(method + length - strlen(greedy), greedy);
+        for (int j = 0; j < k; j++) known = known || !strcmp(rivals->row[j].method, method);
+        if (known) continue;
+        int points = 0;
+        for (int i = 0; i < t->rows; i++)
+            for (int j = 0; j < rivals->count; j++) {
+                const rival *r = &rivals->row[j];
+                if (r->n != t->row[i].n || strcmp(r->method, method) != 0) continue;
+                l->rival_x[count - first][points] = r->n;
+                l->y[count][points] = gaps ? r->gap[0] : r->length[0];
+                l->low[count][points] = gaps ? r->gap[1] : r->length[1];
+                l->high[count][points++] = gaps ? r->gap[2] : r->length[2];
+            }
+        l->series[count] = (chart_series){.name = method,
+                                          .count = points,
+                                          .x = l->rival_x[count - first],
+                                          .y = l->y[count],
+                                          .low = l->low[count],
+                                          .high = l->high[count],
+                                          .colour = 5 + count - first,
+                                          .dashed = true};
+        count++;
+    }
+    return count;
+}
+
+static onet_status draw_figure(const evaluate_values *v, const table *t, const rival_list *rivals, bool gaps,
+                               onet_error *err) {
     char path[4096];
     if (snprintf(path, sizeof path, "%s-%s", v->figure, gaps ? "gap" : "length") >= (int)sizeof path)
         return fail(err, ONET_USAGE, "the name of the figure is too long");
@@ -154,10 +224,14 @@ static onet_status draw_figure(const evaluate_values *v, const table *t, bool ga
                          : published_length[k];
             }
     if (points) {
-        l->series[count] = (chart_series){
-            .name = "Pointer Network", .count = points, .x = l->low[count], .y = l->y[count], .colour = 6};
+        l->series[count] = (chart_series){.name = "Pointer Network (published)",
+                                          .count = points,
+                                          .x = l->low[count],
+                                          .y = l->y[count],
+                                          .colour = 6};
         count++;
     }
+    count = add_rivals(l, count, t, rivals, gaps);
     chart figure = {.title = gaps ? "Mean gap to the optimum" : "Mean tour length",
                     .x = {.title = "cities"},
                     .y = {.title = gaps ? "longer than the optimum" : "length", .unit = gaps ? "%" : NULL},
@@ -216,12 +290,14 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     evaluate_values *v = values;
     onet_model *model = NULL, *again = NULL;
     table *t = array_new(1, sizeof *t);
+    rival_list *rivals = array_new(1, sizeof *rivals);
     progress p;
     gap_setting setting = {.threads = pool_new(v->net.search.threads), .tick = tick, .context = &p};
-    onet_status status = t && setting.threads ? ONET_OK : fail_memory(err, "the evaluation");
+    onet_status status = t && rivals && setting.threads ? ONET_OK : fail_memory(err, "the evaluation");
     progress_start(&p, v->quiet);
     interrupt_catch();
     if (!status && v->out) status = output_possible(v->out, err);
+    if (!status && v->rivals) status = rivals_read(rivals, v->rivals, err);
     if (!status && !v->no_net) {
         tour_net_values greedy = v->net;
         greedy.search.decode = ONET_GREEDY;
@@ -231,14 +307,17 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     for (int i = 0; i < count && !status; i++) status = measure_file(v, operands[i], &setting, t, err);
     progress_end(&p);
     if (!status) print_table(v, t);
-    if (!status && v->out) status = write_csv(v, t, err);
-    for (int gaps = 0; gaps < 2 && !status && v->figure; gaps++) status = draw_figure(v, t, gaps, err);
+    if (!status) status = check_rivals(rivals, t, v->rivals, err);
+    if (!status && v->out) status = write_csv(v, t, rivals, err);
+    for (int gaps = 0; gaps < 2 && !status && v->figure; gaps++)
+        status = draw_figure(v, t, rivals, gaps, err);
     onet_tsp_net_free(setting.greedy);
     onet_tsp_net_free(setting.beam);
     onet_model_free(model);
     onet_model_free(again);
     pool_free(setting.threads);
     free(t);
+    free(rivals);
     return status;
 }
 
@@ -275,6 +354,13 @@ static const option options[] = {
      .argument = "PREFIX",
      .field = AT(figure),
      .help = "Draw PREFIX-length and PREFIX-gap, each as .svg and .png."},
+    {.name = "rivals",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(rivals),
+     .help =
+         "What another program measured on the same instances, as CSV with the columns of --out and one of "
+         "the mean optimum (experiments/rivals): added to --out and --figure."},
     OPTIONS_ORDER_MACHINE(AT(net.search)),
     OPTION_QUIET(AT(quiet)),
     {.group = "Data format"},
