@@ -297,6 +297,7 @@ class TspOptions(Structure):
         ("shortest", c_int),
         ("stop", c_void_p),
         ("context", c_void_p),
+        ("improve", c_int),
     ]
 
 
@@ -306,7 +307,8 @@ class TspProof(Structure):
         ("bound", c_double),
         ("proven", c_int),
         ("nodes", c_int64),
-        ("reserved", c_double * 4),
+        ("before", c_double),
+        ("reserved", c_double * 3),
     ]
 
 
