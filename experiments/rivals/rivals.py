@@ -3,6 +3,7 @@
 
     rivals.py train NET --data train.safetensors --valid valid.safetensors --out NET.pt
     rivals.py evaluate NET NET.pt --out NET.csv test.safetensors ...
+    rivals.py rates                                   ordering, on one CPU thread
     rivals.py table results.csv ordernet.csv ...      prints Markdown; ordernet.csv as `ordernet tsp evaluate --out` writes it
 
 NET is pointer, attention-small or attention-large. `train` uses AdamW with a cosine schedule, TF32 products and, on a GPU, one
@@ -175,7 +176,7 @@ def train_on_stream(args):
             warm = min(1, done / 0.02)
             trainer.set_rate(args.learning_rate * warm * (0.5 + 0.5 * math.cos(math.pi * done)))
             xy, order = sets[n]
-            losses.append(trainer.step(n, xy[chosen], order[chosen], max(1 - args.average, 1 / (step + 1))).clone())
+            losses.append(trainer.step(n, xy[chosen], order[chosen], max(1 - args.average, 10 / (step + 10))).clone())
             step += 1
             if step % 20 == 0:
                 torch.stack(losses[-1:]).item()  # waits, so that the clock is the GPU's
@@ -291,6 +292,21 @@ def evaluate(args):
             write(rows, args.out)
 
 
+def rates(args):
+    """Sets per second of CPU time on one thread, with untrained weights: the work is the same."""
+    torch.set_num_threads(1)
+    for n, count in (20, 200), (100, 20):
+        xy = torch.rand(count, n, 2, generator=torch.Generator().manual_seed(1))
+        for name, make in NETS.items():
+            net = make().eval()
+            for beam in 1, BEAM:
+                search(net, xy[:4], beam)
+                began = time.process_time()
+                for part in xy.split(50):
+                    search(net, part, beam)
+                print(f"{NAMES[name]}, {n} cities, beam {beam}: {count / (time.process_time() - began):.0f} sets/s", flush=True)
+
+
 # ---- Table ----
 
 
@@ -338,8 +354,9 @@ def main():
     e.add_argument("--sizes", type=lambda text: [int(n) for n in text.split(",")], help="leave out the others")
     m = verbs.add_parser("table")
     m.add_argument("results", nargs="+")
+    verbs.add_parser("rates")
     args = parser.parse_args()
-    {"train": train, "evaluate": evaluate, "table": table}[args.verb](args)
+    {"train": train, "evaluate": evaluate, "table": table, "rates": rates}[args.verb](args)
 
 
 if __name__ == "__main__":
