@@ -15,7 +15,7 @@ typedef struct tour_panel {
 
 typedef struct tour_page {
     const char *title; /* NULL: none */
-    double side; /* of a panel, in points; 0: 210 */
+    double side;       /* of a panel, in points; 0: 210 */
     int columns;
     int count;
     const tour_panel *panels; /* [count], row by row */
