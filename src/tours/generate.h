@@ -16,7 +16,7 @@ typedef enum tsp_label {
     TSP_LABEL_HELD_KARP,
     TSP_LABEL_LOCAL /* local search with tsp_plan's kicks: not proven */
 } tsp_label;
-/* Uniform cities are proven in milliseconds; towns, roads and boards can take branch and bound hours. */
+/* Uniform cities are proven in milliseconds; towns and roads of 30 may take minutes. */
 enum { TSP_EXACT_UNIFORM = 50, TSP_EXACT_OTHER = 12, TSP_LABEL_KICKS = 20 };
 const onet_choice *tsp_labels(void);
 
