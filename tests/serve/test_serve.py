@@ -332,6 +332,14 @@ class Answers(unittest.TestCase):
         self.assertGreater(after['ordernet_request_seconds_sum{path="/v1/order"}'], 0)
         self.assertIn('ordernet_queue_requests{model="sort"}', after)
         self.assertGreater(after["process_resident_memory_bytes"], 1e6)
+        of_models = {}
+        for key in after:
+            found = re.fullmatch(r'(\w+){model="([^"]*)"}', key)
+            if found:
+                of_models.setdefault(found.group(1), set()).add(found.group(2))
+        self.assertGreaterEqual(len(of_models), 5)
+        for name, models in of_models.items():
+            self.assertEqual(models, {"sort", "tsp", "words"}, name)
         for line in self.server.ask("GET", "/metrics")[2].decode().splitlines():
             self.assertRegex(line, r'^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.e+]+)$')
 
