@@ -243,6 +243,8 @@ class Answers(unittest.TestCase):
             ("POST", "/v1/order", {"model": "sort", "sets": 1}, 400, "not an array"),
             ("POST", "/v1/order", {"model": "sort", "sets": [1]}, 400, "request:1: a set is an object"),
             ("POST", "/v1/order", {"model": "sort", "sets": [sort] * 1025}, 413, "more than the 1024"),
+            ("GET", "/healthz", {"a": 1}, 413, "this path takes no body"),
+            ("POST", "/healthz", {"a": 1}, 405, "this path takes GET"),
             ("POST", "/v1/order", {"model": "sort", "items": [[1]] * 1001}, 413, "request:1: a set of 1001 items"),
             ("POST", "/v1/order", {"model": "sort", "beam": 200, "sets": [{"items": [[1]] * 1000}] * 2}, 413, "too much work"),
             ("POST", "/v1/order", b"[" * 100000, 400, "a JSON object"),
