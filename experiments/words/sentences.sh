@@ -33,7 +33,7 @@ mkdir -p "$out"
 common=(--batch 512 --schedule cosine --warmup 0.02 --weight-decay 0.05 --clip 1 --average 0.999 --batches one-size
     --train-vectors --epochs 1000 --checkpoint-seconds 300 --resume --device "$device")
 net=(--preset words --no-standardise --encoder-out 64 --hidden 512 --decoder-out 64)
-five_mix_steps=30000 five_steps=20000 long_steps=40000 part=cat
+five_mix_steps=60000 five_steps=30000 long_steps=40000 part=cat
 if [ "$small" ]; then
     net=(--preset words --no-standardise --encoder-blocks 2 --decoder-blocks 2 --encoder-out 8 --hidden 32 --decoder-out 8)
     five_mix_steps=60 five_steps=40 long_steps=60 part="awk NR<=20000"
@@ -56,8 +56,8 @@ if [ ! -e "$out/long-data.safetensors" ]; then
     # WikiText consists of featured and good articles, the first 210,860 lines: they occur three times.
     awk 'NR <= 198860 { print; print } { print }' "$out/lines.txt" > "$out/lines3.txt"
     "$program" words prepare --text "$out/sentences.txt" --windows sentence:1,anywhere:1.5 --length 5 --lines "$out/windows5.txt"
-    "$program" words prepare --text "$out/sentences.txt" --windows paragraph:2,sentence:1,anywhere:1,whole:1 \
-        --length 2,3-8:3,9-12:1.5,13-20:0.8 --lines "$out/windows.txt"
+    "$program" words prepare --text "$out/sentences.txt" --windows paragraph:2,sentence:0.7,anywhere:0.3,whole:0.5 \
+        --length 2:0.5,3-8:3,9-12:1.5,13-20:0.4 --lines "$out/windows.txt"
     # A word without a vector needs 30 occurrences for a row of its own, since lines are repeated.
     rows=(--vectors "$out/vectors.txt" --own-row 30 --limit-words 115000)
     "$program" words prepare --text "$out/lines3.txt" "${rows[@]}" --out "$out/lines-data.safetensors"
@@ -82,7 +82,9 @@ for name in ${only:-five long}; do
         five) # lines and windows mixed, then the lines alone
             train five-mix mix $five_mix_steps "${net[@]}" --statistics running --forget 0.12 --learning-rate 2e-3
             train five lines $five_steps --from "$out/five-mix.safetensors" --statistics running --forget 0.17 --learning-rate 1e-3 ;;
-        long) train long long $long_steps "${net[@]}" --statistics measured --forget 0.1 --learning-rate 2e-3 ;;
+        long) # from `five`, on lines and windows of all lengths
+            [ -e "$out/five.safetensors" ] || { echo "$0: long begins with the model of five: train it first" >&2; exit 2; }
+            train long long $long_steps --from "$out/five.safetensors" --statistics measured --forget 0.1 --learning-rate 1.5e-3 ;;
         *) echo "$0: --only $name: give five or long" >&2; exit 2 ;;
     esac
 done
