@@ -139,7 +139,8 @@ static void keeps_together(void **state) {
     constrains(words, "\"he was\"", "0>1 2>3 0<3"); /* opens before it closes */
     constrains(words, ") in ( was", "2<0");
     constrains(words, "(he) was", "0>1 1>2");
-    constrains(words, "(he] [was)", "0>1 1>2 3>4 4>5"); /* crossed */
+    constrains(words, "(he] [was)", "0>1 1>2 3>4 4>5 0<5"); /* crossed: of one kind alone */
+    constrains(words, "(. he )", "0>1 1!");
     constrains(words, "u.s. mr.", "");
     onet_words_free(words);
 }

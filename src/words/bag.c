@@ -10,7 +10,6 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "data/constraints.h"
 #include "words/words.h"
 
 #define APOSTROPHES "'\xe2\x80\x99"
@@ -209,8 +208,10 @@ static size_t next_sign(const onet_bag *b, size_t i, const char *sign, int typed
 }
 
 /* Brackets open before they close, and so do quotation marks that were typed so: the first with the first,
- * and so on. */
-static void pair_signs(onet_bag *b) {
+ * and so on. Signs of one kind alone, and none that opens in the piece that stays last, so that they can
+ * always be kept: k-th with k-th, such pairs never go in a circle, as those of two kinds may, "(a]" and
+ * "[b)". */
+static void pair_signs(onet_bag *b, size_t last) {
     static const struct {
         const char *open, *close;
         bool typed;
@@ -220,25 +221,16 @@ static void pair_signs(onet_bag *b) {
                  {"\"", "\"", true},
                  {"'", "'", true}};
     onet_sets *s = &b->set;
-    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++)
+    size_t before = s->constraint_count;
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs && s->constraint_count == before; k++)
         for (size_t open = 0, close = 0;; open++, close++) {
             open = next_sign(b, open, pairs[k].open, pairs[k].typed ? 1 : 0);
             close = next_sign(b, close, pairs[k].close, pairs[k].typed ? -1 : 0);
             if (open == b->n || close == b->n) break;
-            if (b->token[open].piece != b->token[close].piece)
+            int piece = b->token[open].piece;
+            if (piece != b->token[close].piece && (last == b->n || piece != b->token[last].piece))
                 b->constraint[s->constraint_count++] = (onet_constraint){ONET_BEFORE, open, close};
         }
-}
-
-/* Signs that were typed crosswise, "(a]" and "[b)", cannot all be kept in pairs; then none is. */
-static void drop_crossed(onet_bag *b, size_t kept) {
-    constraint_graph g;
-    onet_error err;
-    if (b->set.constraint_count == kept) return;
-    if (constraint_graph_make(&g, b->constraint, b->set.constraint_count, 0, (int)b->n, NULL, &err))
-        b->set.constraint_count = kept;
-    else
-        constraint_graph_free(&g);
 }
 
 /* Pieces stay together, and the final sign stays last. A final sign of the last piece may belong to the line
@@ -254,9 +246,7 @@ static void constrain(onet_bag *b) {
             b->constraint[s->constraint_count++] = (onet_constraint){ONET_NEXT, i, i + 1};
     while (end + 1 < b->n && bag_joined(b, end, end + 1)) end++;
     if (end < b->n) b->constraint[s->constraint_count++] = (onet_constraint){ONET_LAST, end, 0};
-    size_t kept = s->constraint_count;
-    pair_signs(b);
-    drop_crossed(b, kept);
+    pair_signs(b, end);
 }
 
 /* ---- For callers ------------------------------------------------------------------------------------- */

@@ -74,6 +74,8 @@ pages-eval | pages eval --rules-only page.xml boxes.jsonl
 pages-check | pages check --threads 1 boxes.jsonl
 pages-draw | pages draw --rule xy-columns --out OUT.svg page.xml
 unscramble | unscramble --model wordmodel.safetensors cat the runs
+unscramble-json | unscramble --json --model wordmodel.safetensors (cat, the dog) Now.
+convert-half | convert --half $sort OUT.safetensors
 help | help train
 completion | completion bash
 END
