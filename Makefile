@@ -34,7 +34,7 @@ $(B)/src/pages/%.o $(B)/src/cli/cmd_pages_%.o $(B)/src/cli/pages.o $(B)/src/show
 CFLAGS    ?= $(OPT) -g
 ALLCFLAGS  = -std=c11 -fPIC -fvisibility=hidden -pthread -ffp-contract=off $(WARN) $(CFLAGS) $(SAN)
 LIB_LIBS  := -lz -llzma -lutf8proc -lm -ldl -pthread
-CLI_LIBS  := -ljansson -lcairo -lmicrohttpd -lxml2
+CLI_LIBS  := -ljansson -lcairo -ljpeg -lmicrohttpd -lxml2
 
 # The folders in the order in which data flows through them.
 LIB_DIRS  := base data words model kernels train decode evaluate tsp

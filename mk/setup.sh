@@ -3,7 +3,7 @@
 # usage: mk/setup.sh CC FOLDER
 cc=$1
 folder=$2
-packages="libc6-dev libjansson-dev zlib1g-dev liblzma-dev libutf8proc-dev libcairo2-dev libmicrohttpd-dev libxml2-dev libcmocka-dev"
+packages="libc6-dev libjansson-dev zlib1g-dev liblzma-dev libutf8proc-dev libcairo2-dev libjpeg62-turbo-dev libmicrohttpd-dev libxml2-dev libcmocka-dev"
 
 # Tests whether a program with all libraries can be linked, whatever packages are installed.
 can_link() {
@@ -16,6 +16,8 @@ can_link() {
 #include <cairo/cairo-svg.h>
 #include <cmocka.h>
 #include <jansson.h>
+#include <stdio.h>
+#include <jpeglib.h>
 #include <libxml/parser.h>
 #include <lzma.h>
 #include <microhttpd.h>
@@ -23,7 +25,7 @@ can_link() {
 #include <zlib.h>
 int main(void) { return 0; }
 END
-    "$cc" -I/usr/include/libxml2 "$folder/setup.c" -ljansson -lxml2 -lz -llzma -lutf8proc -lcairo -lmicrohttpd -lcmocka -lm -o "$folder/setup" \
+    "$cc" -I/usr/include/libxml2 "$folder/setup.c" -ljansson -lxml2 -lz -llzma -lutf8proc -lcairo -ljpeg -lmicrohttpd -lcmocka -lm -o "$folder/setup" \
         >"$folder/setup.log" 2>&1
 }
 
@@ -32,7 +34,7 @@ can_link && exit 0
 if ! command -v apt-get >/dev/null; then
     cat >&2 <<END
 setup: '$cc' does not find all the libraries (see $folder/setup.log), and there is no apt-get here.
-Install jansson, zlib, liblzma, utf8proc, cairo, libmicrohttpd, libxml2 and cmocka with their headers, then try again.
+Install jansson, zlib, liblzma, utf8proc, cairo, libjpeg-turbo, libmicrohttpd, libxml2 and cmocka with their headers, then try again.
 END
     exit 1
 fi

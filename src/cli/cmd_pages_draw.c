@@ -23,9 +23,10 @@ static void defaults(void *values) {
     v->number = 1;
 }
 
-/* The scan that the file names, if it is a PNG beside the file or in the folder above; path [PATH_MAX]. */
+/* The scan that the file names, as PNG or JPEG, beside the file or in the folder above; path [PATH_MAX]. */
 static const char *find_scan(const page_file *f, const page *p, char *path) {
     static const char *const between[] = {"", "../", "../images/"};
+    static const char *const ends[] = {"png", "jpg", "jpeg", "PNG", "JPG"};
     const char *slash = strrchr(f->path, '/'), *base = p->image ? strrchr(p->image, '/') : NULL;
     size_t folder = slash ? (size_t)(slash - f->path) + 1 : 0;
     if (!p->image) return NULL;
@@ -33,10 +34,11 @@ static const char *find_scan(const page_file *f, const page *p, char *path) {
     const char *dot = strrchr(base, '.');
     size_t stem = dot ? (size_t)(dot - base) : strlen(base);
     for (size_t i = 0; i < sizeof between / sizeof *between; i++)
-        if (snprintf(path, PATH_MAX, "%.*s%s%.*s.png", (int)folder, f->path, between[i], (int)stem, base) <
-                PATH_MAX &&
-            !access(path, R_OK))
-            return path;
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+            if (snprintf(path, PATH_MAX, "%.*s%s%.*s.%s", (int)folder, f->path, between[i], (int)stem, base,
+                         ends[k]) < PATH_MAX &&
+                !access(path, R_OK))
+                return path;
     return NULL;
 }
 
@@ -82,8 +84,8 @@ static const option options[] = {
      .kind = OPTION_STRING,
      .argument = "FILE",
      .field = AT(image),
-     .default_text = "the PNG that the file names, if it is there",
-     .help = "The scan as PNG, to draw over."},
+     .default_text = "the PNG or JPEG that the file names, if it is there",
+     .help = "The scan as PNG or JPEG, to draw over."},
     {.name = "rule",
      .kind = OPTION_CHOICE,
      .argument = "NAME",
@@ -107,7 +109,7 @@ const command cmd_pages_draw = {
              "order does not "
              "have are orange. Headings, furniture, notes and images have colours of their own.",
     .examples = "ordernet pages draw page.xml --out page.svg\n"
-                "ordernet pages draw page.xml --rule xy-rows --image scan.png --out page.png",
+                "ordernet pages draw page.xml --rule xy-rows --image scan.jpg --out page.png",
     .options = options,
     .size = sizeof(draw_values),
     .defaults = defaults,

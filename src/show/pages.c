@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "show/canvas.h"
+#include "show/scan.h"
 
 enum { HEIGHT = 720, EDGE = 20, GAP = 24, TITLE = 24 };
 
@@ -87,7 +88,7 @@ static onet_status draw_order(canvas *c, const frame *f, const page *p, bool fou
     return ONET_OK;
 }
 
-static void draw_boxes(canvas *c, const frame *f, const page *p) {
+static void draw_boxes(canvas *c, const frame *f, const page *p, double alpha) {
     static const colour fill[] = {{0.93, 0.95, 1},    {1, 0.93, 0.8},     {0.9, 0.9, 0.9},
                                   {0.88, 0.97, 0.88}, {0.97, 0.88, 0.97}, {0.7, 0.7, 0.7}};
     for (int i = 0; i < p->count; i++) {
@@ -96,7 +97,7 @@ static void draw_boxes(canvas *c, const frame *f, const page *p) {
         cairo_rectangle(c->cr, f->x + (r->box.x0 - f->left) * f->scale,
                         f->y + (r->box.y0 - f->top) * f->scale, page_box_width(&r->box) * f->scale,
                         page_box_height(&r->box) * f->scale);
-        cairo_set_source_rgba(c->cr, k->r, k->g, k->b, 0.7);
+        cairo_set_source_rgba(c->cr, k->r, k->g, k->b, alpha);
         cairo_fill_preserve(c->cr);
         canvas_colour(c, GREY);
         cairo_set_line_width(c->cr, 0.5);
@@ -111,11 +112,8 @@ static onet_status draw(const void *context, const char *path, onet_error *err) 
     double height = page_box_height(&all) > 0 ? page_box_height(&all) : 1;
     double scale = HEIGHT / height, width = fmin(page_box_width(&all) * scale, 6.0 * HEIGHT);
     int panels = p->ordered ? 2 : 1;
-    cairo_surface_t *scan = d->image ? cairo_image_surface_create_from_png(d->image) : NULL;
-    onet_status status = ONET_OK;
-    if (scan && cairo_surface_status(scan) != CAIRO_STATUS_SUCCESS)
-        status = fail(err, ONET_BAD, "%s cannot be read as PNG: %s", d->image,
-                      cairo_status_to_string(cairo_surface_status(scan)));
+    cairo_surface_t *scan = NULL;
+    onet_status status = d->image ? scan_read(&scan, d->image, err) : ONET_OK;
     canvas c;
     if (!status)
         status =
@@ -129,7 +127,7 @@ static onet_status draw(const void *context, const char *path, onet_error *err) 
             canvas_text(&c, f.x, EDGE + 10, (text_style){13, true, LEFT},
                         found ? "found order" : "given order");
             if (scan) draw_scan(&c, &f, p, scan);
-            draw_boxes(&c, &f, p);
+            draw_boxes(&c, &f, p, scan ? 0.3 : 0.7);
             status = draw_order(&c, &f, p, found, err);
         }
         if (status) c.failed = status; /* no half picture is written */
