@@ -7,6 +7,7 @@
 #include "pages/features.h"
 #include "pages/format.h"
 #include "pages/rules.h"
+#include "pages/ways.h"
 #include "unit.h"
 
 /* Two columns of two regions, and a heading over both. */
@@ -30,6 +31,31 @@ static void rules_order_as_they_say(void **state) {
     assert_order(order, (int[]){1, 3, 0, 2}, 4);
     assert_int_equal(rule_order(RULE_BANDS, grid, GRID, order, NULL), ONET_OK);
     assert_order(order, (int[]){2, 1, 4, 0, 3}, GRID);
+}
+
+static void trimmed_boxes_are_cut_where_they_overlap(void **state) {
+    (void)state;
+    /* Two columns whose boxes overlap, and more so than the paragraphs in them. */
+    const page_box boxes[] = {{0, 0, 53, 48}, {0, 48, 53, 100}, {47, 0, 100, 50}, {47, 49, 100, 100}};
+    int32_t order[4];
+    assert_int_equal(rule_xy_cut(&(xy_cut){false, 0, 0, 0.04}, boxes, 4, order, NULL), ONET_OK);
+    assert_order(order, (int[]){0, 1, 2, 3}, 4);
+    assert_int_equal(rule_xy_cut(&(xy_cut){false, 0, 0, 0}, boxes, 4, order, NULL), ONET_OK);
+    assert_order(order, (int[]){0, 2, 1, 3}, 4);
+}
+
+static void regions_inside_others_are_read_with_them(void **state) {
+    (void)state;
+    enum { N = 7 };
+    const page_box boxes[N] = {{0, 0, 48, 50},   {52, 0, 100, 50}, {0, 52, 48, 100}, {52, 52, 100, 100},
+                               {40, 45, 47, 49}, {53, 1, 60, 5},   {54, 2, 56, 4}};
+    int32_t host[N], order[N];
+    assert_int_equal(page_hosts(boxes, N, host, NULL), ONET_OK);
+    assert_order(host, (int[]){-1, -1, -1, -1, 0, 1, 1}, N);             /* 6 lies in 5, which lies in 1 */
+    assert_int_equal(page_way(1, boxes, host, N, order, NULL), ONET_OK); /* rows first */
+    assert_order(order, (int[]){0, 4, 6, 5, 1, 2, 3}, N);
+    assert_int_equal(page_way(2, boxes, host, N, order, NULL), ONET_OK); /* columns first */
+    assert_order(order, (int[]){0, 4, 2, 6, 5, 1, 3}, N);
 }
 
 static void random_page(page *p, int n, uint64_t seed) {
@@ -58,13 +84,19 @@ static void every_rule_gives_a_permutation(void **state) {
     char *seen = malloc(N);
     for (int i = 0; i < N; i++) boxes[i] = p.regions[i].box;
     for (int i = 100; i < 200; i++) boxes[i] = boxes[99]; /* the same box many times */
-    for (int rule = 0; rule < PAGE_RULES; rule++) {
-        assert_int_equal(rule_order((page_rule)rule, boxes, N, order, NULL), ONET_OK);
+    int32_t *host = malloc(N * sizeof *host);
+    assert_int_equal(page_hosts(boxes, N, host, NULL), ONET_OK);
+    for (int rule = 0; rule < PAGE_RULES + page_way_count(); rule++) {
+        if (rule < PAGE_RULES)
+            assert_int_equal(rule_order((page_rule)rule, boxes, N, order, NULL), ONET_OK);
+        else
+            assert_int_equal(page_way(rule - PAGE_RULES, boxes, host, N, order, NULL), ONET_OK);
         memset(seen, 0, N);
         for (int i = 0; i < N; i++) seen[order[i]]++;
         for (int i = 0; i < N; i++) assert_int_equal(seen[i], 1);
     }
     free(boxes);
+    free(host);
     free(order);
     free(seen);
     page_free(&p);
@@ -183,9 +215,14 @@ static void five_thousand_regions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_order_as_they_say),       cmocka_unit_test(every_rule_gives_a_permutation),
-        cmocka_unit_test(scale_and_shift_do_not_matter), cmocka_unit_test(variants_are_pages_with_an_order),
-        cmocka_unit_test(written_orders_are_read_again), cmocka_unit_test(five_thousand_regions),
+        cmocka_unit_test(rules_order_as_they_say),
+        cmocka_unit_test(trimmed_boxes_are_cut_where_they_overlap),
+        cmocka_unit_test(regions_inside_others_are_read_with_them),
+        cmocka_unit_test(every_rule_gives_a_permutation),
+        cmocka_unit_test(scale_and_shift_do_not_matter),
+        cmocka_unit_test(variants_are_pages_with_an_order),
+        cmocka_unit_test(written_orders_are_read_again),
+        cmocka_unit_test(five_thousand_regions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

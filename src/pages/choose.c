@@ -1,7 +1,6 @@
-/* Lets the network search, and lets it judge the orders of the rules. A search is as good as the pages of
- * training are near: on a page unlike them each step may go wrong. A rule's order is whole; of several the
- * network nearly always knows the better one. So the order that was searched must be clearly more probable
- * than the best rule's. */
+/* Lets the network judge the orders of the rules, and takes the most probable one. A rule's order is whole,
+ * and of several the network nearly always knows the better one; an order that it searches itself, step by
+ * step, was worse on every split (experiments/pages). */
 #include "pages/choose.h"
 
 #include <math.h>
@@ -10,95 +9,133 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "pages/features.h"
-#include "pages/rules.h"
+#include "pages/ways.h"
 
-/* What the searched order must have per region: a log-probability of at least SURE, and so much more than the
- * best rule's order. Chosen on splits by document and by collection (experiments/pages). */
-static const double MARGIN = 0.05, SURE = -0.03;
+/* Each order is judged in a pass over the page: too large a page has only a few. SHAKEN: how many copies of
+ * the page, a little askew, are judged as well. What the network sees of a page hangs on thousandths of its
+ * height; the mean over such copies hangs on them less. */
+enum { LARGE = 600, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
 
-/* XY-cuts with all pairs of these gaps, and bands. Each is judged in a pass over the page: too large a page
- * has only a few. */
-static const double row_gaps[] = {-0.003, 0, 0.003, -0.006, -0.001, 0.006},
-                    column_gaps[] = {-0.003, 0, -0.01};
-static const double bands[] = {0.5, 0.3, 2};
-enum {
-    ROW_GAPS = sizeof row_gaps / sizeof *row_gaps,
-    COLUMN_GAPS = sizeof column_gaps / sizeof *column_gaps,
-    CUTS = 2 * ROW_GAPS * COLUMN_GAPS,
-    BANDS = sizeof bands / sizeof *bands,
-    CANDIDATES = 1 + BANDS + CUTS,
-    LARGE = 600,
-    LARGE_CANDIDATES = 1 + BANDS + 4
-};
+/* Of the distortions, in heights of the page: the most skew, the deviation of the width and of each edge. */
+static const double SKEW = 0.006, STRETCH = 0.1, NOISE = 0.001, THINNEST = 0.002;
 
-static onet_status candidate(int k, const page_box *boxes, int n, int32_t *order, onet_error *err) {
-    if (!k) return rule_order(RULE_TOP_DOWN, boxes, n, order, err);
-    if (k <= BANDS) return rule_bands(bands[k - 1], boxes, n, order, err);
-    k -= 1 + BANDS;
-    xy_cut cut = {k % 2 == 0, row_gaps[k / 2 % ROW_GAPS], column_gaps[k / 2 / ROW_GAPS]};
-    return rule_xy_cut(&cut, boxes, n, order, err);
+/* The boxes of the page's regions a little askew, drawn by `draw`; whole [count] are the boxes as they are.
+ */
+static void shake(page *p, const page_box *whole, int draw) {
+    page_box all = page_box_none;
+    for (int i = 0; i < p->count; i++)
+        if (p->regions[i].placed) {
+            page_box_add(&all, whole[i].x0, whole[i].y0);
+            page_box_add(&all, whole[i].x1, whole[i].y1);
+        }
+    double unit = page_box_height(&all), x = (all.x0 + all.x1) / 2, y = (all.y0 + all.y1) / 2;
+    rng r;
+    rng_seed(&r, 7, (uint64_t)draw);
+    double skew = SKEW * (2 * rng_uniform(&r) - 1), stretch = exp(STRETCH * rng_normal(&r)),
+           noise = NOISE * unit;
+    for (int i = 0; i < p->count; i++) {
+        page_box *b = &p->regions[i].box, w = whole[i];
+        double dx = -skew * ((w.y0 + w.y1) / 2 - y), dy = skew * ((w.x0 + w.x1) / 2 - x);
+        b->x0 = stretch * (w.x0 + dx + noise * rng_normal(&r));
+        b->x1 = fmax(stretch * (w.x1 + dx + noise * rng_normal(&r)), b->x0 + THINNEST * unit);
+        b->y0 = w.y0 + dy + noise * rng_normal(&r);
+        b->y1 = fmax(w.y1 + dy + noise * rng_normal(&r), b->y0 + THINNEST * unit);
+    }
 }
 
-/* The rules' orders of a page, without repetition: orders [CANDIDATES, n]; returns how many by *count. */
-static onet_status candidates(const page *p, int32_t *orders, int *count, onet_error *err) {
-    int n = p->placed;
+/* What is judged: a page's items, n of them, and its orders. */
+typedef struct judging {
+    onet_orderer *orderer;
+    float *items; /* [n, width] */
+    size_t n, width;
+    int32_t *orders; /* [count, n]: of the rules */
+    size_t count;
+} judging;
+
+/* The log-probabilities of the orders. */
+static onet_status judge(const judging *j, double *logprob, onet_error *err) {
+    onet_sets *sets = NULL;
+    onet_status status = onet_sets_new(&sets, (int)j->width, err);
+    for (size_t k = 0; k < j->count && !status; k++)
+        status = onet_sets_append(sets, (int)j->n, (int)j->width, j->items, j->orders + k * j->n, err);
+    if (!status) status = onet_orderer_score(j->orderer, sets, logprob, err);
+    onet_sets_free(sets);
+    return status;
+}
+
+/* Adds the rules' orders, without repetition. */
+static onet_status add_rules(judging *j, const page *p, onet_error *err) {
+    int n = p->placed, ways = n > LARGE ? LARGE_WAYS : page_way_count();
     page_box *boxes = array_new((size_t)n, sizeof *boxes);
-    int32_t *index = array_new((size_t)n, sizeof *index);
-    onet_status status = boxes && index ? ONET_OK : fail_memory(err, "the boxes of a page");
+    int32_t *index = array_new((size_t)n, sizeof *index), *host = array_new((size_t)n, sizeof *host);
+    onet_status status = boxes && index && host ? ONET_OK : fail_memory(err, "the boxes of a page");
     if (!status) page_placed(p, index);
     for (int i = 0; i < n && !status; i++) boxes[i] = p->regions[index[i]].box;
-    *count = 0;
-    for (int k = 0; k < (n > LARGE ? LARGE_CANDIDATES : CANDIDATES) && !status; k++) {
-        int32_t *order = orders + (size_t)*count * (size_t)n;
-        status = candidate(k, boxes, n, order, err);
+    if (!status) status = page_hosts(boxes, n, host, err);
+    for (int k = 0; k < ways && !status; k++) {
+        int32_t *order = j->orders + j->count * j->n;
+        status = page_way(k, boxes, host, n, order, err);
         bool seen = false;
-        for (int j = 0; j < *count && !status; j++)
-            seen = seen || !memcmp(orders + (size_t)j * (size_t)n, order, (size_t)n * sizeof *order);
-        if (!status && !seen) ++*count;
+        for (size_t i = 0; i < j->count && !status; i++)
+            seen = seen || !memcmp(j->orders + i * j->n, order, j->n * sizeof *order);
+        if (!seen) j->count++;
     }
     free(boxes);
     free(index);
+    free(host);
+    return status;
+}
+
+/* Judges the orders on the page as it is, then on shaken copies: sum [count] of all their log-probabilities,
+ * plain [count] of the first. */
+static onet_status judge_all(judging *j, page *p, double *plain, double *sum, onet_error *err) {
+    page_box *whole = array_new((size_t)p->count, sizeof *whole);
+    double *more = array_new(j->count, sizeof *more);
+    onet_status status = whole && more ? ONET_OK : fail_memory(err, "the order of a page");
+    for (int i = 0; i < p->count && !status; i++) whole[i] = p->regions[i].box;
+    if (!status) status = judge(j, plain, err);
+    for (size_t k = 0; k < j->count && !status; k++) sum[k] = plain[k];
+    for (int draw = 0; draw < (p->placed > LARGE ? 0 : SHAKEN) && !status; draw++) {
+        shake(p, whole, draw);
+        status = page_features(p, j->items, err);
+        if (!status) status = judge(j, more, err);
+        for (size_t k = 0; k < j->count && !status; k++) sum[k] += more[k];
+    }
+    for (int i = 0; i < p->count && whole; i++) p->regions[i].box = whole[i];
+    free(whole);
+    free(more);
     return status;
 }
 
 static onet_status choose(onet_orderer *orderer, page *p, double *logprob, onet_error *err) {
-    size_t n = (size_t)p->placed, width = (size_t)page_feature_count(), size;
-    if (!size_mul(n, width, &size)) return fail_memory(err, "the order of a page");
-    onet_sets *sets = NULL, *rules = NULL;
-    float *items = array_new(size, sizeof *items);
-    int32_t *orders = array_new(n * (CANDIDATES + 1), sizeof *orders),
-            *searched = array_new(n, sizeof *searched);
-    int32_t *index = array_new(n, sizeof *index);
-    double found, judged[CANDIDATES];
-
-    int count = 0, best = 0;
-    onet_status status = items && orders && searched && index ? page_features(p, items, err)
-                                                              : fail_memory(err, "the order of a page");
-    if (!status) status = onet_sets_from(&sets, 1, (int)n, (int)width, items, NULL, err);
-    if (!status)
-        status = onet_orderer_run(orderer, sets, &(onet_answer){.order = searched, .logprob = &found}, err);
-    if (!status) status = candidates(p, orders, &count, err);
-    if (!status) status = onet_sets_new(&rules, (int)width, err);
-    for (int k = 0; k < count && !status; k++)
-        status = onet_sets_append(rules, (int)n, (int)width, items, orders + (size_t)k * n, err);
-    if (!status) status = onet_orderer_score(orderer, rules, judged, err);
-    for (int k = 1; k < count && !status; k++)
-        if (judged[k] > judged[best]) best = k;
+    judging j = {.orderer = orderer, .n = (size_t)p->placed, .width = (size_t)page_feature_count()};
+    size_t size, room = (size_t)page_way_count(), best = 0;
+    if (!size_mul(j.n, j.width, &size)) return fail_memory(err, "the order of a page");
+    j.items = array_new(size, sizeof *j.items);
+    j.orders = array_new(j.n * room, sizeof *j.orders);
+    int32_t *order = array_new(j.n, sizeof *order), *index = array_new(j.n, sizeof *index);
+    double *plain = array_new(room, sizeof *plain), *sum = array_new(room, sizeof *sum);
+    onet_status status = j.items && j.orders && order && index && plain && sum
+                             ? page_features(p, j.items, err)
+                             : fail_memory(err, "the order of a page");
+    if (!status) status = add_rules(&j, p, err);
+    if (!status) status = judge_all(&j, p, plain, sum, err);
+    for (size_t k = 1; k < j.count && !status; k++)
+        if (sum[k] > sum[best]) best = k;
     if (!status) {
-        bool rule = !(found > SURE * (double)n && found - judged[best] > MARGIN * (double)n);
-        const int32_t *order = rule ? orders + (size_t)best * n : searched;
-        if (logprob) *logprob = rule ? judged[best] : found;
+        if (logprob) *logprob = plain[best];
         page_placed(p, index);
-        for (size_t t = 0; t < n; t++) orders[(size_t)CANDIDATES * n + t] = index[order[t]];
-        page_found(p, orders + (size_t)CANDIDATES * n);
+        for (size_t t = 0; t < j.n; t++) order[t] = index[j.orders[best * j.n + t]];
+        page_found(p, order);
     }
-    onet_sets_free(sets);
-    onet_sets_free(rules);
-    free(items);
-    free(orders);
-    free(searched);
+    free(j.items);
+    free(j.orders);
+    free(order);
     free(index);
+    free(plain);
+    free(sum);
     return status;
 }
 

@@ -1,5 +1,4 @@
-/* The order of a page by the network: the one that it finds, or the rule's order that it holds for the most
- * probable. */
+/* The order of a page by the network: of the rules' orders, the one that it holds for the most probable. */
 #ifndef PAGES_CHOOSE_H
 #define PAGES_CHOOSE_H
 

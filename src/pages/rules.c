@@ -36,9 +36,16 @@ static int by_low(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static void make_sides(side *sides, const page_box *boxes, const int32_t *index, int n, bool rows) {
+static const double MOST_TRIM = 0.2;
+
+static void make_sides(side *sides, const page_box *boxes, const int32_t *index, int n, bool rows,
+                       double trim) {
     for (int i = 0; i < n; i++) {
-        const page_box *b = &boxes[index[i]];
+        const page_box *whole = &boxes[index[i]];
+        double dx = fmin(trim, MOST_TRIM * page_box_width(whole)),
+               dy = fmin(trim, MOST_TRIM * page_box_height(whole));
+        const page_box trimmed = {whole->x0 + dx, whole->y0 + dy, whole->x1 - dx, whole->y1 - dy},
+                       *b = &trimmed;
         sides[i] = rows ? (side){b->y0, b->y1, b->x0, b->x1, index[i]}
                         : (side){b->x0, b->x1, b->y0, b->y1, index[i]};
     }
@@ -62,7 +69,7 @@ static onet_status top_down(const page_box *boxes, int n, int32_t *order, onet_e
     side *sides = array_new((size_t)n, sizeof *sides);
     if (!sides) return fail_memory(err, "the boxes of a page");
     for (int i = 0; i < n; i++) order[i] = i;
-    make_sides(sides, boxes, order, n, true);
+    make_sides(sides, boxes, order, n, true, 0);
     for (int i = 0; i < n; i++) order[i] = sides[i].index;
     free(sides);
     return ONET_OK;
@@ -109,8 +116,8 @@ onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int32_t
     while (depth && !status) {
         int end = c.stack[--depth], start = c.stack[--depth], count = end - start;
         if (count < 2) continue;
-        make_sides(c.rows, boxes, order + start, count, true);
-        make_sides(c.columns, boxes, order + start, count, false);
+        make_sides(c.rows, boxes, order + start, count, true, cut->trim * c.unit);
+        make_sides(c.columns, boxes, order + start, count, false, cut->trim * c.unit);
         int row = 1, column = 1;
         double row_gap = widest(c.rows, count, &row) / c.unit,
                column_gap = widest(c.columns, count, &column) / c.unit;
@@ -211,9 +218,9 @@ onet_status rule_bands(double wide, const page_box *boxes, int n, int32_t *order
 onet_status rule_order(page_rule rule, const page_box *boxes, int n, int32_t *order, onet_error *err) {
     switch (rule) {
     case RULE_ROWS:
-        return rule_xy_cut(&(xy_cut){true, -0.003, -0.003}, boxes, n, order, err);
+        return rule_xy_cut(&(xy_cut){true, -0.003, -0.003, 0}, boxes, n, order, err);
     case RULE_COLUMNS:
-        return rule_xy_cut(&(xy_cut){false, 0, 0}, boxes, n, order, err);
+        return rule_xy_cut(&(xy_cut){false, 0, 0, 0}, boxes, n, order, err);
     case RULE_BANDS:
         return rule_bands(0.5, boxes, n, order, err);
     default:
@@ -229,7 +236,7 @@ onet_status rule_lines(const page_box *boxes, int n, int32_t *order, onet_error 
     for (int i = 0; i < n; i++) height += page_box_height(&boxes[i]) / n;
     double unit = positive(page_box_height(&all));
     onet_status status =
-        rule_xy_cut(&(xy_cut){false, -0.5 * height / unit, 0.25 * height / unit}, boxes, n, order, err);
+        rule_xy_cut(&(xy_cut){false, -0.5 * height / unit, 0.25 * height / unit, 0}, boxes, n, order, err);
     /* Words of one short line are not columns: where no two lines of a part stand above each other, x
      * decides, which is what the cut does. */
     return status;

@@ -18,10 +18,11 @@ const onet_choice *page_rules(void);
 onet_status rule_order(page_rule rule, const page_box *boxes, int n, int32_t *order, onet_error *err);
 
 /* Recursive XY-cut. A cut needs a gap of at least this, in heights of the page; below 0 boxes may overlap by
- * so much. */
+ * so much. Before, boxes lose `trim` at each side, at most a fifth of their size: layout analysis draws them
+ * a little too large. */
 typedef struct xy_cut {
     bool rows_first;
-    double row_gap, column_gap;
+    double row_gap, column_gap, trim;
 } xy_cut;
 onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int32_t *order, onet_error *err);
 /* Regions wider than `wide` of the page divide it into bands. */

@@ -5,8 +5,9 @@ usage: same_but_order.py BEFORE AFTER     (files below both folders, by their re
 
 Both files become trees of elements, attributes and texts, the content of canonical XML, without the order: the members of reading order groups, the lines of
 a region and the blocks of a page are sorted by id, and numbers of the order by place become "N" after a check that they
-are the same numbers. Also checked: within an ordered group @index rises, and the custom numbers of the regions rise in
-the order of ReadingOrder."""
+are the same numbers. Also checked: within an ordered group @index rises, and the file keeps to the schema of PAGE where the
+reading order is concerned, at least as well as it did before: see breaches()."""
+import collections
 import os
 import re
 import sys
@@ -20,6 +21,48 @@ MOVED = MEMBERS + ("TextLine", "TextBlock", "ComposedBlock")
 
 def local(e):
     return e.tag.rsplit("}", 1)[-1] if isinstance(e.tag, str) else ""
+
+
+# The children of elements, in the order in which the schema of PAGE (2010 to 2019) has them.
+PAGE = ("AlternativeImage", "Border", "PrintSpace", "ReadingOrder", "Layers", "Relations", "TextStyle", "UserDefined",
+        "Labels", "Region")
+GROUPS = {
+    "OrderedGroup": ("RegionRefIndexed", "OrderedGroupIndexed", "UnorderedGroupIndexed"),
+    "OrderedGroupIndexed": ("RegionRefIndexed", "OrderedGroupIndexed", "UnorderedGroupIndexed"),
+    "UnorderedGroup": ("RegionRef", "OrderedGroup", "UnorderedGroup"),
+    "UnorderedGroupIndexed": ("RegionRef", "OrderedGroup", "UnorderedGroup"),
+    "ReadingOrder": ("OrderedGroup", "UnorderedGroup"),
+}
+BESIDE = ("UserDefined", "Labels")
+
+
+def breaches(root):
+    """What in the reading order of a PAGE file is against the schema: a set of sentences."""
+    found = set()
+    ids = collections.Counter(e.attrib["id"] for e in root.iter() if "id" in e.attrib)
+    found.update(f"id {i} twice" for i, count in ids.items() if count > 1)
+    for e in root.iter():
+        name = local(e)
+        if name == "Page":
+            kinds = ["Region" if local(c).endswith("Region") else local(c) for c in e if local(c)]
+            found.update(f"Page has a {k}" for k in kinds if k not in PAGE)
+            places = [PAGE.index(k) for k in kinds if k in PAGE]
+            if places != sorted(places) or kinds.count("ReadingOrder") > 1:
+                found.add("the children of Page are not in the order of the schema")
+        if name in GROUPS:
+            members = [c for c in e if local(c) and local(c) not in BESIDE]
+            found.update(f"{name} has a {local(c)}" for c in members if local(c) not in GROUPS[name])
+            if not members or (name == "ReadingOrder" and len(members) > 1):
+                found.add(f"{name} has {len(members)} members")
+            if name != "ReadingOrder" and "id" not in e.attrib:
+                found.add(f"a {name} without id")
+            if name.startswith("OrderedGroup"):
+                index = [c.attrib.get("index", "") for c in members]
+                if not all(i.isdigit() for i in index) or len(set(index)) < len(index):
+                    found.add(f"{name}: @index is missing or given twice")
+        if name.startswith("RegionRef") and e.attrib.get("regionRef") not in ids:
+            found.add(f"regionRef {e.attrib.get('regionRef')} names no element")
+    return found
 
 
 def strip(e, numbers):
@@ -52,10 +95,11 @@ def canonical(path):
             index = [int(c.attrib["index"]) for c in group if "index" in c.attrib]
             if path.startswith(sys.argv[2]) and index != sorted(index):
                 sys.exit(f"{path}: @index does not rise")
+    against = breaches(root)
     numbers = []
     strip(root, numbers)
     content = [(e.tag, e.attrib, e.text, e.tail, len(e)) for e in root.iter()]
-    return content, sorted(numbers)
+    return (content, sorted(numbers)), against
 
 
 count = 0
@@ -63,7 +107,11 @@ for folder, _, names in sorted(os.walk(sys.argv[1])):
     for name in sorted(names):
         before = os.path.join(folder, name)
         after = os.path.join(sys.argv[2], os.path.relpath(before, sys.argv[1]))
-        if canonical(before) != canonical(after):
+        content, was = canonical(before)
+        changed, now = canonical(after)
+        if content != changed:
             sys.exit(f"{after} differs from {before} in more than the order")
+        if now - was:
+            sys.exit(f"{after} breaks the schema: {'; '.join(sorted(now - was))}")
         count += 1
 print(f"{count} files are the same but for the order")

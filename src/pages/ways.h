@@ -1,0 +1,20 @@
+/* Many ways to order a page by rule. Which of them is right differs from title to title and from page to
+ * page: the network is told the ranks that the first of them give, and judges the orders of all. */
+#ifndef PAGES_WAYS_H
+#define PAGES_WAYS_H
+
+#include "pages/page.h"
+
+/* How many there are. The first give ranks to the network. */
+enum { PAGE_WAY_RANKS = 12 };
+int page_way_count(void);
+
+/* The region that each region lies in, or -1: host [n]. A region in another that is itself in a third belongs
+ * to the outermost. */
+onet_status page_hosts(const page_box *boxes, int n, int32_t *host, onet_error *err);
+/* The order of the boxes by way `way` into order [n]. Regions inside others are read directly before their
+ * host if they lie in its upper half, otherwise directly after it. */
+onet_status page_way(int way, const page_box *boxes, const int32_t *host, int n, int32_t *order,
+                     onet_error *err);
+
+#endif
