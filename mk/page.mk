@@ -51,9 +51,13 @@ $(addprefix $(PAGE)/,$(filter %.js,$(PAGE_FILES))): $(PAGE)/%: page/%
 	@mkdir -p $(@D)
 	$(Q)sed -e 's/^ *//' -e '/^\/\//d' -e '/^\/\*\*.*\*\/$$/d' -e '/^\/\*\*/,/\*\/$$/d' $< > $@
 
-$(PAGE)/models/%.safetensors: models/%.safetensors
+$(PAGE)/models/words.safetensors: models/words.safetensors
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
+# Half the bytes; gaps change in the third digit (docs/formats.md).
+$(PAGE)/models/tsp.safetensors: models/tsp.safetensors $(PROGRAM)
+	@mkdir -p $(@D)
+	$(Q)./$(PROGRAM) convert --half $< $@
 
 # A change of any file changes the name of the cache, so that browsers fetch all of them anew.
 $(PAGE)/sw.js: page/sw.js $(addprefix $(PAGE)/,$(PAGE_KEPT)) models/words.safetensors

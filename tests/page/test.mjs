@@ -101,7 +101,7 @@ const tests = {
     const { page, wrong } = await open("tours");
     const points = scratchFile("points.jsonl", run("tsp", "generate", "--n", "15", "--per-size", "1", "--seed", "7"));
     for (const file of ["examples/data/random40.tsp", points]) {
-      const line = run("tsp", "compare", "--methods", "exact,christofides,ordernet", file).trim().split("\n")[1];
+      const line = run("tsp", "compare", "--model", join(folder, "models/tsp.safetensors"), "--methods", "exact,christofides,ordernet", file).trim().split("\n")[1];
       const [, exact, christofides, ordernet] = line.match(/ (\S+)\s+optimal\s+(\S+)\s+\S+\s+(\S+)\s+\S+$/).map(Number);
       const want = { exact, christofides, ordernet };
       await drop(page, "#board-drop", file.split("/").pop(), readFileSync(file));
@@ -124,7 +124,7 @@ const tests = {
     const width = Math.max(...xy.map(([, y]) => y)) - 0.1;
     const fitted = xy.map(([x, y]) => [x, y + (0.8 - width) / 2]); // as the network sees it: margins of 1 / (n + 1)
     const sets = scratchFile("steps.jsonl", `${JSON.stringify({ items: fitted })}\n`);
-    const want = JSON.parse(run("order", "--model", "models/tsp.safetensors", "--steps", sets));
+    const want = JSON.parse(run("order", "--model", join(folder, "models/tsp.safetensors"), "--steps", sets));
     await drop(page, "#board-drop", "steps.csv", `set,x,y\n${xy.map((p) => `1,${p.join(",")}`).join("\n")}\n`);
     await page.waitForFunction(() => document.querySelectorAll("#board .city").length === 9);
     for (let t = 0; t < 9; t++) {
@@ -144,6 +144,8 @@ const tests = {
     await page.evaluate(() => navigator.serviceWorker.ready);
     const orders = () => page.$$eval("#words-orders li:not(.blank)", (lines) => lines.map((line) => [line.children[0].textContent, line.children[1].textContent]));
     const ask = async (words, n = words.split(" ").length) => {
+      await page.fill("#words-text", ""); // so that what is waited for belongs to these words
+      await page.waitForFunction(() => !document.querySelectorAll(".places tbody tr").length && !document.querySelectorAll("#words-chips li").length);
       await page.fill("#words-text", words);
       await page.waitForFunction((n) => document.querySelectorAll(".places tbody tr").length === n && document.querySelectorAll("#words-chips li").length === n, n);
       return orders();
