@@ -3,7 +3,7 @@
 OTHER_CC   ?= aarch64-linux-gnu-gcc
 OTHER_RUN  ?= qemu-aarch64
 OTHER_SRC  := $(filter src/base/% src/kernels/% src/decode/%,$(LIB_SRC)) bench/bf16.c
-OTHER_TEST := $(addprefix src/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c) src/base/choice.c src/base/rng.c \
+OTHER_TEST := $(addprefix src/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c net.c) src/base/choice.c src/base/rng.c \
               tests/test_kernels.c
 OTHER_OBJ  := $(OTHER_TEST:%.c=$(B)/other/%.o)
 

@@ -1,4 +1,5 @@
 /* The members of a request that are not sets: numbers, choices, the model. */
+#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -27,15 +28,19 @@ onet_status request_keys(const envelope *e, const char *const *options, const ch
     return ONET_OK;
 }
 
-/* NULL for broken JSON. */
-static json_t *value_of(const span *value) {
-    return json_loadb(value->at, value->length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+/* NULL for broken JSON. Jansson's own error does not always tell a lack of memory from that; errno does. */
+static onet_status value_of(const span *at, json_t **value, onet_error *err) {
+    errno = 0;
+    *value = json_loadb(at->at, at->length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+    return !*value && errno == ENOMEM ? fail_memory(err, "the request") : ONET_OK;
 }
 
 onet_status request_int(const envelope *e, const char *key, int low, int high, int *value, onet_error *err) {
     const span *at = envelope_find(e, key);
     if (!at) return ONET_OK;
-    json_t *v = value_of(at);
+    json_t *v;
+    onet_status status = value_of(at, &v, err);
+    if (status) return status;
     bool good = json_is_integer(v) && json_integer_value(v) >= low && json_integer_value(v) <= high;
     if (good) *value = (int)json_integer_value(v);
     json_decref(v);
@@ -47,7 +52,9 @@ onet_status request_double(const envelope *e, const char *key, double low, doubl
                            onet_error *err) {
     const span *at = envelope_find(e, key);
     if (!at) return ONET_OK;
-    json_t *v = value_of(at);
+    json_t *v;
+    onet_status status = value_of(at, &v, err);
+    if (status) return status;
     bool good = json_is_number(v) && json_number_value(v) >= low && json_number_value(v) <= high;
     if (good) *value = json_number_value(v);
     json_decref(v);
@@ -57,7 +64,9 @@ onet_status request_double(const envelope *e, const char *key, double low, doubl
 onet_status request_bool(const envelope *e, const char *key, bool *value, onet_error *err) {
     const span *at = envelope_find(e, key);
     if (!at) return ONET_OK;
-    json_t *v = value_of(at);
+    json_t *v;
+    onet_status status = value_of(at, &v, err);
+    if (status) return status;
     bool good = json_is_boolean(v);
     if (good) *value = json_is_true(v);
     json_decref(v);
@@ -68,7 +77,9 @@ onet_status request_choice(const envelope *e, const char *key, const onet_choice
                            onet_error *err) {
     const span *at = envelope_find(e, key);
     if (!at) return ONET_OK;
-    json_t *v = value_of(at);
+    json_t *v;
+    onet_status status = value_of(at, &v, err);
+    if (status) return status;
     const onet_choice *found =
         json_is_string(v) ? choice_named(choices, json_string_value(v), json_string_length(v)) : NULL;
     if (found) *value = found->value;
@@ -83,7 +94,9 @@ onet_status request_model(const envelope *e, models *m, const char *usual, model
                           onet_error *err) {
     const span *at = envelope_find(e, "model");
     char names[512];
-    json_t *v = at ? value_of(at) : NULL;
+    json_t *v = NULL;
+    onet_status status = at ? value_of(at, &v, err) : ONET_OK;
+    if (status) return status;
     if (at && !json_is_string(v)) {
         json_decref(v);
         return fail(err, ONET_BAD, "field `model` takes a name: %s", models_names(m, names, sizeof names));

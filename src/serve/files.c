@@ -61,6 +61,7 @@ static onet_status add(page_files *f, const char *name, const char *path, onet_e
 /* name: of the folder in the page, "" for the page itself. */
 static onet_status list(page_files *f, const char *folder, const char *name, int depth, onet_error *err) {
     DIR *entries = opendir(folder);
+    if (!entries && errno == ENOMEM) return fail_memory(err, "the page's files");
     if (!entries) return fail(err, ONET_IO, "cannot read the folder %s: %s", folder, strerror(errno));
     onet_status status = ONET_OK;
     for (struct dirent *entry; !status && (entry = readdir(entries));) {

@@ -1,4 +1,5 @@
 /* Starts, watches and stops the server. */
+#include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,21 +30,26 @@ static onet_status listen_at(server *s, onet_error *err) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found;
     snprintf(port, sizeof port, "%d", s->o.port);
     int wrong = getaddrinfo(s->o.host, port, &hints, &found);
+    if (wrong == EAI_MEMORY) return fail_memory(err, "the server's address");
     if (wrong) return fail(err, ONET_USAGE, "--host %s: %s", s->o.host, gai_strerror(wrong));
     /* Not epoll: with it, libmicrohttpd 0.9.75 misses that a client went away if that comes with the client's
      * last bytes, and keeps the connection until its time is over. */
     unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (found->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
-    /* The headers of the answer stand in the same memory as those of the request. */
-    s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, http_handle, s, MHD_OPTION_SOCK_ADDR, found->ai_addr,
-                                 MHD_OPTION_THREAD_POOL_SIZE, (unsigned)IO_THREADS,
-                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, s->o.header + REPLY_HEADER,
-                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)s->o.connections,
-                                 MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u, MHD_OPTION_LISTENING_ADDRESS_REUSE,
-                                 1u, MHD_OPTION_NOTIFY_COMPLETED, http_completed, s,
-                                 MHD_OPTION_NOTIFY_CONNECTION, http_connected, s, MHD_OPTION_END);
+    /* The headers of the answer stand in the same memory as those of the request. clients_cut ends
+     * connections that are slow; the library's own limit wakes it where it lost the end of a wait for want of
+     * memory. */
+    errno = 0;
+    s->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, http_handle, s, MHD_OPTION_SOCK_ADDR, found->ai_addr,
+        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)IO_THREADS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        s->o.header + REPLY_HEADER, MHD_OPTION_CONNECTION_LIMIT, (unsigned)s->o.connections,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(2 * s->o.timeout) + 1, MHD_OPTION_LISTEN_BACKLOG_SIZE,
+        1024u, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED, http_completed, s,
+        MHD_OPTION_NOTIFY_CONNECTION, http_connected, s, MHD_OPTION_END);
     freeaddrinfo(found);
     if (s->daemon) return ONET_OK;
+    if (errno == ENOMEM) return fail_memory(err, "the connections");
     return fail(err, ONET_IO, "cannot listen at %s, port %d; is the port in use, or the address not here?",
                 s->o.host, s->o.port);
 }

@@ -76,6 +76,7 @@ pages-draw | pages draw --rule xy-columns --out OUT.svg page.xml
 unscramble | unscramble --model wordmodel.safetensors cat the runs
 unscramble-json | unscramble --json --model wordmodel.safetensors (cat, the dog) Now.
 convert-half | convert --half $sort OUT.safetensors
+merge | merge --out OUT.safetensors trained.safetensors trained.safetensors
 help | help train
 completion | completion bash
 END

@@ -25,7 +25,9 @@ class Server:
         line = self.process.stdout.readline()
         found = re.search(r":(\d+)/$", line.strip())
         if not found:
-            raise RuntimeError("no server: " + line + self.process.stderr.read())
+            error = RuntimeError("no server: " + line + self.process.stderr.read())
+            error.status = self.process.wait()
+            raise error
         self.port = int(found.group(1))
 
     def connect(self, timeout=60):
