@@ -22,15 +22,15 @@ FOLDERS = ["base", "data", "words", "model", "kernels", "train", "decode", "eval
 UNITS = {
     "base": "number shown file file_memory doors world locale interrupt words_lookup",
     "data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text columns data_memory doors",
-    "words": "words_lookup words_vectors words_public words_prepare words_memory doors",
-    "model": "model_file public growth choices doors sizes",
+    "words": "words_lookup words_vectors words_public words_prepare words_bag words_memory doors",
+    "model": "model_file public growth choices doors sizes merge",
     "kernels": "kernels engine_golden engine_properties relative mixed paper_form sizes",
     "train": "train train_augment sizes mixed growth doors world choices",
     "decode": "engine_properties constrained engine_golden doors world relative sizes",
     "evaluate": "measure public doors",
     "tsp": "tsp_exact tsp_matching tsp_api tsp_net doors",
     "sentences": "words_prepare words_ngram",
-    "tours": "tsp_tsplib tsp_exact tsp_net",
+    "tours": "tsp_tsplib tsp_generate tours_geo tsp_exact tsp_net",
     "pages": "pages",
     "show": "show pages",
     "serve": "serve_request",
@@ -117,11 +117,11 @@ def in_string(line, at):
     return line[:at].replace('\\"', "").count('"') % 2 == 1
 
 
-def draw(count, seed):
+def draw(count, seed, folders):
     """The same number from each folder, and within it from each rule as far as they go."""
     rng = random.Random(seed)
     lists = {}
-    for folder in FOLDERS:
+    for folder in folders:
         places = candidates(folder)
         by_rule = {}
         for place in places:
@@ -135,8 +135,8 @@ def draw(count, seed):
                     order.append(by_rule[name].pop())
         lists[folder] = order
     drawn, turn = [], 0
-    while len(drawn) < 4 * count:  # more than needed: some do not compile
-        for folder in FOLDERS:
+    while len(drawn) < 4 * count and turn < max(map(len, lists.values())):  # more than needed: some do not compile
+        for folder in folders:
             if turn < len(lists[folder]):
                 drawn.append(lists[folder][turn])
         turn += 1
@@ -153,7 +153,7 @@ class Builder:
         subprocess.run(flags + [f"-j{os.cpu_count()}"] + objects, check=True)
         self.objects = [o for o in objects if not o.endswith("cli/main.o")]
         self.main = [o for o in objects if o.endswith("cli/main.o")]
-        self.libs = "-lz -llzma -lutf8proc -lm -ldl -pthread -ljansson -lcairo -lmicrohttpd -lxml2 -lcmocka".split()
+        self.libs = "-lz -llzma -lutf8proc -lm -ldl -pthread -ljansson -lcairo -lmicrohttpd -lxml2 -ljpeg -lcmocka".split()
         self.link(self.objects, f"{build}/libmutant.so")
         here = ["-L", build, "-lmutant", "-Wl,-rpath-link," + build]
         subprocess.run(["cc"] + self.main + here + self.libs + ["-o", f"{build}/ordernet"], check=True)
@@ -236,12 +236,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folders", nargs="+", default=FOLDERS, choices=FOLDERS, help="of src (all)")
     parser.add_argument("--build", default="build/mutants")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="only print what would be planted")
     parser.add_argument("--least", type=float, default=0, help="fail if a smaller share is noticed, in percent")
     given = parser.parse_args()
-    drawn = draw(given.count, given.seed)
+    drawn = draw(given.count, given.seed, given.folders)
     if given.list:
         for path, number, rule, changed in drawn[: given.count]:
             print(f"{path}:{number + 1}: {rule}: {changed.strip()}")
