@@ -1,6 +1,6 @@
-# Out of memory: every command with its allocations failing in turn (tests/oom): one of five, which takes a minute; all of
+# Out of memory: every command with its allocations failing in turn (tests/oom): one of eleven, which takes a minute; all of
 # them with OOM_EVERY=1.
-OOM_EVERY ?= 5
+OOM_EVERY ?= 11
 
 $(B)/tests/oom.so: tests/oom/preload.c
 	@mkdir -p $(@D)
