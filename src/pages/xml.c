@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "pages/guard.h"
+#include "pages/html.h"
 
 void xml_start(void) {
     guard_start();
@@ -107,26 +108,39 @@ static size_t number_elements(xmlNode *root) {
     return count;
 }
 
+/* Parses text [size], whose elements stand at x->places. */
+static onet_status read_tree(page_xml *x, const char *text, size_t size, const char *name, onet_error *err) {
+    onet_status status = ONET_OK;
+    xmlParserCtxt *context = xmlNewParserCtxt();
+    if (!context) return fail_memory(err, "an XML parser");
+    /* NOENT is not among the flags: references to entities stay what they are. */
+    x->doc = xmlCtxtReadMemory(context, text, (int)size, NULL, "UTF-8",
+                               XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_COMPACT |
+                                   XML_PARSE_BIG_LINES | XML_PARSE_IGNORE_ENC);
+    if (!x->doc || !xmlDocGetRootElement(x->doc)) {
+        const xmlError *why = &context->lastError;
+        const char *message = why->message ? why->message : "no element";
+        status = fail(err, ONET_BAD, "%s:%d: not well-formed XML: %.*s", name, why->line,
+                      (int)strcspn(message, "\n"), message);
+    } else if (number_elements(xmlDocGetRootElement(x->doc)) != x->count)
+        status = fail(err, ONET_BAD, "%s: elements stand where they cannot be found in the text", name);
+    xmlFreeParserCtxt(context);
+    return status;
+}
+
 onet_status xml_parse(page_xml *x, const page_text *t, const char *name, onet_error *err) {
     *x = (page_xml){0};
     if (!t->size) return fail(err, ONET_BAD, "%s: the file is empty", name);
     onet_status status = find_places(x, t, name, err);
-    xmlParserCtxt *context = status ? NULL : xmlNewParserCtxt();
-    if (!status && !context) status = fail_memory(err, "an XML parser");
-    if (!status) {
-        /* NOENT is not among the flags: references to entities stay what they are. */
-        x->doc = xmlCtxtReadMemory(context, t->utf8, (int)t->size, NULL, "UTF-8",
-                                   XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
-                                       XML_PARSE_COMPACT | XML_PARSE_BIG_LINES | XML_PARSE_IGNORE_ENC);
-        if (!x->doc || !xmlDocGetRootElement(x->doc)) {
-            const xmlError *why = &context->lastError;
-            const char *text = why->message ? why->message : "no element";
-            status = fail(err, ONET_BAD, "%s:%d: not well-formed XML: %.*s", name, why->line,
-                          (int)strcspn(text, "\n"), text);
-        } else if (number_elements(xmlDocGetRootElement(x->doc)) != x->count)
-            status = fail(err, ONET_BAD, "%s: elements stand where they cannot be found in the text", name);
+    if (!status) status = read_tree(x, t->utf8, t->size, name, err);
+    if (status == ONET_BAD && html_is(t)) {
+        char *skeleton;
+        size_t size;
+        xml_free(x);
+        status = html_read(x, t, &skeleton, &size, err);
+        if (!status) status = read_tree(x, skeleton, size, name, err);
+        free(skeleton);
     }
-    if (context) xmlFreeParserCtxt(context);
     if (status) xml_free(x);
     return status;
 }

@@ -21,7 +21,7 @@ typedef struct page_xml {
 /* Once, before threads parse. */
 void xml_start(void);
 /* Parses without network, external files or entities; entity declarations, elements deeper than 256 and
- * broken XML are ONET_BAD with the line. */
+ * broken XML are ONET_BAD with the line. HTML that is not XML is read as HTML (html.h). */
 onet_status xml_parse(page_xml *x, const page_text *t, const char *name, onet_error *err);
 void xml_free(page_xml *x);
 
