@@ -195,6 +195,7 @@ static const option options[] = {
      .required = true,
      .field = AT(options.model_path),
      .help = "Where the model is written."},
+    OPTION_HALF(AT(options.half)),
     {.name = "from",
      .kind = OPTION_STRING,
      .argument = "FILE",

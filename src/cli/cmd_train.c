@@ -300,12 +300,7 @@ static const option options[] = {
      .field = AT(options.model_path),
      .help = "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV "
              "log and the best model by validation (log-likelihood of the right orders) stand beside it."},
-    {.name = "half",
-     .kind = OPTION_FLAG,
-     .field = AT(options.half),
-     .help = "Write the weights of the model, and of the best one, in half precision: two bytes each instead "
-             "of four. Training and checkpoints stay in single precision; validation measures the rounded "
-             "weights."},
+    OPTION_HALF(AT(options.half)),
     {.name = "from",
      .kind = OPTION_STRING,
      .argument = "FILE",

@@ -65,6 +65,15 @@ typedef struct option {
         .name = "device", .kind = OPTION_STRING, .argument = "DEVICE", .field = (at),                        \
         .default_text = "auto", .help = "Where to compute: auto, cpu, cuda or cuda:N."                       \
     }
+#define OPTION_HALF(at)                                                                                      \
+    {                                                                                                        \
+        .name = "half", .kind = OPTION_FLAG, .field = (at),                                                  \
+        .help =                                                                                              \
+            "Write the weights of the model, and of the best one, in half precision: two bytes each "        \
+            "instead "                                                                                       \
+            "of four. Training and checkpoints stay in single precision; validation measures the rounded "   \
+            "weights."                                                                                       \
+    }
 #define OPTION_QUIET(at)                                                                                     \
     { .name = "quiet", .kind = OPTION_FLAG, .field = (at), .help = "Show no progress and no summary." }
 #define OPTION_DATA_FORMAT(at)                                                                               \

@@ -54,6 +54,14 @@ const onet_choice *page_directions(void);
         OPTION_THREADS((at) + offsetof(pages_values, order) + offsetof(onet_order_options, threads)),        \
         OPTION_QUIET((at) + offsetof(pages_values, quiet))
 
+/* For commands that find orders by a rule if told so. */
+#define OPTION_PAGE_RULE(at)                                                                                 \
+    {                                                                                                        \
+        .name = "rule", .kind = OPTION_CHOICE, .argument = "NAME", .choices = page_rules,                    \
+        .field = (at) + offsetof(pages_values, rule), .default_text = "",                                    \
+        .help = "Order by a rule, without a model."                                                          \
+    }
+
 /* Files read in parallel. A file that cannot be read is named on standard error, and counted. */
 typedef struct pages_read {
     page_file *files; /* [count]: with format NULL where the file could not be read */
