@@ -62,6 +62,7 @@ static void cut_as_the_vocabulary_has_it(void **state) {
     cuts(words, "well-known", "well|@-@|known");
     cuts(words, "1,000,000 3.5 1.2.3", "1|@,@|000|@,@|000|3|@.@|5|1.2.3");
     cuts(words, "Mr. no. J. U.S. Q. e.g.", "Mr.|no|.|J.|U.S.|Q.|e.g.");
+    cuts(words, "Zzz. he.", "Zzz|.|he|.");
     cuts(words, "U.S., (born 1902)", "U.S.|,|(|born|1902|)");
     cuts(words, "\"He was?\" 'no'", "\"|He|was|?|\"|'|no|'");
     cuts(words,
@@ -142,6 +143,7 @@ static void keeps_together(void **state) {
     constrains(words, "(he] [was)", "0>1 1>2 3>4 4>5 0<5"); /* crossed: of one kind alone */
     constrains(words, "(. he )", "0>1 1!");
     constrains(words, "u.s. mr.", "");
+    constrains(words, "he was?no", "1>2 2>3"); /* a sign inside a piece ends nothing */
     onet_words_free(words);
 }
 
@@ -193,6 +195,8 @@ static void written_as_a_person_would(void **state) {
     SENTENCE("iPhone was", "iPhone was");
     SENTENCE("\xe5\xad\xa6 \xe7\x94\x9f \xe3\x80\x82", "\xe5\xad\xa6 \xe7\x94\x9f\xe3\x80\x82");
     SENTENCE(".", ".");
+    SENTENCE("was @ @ he", "Was @ @ he");
+    SENTENCE("in @he was", "In @he was");
 #undef SENTENCE
     onet_words_free(words);
 }

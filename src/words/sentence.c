@@ -76,7 +76,7 @@ static spacing spacing_of(writer *w) {
         w->singles--;
         return pair ? quotes(w, &w->in_single) : (spacing){false, true};
     }
-    if ((token[0] == '@' && token[2] == '@' && !token[3]) || !strcmp(token, "/"))
+    if ((strlen(token) == 3 && token[0] == '@' && token[2] == '@') || !strcmp(token, "/"))
         return (spacing){false, false};
     if (!strcmp(token, "\xe2\x80\x93") || !strcmp(token, ":"))
         return (spacing){!numbers && *token != ':', !numbers};
