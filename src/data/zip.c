@@ -2,6 +2,7 @@
 #include "data/zip.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -186,7 +187,7 @@ onet_status zip_member_open(zip_member **member, zip *z, const char *name, onet_
     zip_member *m = calloc(1, sizeof *m);
     if (!m) return fail_memory(err, "reading a zip");
     m->archive = z;
-    strncpy(m->name, name, sizeof m->name - 1);
+    snprintf(m->name, sizeof m->name, "%s", name);
     m->method = (int)get(e.record + 10, 2);
     m->meant_crc = (uint32_t)get(e.record + 16, 4);
     status = place(m, &e, err);
