@@ -3,6 +3,7 @@
  * are the net's own, and sets without context or constraints have the answers they had. */
 #include <math.h>
 
+#include "alloc_count.h"
 #include "data/constraints.h"
 #include "paper_form.h"
 #include "random_model.h"
@@ -411,6 +412,30 @@ static void choices_are_distributions(void **state) {
     onet_model_free(m);
 }
 
+static void memory_for_choices(void **state) {
+    (void)state;
+    alloc_works_or_skip();
+    enum { SIZE = 5 };
+    onet_error err;
+    onet_model *m = model_of(&nets[0], 74);
+    onet_sets *set = random_sets(2, 1, SIZE, SIZE, 75);
+    onet_orderer *orderer;
+    double choice[SIZE * SIZE];
+    size_t points = 0;
+    assert_int_equal(onet_orderer_new(&orderer, m, NULL, &err), ONET_OK);
+    for (int reached = 1; reached; points++) {
+        alloc_fail(points, 0);
+        onet_status status = onet_orderer_choices(orderer, set, choice, &err);
+        reached = alloc_failed();
+        alloc_fail(SIZE_MAX, 0);
+        assert_int_equal(status, reached ? ONET_MEMORY : ONET_OK);
+    }
+    assert_true(points > 1);
+    onet_orderer_free(orderer);
+    onet_sets_free(set);
+    onet_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_the_papers),
@@ -421,6 +446,7 @@ int main(void) {
         cmocka_unit_test(draws_follow_the_probabilities),
         cmocka_unit_test(steps_add_up),
         cmocka_unit_test(choices_are_distributions),
+        cmocka_unit_test(memory_for_choices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

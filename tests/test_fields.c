@@ -41,6 +41,10 @@ static void long_sentences_are_cut(void **state) {
     strcpy(err.text + sizeof err.text - 24, "onet_read_options.words");
     fields_to_options(&err);
     assert_string_equal(err.text + sizeof err.text - 24, "train's --vectors");
+    memset(err.text, 'x', sizeof err.text - 1);
+    err.text[sizeof err.text - 1] = '\0';
+    fields_to_options(&err);
+    assert_int_equal(strlen(err.text), sizeof err.text - 1); /* one that just fits stays whole */
     memset(err.text, 'x', sizeof err.text);
     strcpy(err.text + sizeof err.text - 23, "onet_a_options.abcdefg");
     fields_to_options(&err);

@@ -69,6 +69,12 @@ static void test_fixtures(void **state) {
                         "one feature, or an array sizes beside it for sets one behind the other");
     assert_int_equal(read_path(npz_read, &sets, "tests/data/short.npz", &err), ONET_BAD);
     assert_string_equal(err.text, "tests/data/short.npz: the sizes add up to 5 where there are 6 items");
+    static const char *const none[] = {"tests/data/no-sets.npz", "tests/data/no-items.npz",
+                                       "tests/data/no-flat.npz"};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(read_path(npz_read, &sets, none[i], &err), ONET_BAD);
+        assert_non_null(strstr(err.text, "items holds no sets, or sets without items"));
+    }
 }
 
 /* Sets of 3 and 2 items. */

@@ -140,6 +140,42 @@ static void variants_are_pages_with_an_order(void **state) {
     page_free(&p);
 }
 
+/* Regions on one line have no height to measure by. */
+static void variants_of_a_flat_page(void **state) {
+    (void)state;
+    page p, variant;
+    random_page(&p, 9, 3);
+    for (int i = 0; i < p.count; i++) p.regions[i].box.y0 = p.regions[i].box.y1 = 7;
+    rng r;
+    rng_seed(&r, 1, 1);
+    for (int k = 0; k < 50; k++) {
+        assert_int_equal(page_variant(&variant, &p, &r, NULL), ONET_OK);
+        for (int i = 0; i < variant.count; i++) assert_true(page_box_valid(&variant.regions[i].box));
+        page_free(&variant);
+    }
+    page_free(&p);
+}
+
+/* A block's own numbers are its box; one without them has that of its outline, or none. */
+static void boxes_of_alto(void **state) {
+    (void)state;
+    static const char text[] = "<alto><Layout><Page><PrintSpace>"
+                               "<TextBlock HPOS='1' VPOS='2' WIDTH='3' HEIGHT='4'><Shape><Polygon "
+                               "POINTS='0,0 9,9'/></Shape></TextBlock>"
+                               "<TextBlock HPOS='1' VPOS='2' WIDTH='3'><Shape><Polygon POINTS='5,20 9,20 "
+                               "9,29 5 29'/></Shape></TextBlock>"
+                               "<TextBlock><Shape><Polygon POINTS='5,20 9'/></Shape></TextBlock>"
+                               "</PrintSpace></Page></Layout></alto>";
+    const page_box expected[] = {{1, 2, 4, 6}, {5, 20, 9, 29}};
+    page_file f;
+    onet_error err;
+    if (page_file_from(&f, "test", text, strlen(text), NULL, &err)) fail_msg("%s", err.text);
+    assert_int_equal(f.pages[0].count, 3);
+    for (int i = 0; i < 2; i++)
+        assert_memory_equal(&f.pages[0].regions[i].box, &expected[i], sizeof *expected);
+    page_file_free(&f);
+}
+
 /* Reverses the order of a file's pages, writes it and reads it again: the order must be the reversed one. */
 static void reverse(const char *text) {
     page_file f, again;
@@ -221,6 +257,8 @@ int main(void) {
         cmocka_unit_test(every_rule_gives_a_permutation),
         cmocka_unit_test(scale_and_shift_do_not_matter),
         cmocka_unit_test(variants_are_pages_with_an_order),
+        cmocka_unit_test(variants_of_a_flat_page),
+        cmocka_unit_test(boxes_of_alto),
         cmocka_unit_test(written_orders_are_read_again),
         cmocka_unit_test(five_thousand_regions),
     };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "alloc_count.h"
+#include "data/safetensors.h"
 #include "data/sets.h"
 #include "decode/frozen.h"
 #include "model/generated.h"
@@ -431,6 +432,21 @@ static void resumes_with_other_statistics(void **state) {
 
 /* ---- the file ---- */
 
+/* onet_model_tensor lists the tensors of the model's file. */
+static void expect_listed(const onet_model *m, const char *path) {
+    safetensors *file;
+    onet_tensor t;
+    size_t count = 0;
+    assert_int_equal(safetensors_open(&file, path, NULL), ONET_OK);
+    for (; onet_model_tensor(m, count, &t); count++) {
+        size_t k = 0;
+        while (k < file->tensors && strcmp(file->tensor[k].name, t.name)) k++;
+        if (k == file->tensors) fail_msg("%s is not in the file", t.name);
+    }
+    assert_int_equal(count, file->tensors);
+    safetensors_close(file);
+}
+
 static void file_keeps_it(void **state) {
     (void)state;
     char path[] = "/tmp/ordernet-sizes-XXXXXX", before[65], after[65];
@@ -448,6 +464,7 @@ static void file_keeps_it(void **state) {
     again->slope[3] += 1;
     model_checksum(again, after);
     assert_string_not_equal(before, after);
+    expect_listed(again, path);
     onet_model_free(again);
 
     /* Where the line ends, when it does. */
@@ -455,6 +472,7 @@ static void file_keeps_it(void **state) {
     assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
     assert_int_equal(onet_model_load(&again, path, &err), ONET_OK);
     assert_true(again->smallest_size == 3);
+    expect_listed(again, path);
     onet_model_free(again);
 
     /* Not a number, or out of range: neither written nor read. */

@@ -149,6 +149,14 @@ static void degenerate_inputs(void **state) {
     onet_tsp_free(&t);
 }
 
+static int stop_at_128(void *context, int n, size_t done, size_t total) {
+    size_t *calls = context;
+    ++*calls;
+    assert_int_equal(n, 8);
+    assert_int_equal(total, 150);
+    return done == 128;
+}
+
 static void gaps_add_up(void **state) {
     (void)state;
     int sizes[] = {6, 8};
@@ -174,6 +182,13 @@ static void gaps_add_up(void **state) {
     }
     assert_true(fabs(sum / 150 - row.length[GAP_REFERENCE].mean) < 1e-12);
     assert_int_equal(gap_measure(&row, 7, &setting, NULL), ONET_USAGE);
+    /* Stopped between two pieces of 128 sets. */
+    size_t calls = 0;
+    setting.tick = stop_at_128;
+    setting.context = &calls;
+    assert_int_equal(gap_measure(&row, 8, &setting, NULL), ONET_INTERRUPTED);
+    assert_int_equal(row.count, 128);
+    assert_int_equal(calls, 1);
     onet_sets_free(sets);
 }
 

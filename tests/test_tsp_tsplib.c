@@ -158,7 +158,7 @@ static void bad_files(void **state) {
         {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n0\n", "before EDGE_WEIGHT_FORMAT"},
         {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
          "0 1 2 0\n",
-         "only symmetric"},
+         "the distance from node 2 to 1 is not that from 1 to 2; only symmetric"},
         {"DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n-1\n",
          "a distance of -1"},
         {"DIMENSION: 16384\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: FULL_MATRIX\n"

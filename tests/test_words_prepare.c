@@ -107,7 +107,13 @@ static void makes_kinds(void **state) {
     assert_int_equal(made.report.kind, 0);
     prepare_free(&made);
 
-    o.vocabulary.own_row = 0;
+    o.vectors = file_with("- 7 7\nthe 1 0\nlobster 0 1\n"); /* its first word gives @-@ its vector */
+    assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
+    assert_true(vector_of(made.sets->words, "@-@")[0] == 7);
+    prepare_free(&made);
+
+    o = of_files();
+    o.first = 7;
     o.unk_share = 1;
     assert_int_equal(prepare_words(&made, &o, NULL), ONET_OK);
     int32_t unk = words_exact(made.sets->words, "<unk>", 5);

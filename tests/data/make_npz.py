@@ -32,6 +32,9 @@ filled = items.copy()
 filled[1, 2] = np.nan
 np.savez(path("filled"), items=filled, order=np.array([[2, 0, 1], [1, 0, -1]]))
 np.savez(path("short"), items=items.reshape(6, 2), sizes=np.array([3, 2]))
+np.savez(path("no-sets"), items=items[:0])
+np.savez(path("no-items"), items=items[:, :0])
+np.savez(path("no-flat"), items=items.reshape(6, 2), sizes=np.array([], dtype=int))
 context = np.array([[0, 1, 0], [0, 0, 1]], dtype=bool)
 np.savez(path("context"), items=items, order=order.astype(np.int32), context=context)
 with zipfile.ZipFile(path("versions"), "w") as archive:
