@@ -7,13 +7,17 @@ are built once, with all names visible, into one shared library; a mutant is one
 linked again, so that the tests need not be."""
 import argparse
 import concurrent.futures
+import hashlib
+import itertools
 import os
 import pathlib
-import random
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 FOLDERS = ["base", "data", "words", "model", "kernels", "train", "decode", "evaluate", "tsp", "sentences", "tours", "pages",
@@ -21,7 +25,7 @@ FOLDERS = ["base", "data", "words", "model", "kernels", "train", "decode", "eval
 # Unit tests, and command-line cases by the beginning of their names, that a folder answers for. Those of a file come first.
 UNITS = {
     "base": "number shown file file_memory doors world locale interrupt words_lookup",
-    "data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text columns data_memory doors",
+    "data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text columns data_memory model_file doors",
     "words": "words_lookup words_vectors words_public words_prepare words_bag words_memory doors",
     "model": "model_file public growth choices doors sizes merge",
     "kernels": "kernels engine_golden engine_properties relative mixed paper_form sizes",
@@ -29,11 +33,11 @@ UNITS = {
     "decode": "engine_properties constrained engine_golden doors world relative sizes",
     "evaluate": "measure public doors",
     "tsp": "tsp_exact tsp_matching tsp_api tsp_net doors",
-    "sentences": "words_prepare words_ngram",
+    "sentences": "words_prepare words_ngram words_memory",
     "tours": "tsp_tsplib tsp_generate tours_geo tsp_exact tsp_net",
     "pages": "pages",
     "show": "show pages",
-    "serve": "serve_request",
+    "serve": "serve_request serve_clients",
     "cli": "options fields interrupt curve",
 }
 CASES = {
@@ -41,8 +45,18 @@ CASES = {
     "kernels": "", "train": "train", "decode": "order unscramble", "evaluate": "eval", "tsp": "tsp", "sentences": "words",
     "tours": "tsp escapes", "pages": "pages", "show": "curve tsp escapes eval words pages", "serve": "serve", "cli": "",
 }
+# A case that takes the program away from the library that holds it here.
+ELSEWHERE = {"device-library-place.case"}
+# Commands of tests/oom/run.sh, each allocation of which fails in turn.
+COMMANDS = {
+    "base": "convert-gz", "data": "convert-csv convert-npz order-csv", "words": "words-prepare unscramble",
+    "model": "inspect convert-half merge", "kernels": "train", "train": "train train-words", "decode": "order order-score",
+    "evaluate": "eval", "tsp": "tsp-solve tsp-solve-christofides", "sentences": "words-prepare words-ngram",
+    "tours": "tsp-generate tsp-solve tsp-evaluate", "pages": "pages-order pages-boxes", "show": "curve tsp-solve words-picture pages-draw",
+}
 # Other programs that test a folder.
-PROGRAMS = {"serve": ["python3 tests/serve/test_serve.py"]}
+PROGRAMS = {"serve": ["python3 tests/serve/test_serve.py", "python3 tests/oom/serve.py PRELOAD"]}
+PROGRAMS.update({folder: ["tests/oom/run.sh PRELOAD " + names] for folder, names in COMMANDS.items()})
 CASES_OF = {  # files of src/cli
     "cmd_train": "train", "training": "train progress", "folds": "train", "cmd_order": "order bad model", "ordering": "order eval",
     "cmd_eval": "eval", "eval_sets": "eval", "report": "eval train", "cmd_inspect": "inspect escapes", "cmd_convert": "convert bad",
@@ -118,22 +132,24 @@ def in_string(line, at):
 
 
 def draw(count, seed, folders):
-    """The same number from each folder, and within it from each rule as far as they go."""
-    rng = random.Random(seed)
+    """The same number from each folder, and within it from each rule as far as they go. A place's turn depends on its
+    own line alone, so that a change of the code changes the draw in that place only."""
     lists = {}
     for folder in folders:
-        places = candidates(folder)
-        by_rule = {}
-        for place in places:
-            by_rule.setdefault(place[2], []).append(place)
+        by_rule = {name: [] for name, _, _ in RULES}
+        seen = {}
+        for place in candidates(folder):
+            path, _, name, changed = place
+            key = f"{seed} {path} {name} {changed.strip()}"
+            seen[key] = seen.get(key, 0) + 1
+            by_rule[name].append((hashlib.sha256(f"{key} {seen[key]}".encode()).digest(), place))
         for group in by_rule.values():
-            rng.shuffle(group)
-        order = []
-        while any(by_rule.values()):
-            for name in sorted(by_rule):
-                if by_rule[name]:
-                    order.append(by_rule[name].pop())
-        lists[folder] = order
+            group.sort(key=lambda turn: turn[0])
+        # Each folder begins with another rule: few errors per folder are of all rules together.
+        first = FOLDERS.index(folder) % len(RULES)
+        names = [name for name, _, _ in RULES[first:] + RULES[:first]]
+        lists[folder] = [by_rule[name][turn][1] for turn in range(max(map(len, by_rule.values()))) for name in names
+                         if turn < len(by_rule[name])]
     drawn, turn = [], 0
     while len(drawn) < 4 * count and turn < max(map(len, lists.values())):  # more than needed: some do not compile
         for folder in folders:
@@ -150,25 +166,32 @@ class Builder:
         tests = sorted(p.stem for p in pathlib.Path("tests").glob("test_*.c"))
         objects = subprocess.run(flags + ["-f", "Makefile", "--eval", "print-all: ; @echo $(LIB_OBJ) $(CLI_OBJ) $(TEST_HELP:%.c=$(B)/%.o)",
                                           "print-all"], capture_output=True, text=True, check=True).stdout.split()
-        subprocess.run(flags + [f"-j{os.cpu_count()}"] + objects, check=True)
+        subprocess.run(flags + [f"-j{os.cpu_count()}", f"{build}/tests/oom.so"] + objects, check=True)
         self.objects = [o for o in objects if not o.endswith("cli/main.o")]
         self.main = [o for o in objects if o.endswith("cli/main.o")]
         self.libs = "-lz -llzma -lutf8proc -lm -ldl -pthread -ljansson -lcairo -lmicrohttpd -lxml2 -ljpeg -lcmocka".split()
-        self.link(self.objects, f"{build}/libmutant.so")
-        here = ["-L", build, "-lmutant", "-Wl,-rpath-link," + build]
+        self.plain = tempfile.TemporaryDirectory()  # as a mutant's, without one
+        plain = self.plain.name
+        self.link(self.objects, pathlib.Path(plain))
+        self.good, self.lock = {}, threading.Lock()
+        here = ["-L", plain, "-lmutant", "-Wl,-rpath-link," + plain]
         subprocess.run(["cc"] + self.main + here + self.libs + ["-o", f"{build}/ordernet"], check=True)
         include = ["-Iinclude", "-Isrc", "-Itests", "-I/usr/include/libxml2", "-D_GNU_SOURCE", "-std=c11", "-O0", "-w"]
         wanted = {t for names in UNITS.values() for t in names.split()}
+        headers = [os.path.getmtime(p) for top in ("include", "src", "tests") for p in pathlib.Path(top).rglob("*.h")]
         for test in tests:
             name = test[len("test_"):]
             if name not in wanted:
                 continue
             out = f"{build}/{test}"
-            newest = max(os.path.getmtime(f"tests/{test}.c"), os.path.getmtime("include/ordernet.h"))
+            newest = max([os.path.getmtime(f"tests/{test}.c")] + headers)
             if not os.path.exists(out) or os.path.getmtime(out) < newest:
                 subprocess.run(["cc"] + include + [f"tests/{test}.c", "-o", out] + here + self.libs, check=True)
 
-    def link(self, objects, out):
+    def link(self, objects, folder):
+        """The library, and beside it the models, which the program looks for where its code is."""
+        (folder / "models").symlink_to(os.path.abspath("models"))
+        out = str(folder / "libmutant.so")
         return subprocess.run(["cc", "-shared", "-o", out] + objects + self.libs, capture_output=True).returncode == 0
 
     def compile(self, path, text, folder):
@@ -176,46 +199,63 @@ class Builder:
         source = folder / path.name
         source.write_text(text)
         object_ = f"{self.build}/{path.with_suffix('.o')}"
-        flags = "-std=c11 -fPIC -pthread -ffp-contract=off -O1 -w -Iinclude -Isrc -I/usr/include/libxml2 -D_GNU_SOURCE".split()
+        # What the compiler refuses is no error that the tests need to notice.
+        flags = "-Werror=int-conversion -Werror=incompatible-pointer-types".split()
+        # What make check-asan stops at, the tests stop at here.
+        flags += "-fsanitize=undefined -fno-sanitize=object-size -fsanitize-undefined-trap-on-error".split()
+        flags += "-std=c11 -fPIC -pthread -ffp-contract=off -O1 -Iinclude -Isrc -I/usr/include/libxml2 -D_GNU_SOURCE".split()
         made = subprocess.run(["cc"] + flags + ["-iquote", str(path.parent), "-c", str(source), "-o", str(folder / "mutant.o")],
                               capture_output=True)
         if made.returncode:
             return False
-        if (path.name == "main.c"):
+        if path.name == "main.c":
             return False
-        return self.link([str(folder / "mutant.o") if o == object_ else o for o in self.objects], str(folder / "libmutant.so"))
+        return self.link([str(folder / "mutant.o") if o == object_ else o for o in self.objects], folder)
+
+
+    def is_good(self, kind, test):
+        """Whether a test passes without a mutant."""
+        with self.lock:
+            if test not in self.good:
+                self.good[test] = passes(kind, test, self.build, self.plain.name)
+            return self.good[test]
 
 
 def tests_of(path):
-    """What answers for a file, in the order in which it is tried: ("unit", name), ("program", line), ("case", path)."""
+    """What answers for a file, in the order in which it is tried: ("unit", name), ("case", path), ("program", line)."""
     folder = path.parts[1]
     units = UNITS[folder].split()
     units.sort(key=lambda name: name not in path.stem and path.stem not in name)  # the file's own first
     starts = (CASES_OF.get(path.stem, "help order train") if folder == "cli" else CASES[folder]).split()
-    cases = [c for c in sorted(pathlib.Path("tests/cli").glob("*.case")) if c.name.startswith(tuple(starts))]
-    return [("unit", u) for u in units] + [("program", p) for p in PROGRAMS.get(folder, [])] + [("case", c) for c in cases if starts]
+    cases = [c for c in sorted(pathlib.Path("tests/cli").glob("*.case")) if c.name.startswith(tuple(starts)) and c.name not in ELSEWHERE]
+    return [("unit", u) for u in units] + [("case", c) for c in cases if starts] + [("program", p) for p in PROGRAMS.get(folder, [])]
 
 
 def passes(kind, test, build, library_folder):
     """Whether one test passes with the library in a folder; None: it did not end."""
-    line = {"unit": lambda: [f"{build}/test_{test}"], "program": lambda: test.split(),
+    line = {"unit": lambda: [f"{build}/test_{test}"], "program": lambda: test.replace("PRELOAD", f"{build}/tests/oom.so").split(),
             "case": lambda: ["tests/cli/run.sh", str(test)]}[kind]()
-    path = ":".join(filter(None, [str(library_folder), os.environ.get("LD_LIBRARY_PATH")]))
+    path = ":".join(filter(None, [os.path.abspath(library_folder), os.environ.get("LD_LIBRARY_PATH")]))
     env = dict(os.environ, LD_LIBRARY_PATH=path, ORDERNET=f"{build}/ordernet",
                ORDERNET_SHARED=os.environ.get("ORDERNET_SHARED", "../shared"))
+    # Seconds of the CPU, which do not depend on what else the machine does; those of the clock are for deadlocks.
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
     try:
-        return subprocess.run(["nice"] + line, env=env, capture_output=True, timeout=240).returncode == 0
+        ended = subprocess.run(["nice"] + line, env=env, capture_output=True, timeout=600, preexec_fn=limit).returncode
+        return None if ended == -signal.SIGKILL else ended == 0
     except subprocess.TimeoutExpired:
         return None
 
 
-def run_tests(build, library_folder, path, known_bad=()):
-    """The first test that fails, or None. known_bad: tests that fail here without a mutant."""
+def run_tests(builder, library_folder, path):
+    """The first test that fails, or None."""
     for kind, test in tests_of(path):
-        if str(test) in known_bad:
-            continue
-        passed = passes(kind, test, build, library_folder)
+        passed = passes(kind, test, builder.build, library_folder)
         if not passed:
+            if not builder.is_good(kind, test):
+                raise RuntimeError(f"{test} fails without a mutant")
+            if passed is False and passes(kind, test, builder.build, library_folder):
+                continue  # by chance, on a busy machine
             return f"{getattr(test, 'name', test)}" + (" (did not end)" if passed is None else "")
     return None
 
@@ -228,7 +268,7 @@ def one(builder, place, base):
     with tempfile.TemporaryDirectory(dir=base) as folder:
         if not builder.compile(path, "\n".join(lines), pathlib.Path(folder)):
             return None
-        by = run_tests(builder.build, folder, path)
+        by = run_tests(builder, folder, path)
     return (f"{path}:{number + 1}", rule, before.strip(), changed.strip(), by)
 
 
@@ -237,12 +277,17 @@ def main():
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folders", nargs="+", default=FOLDERS, choices=FOLDERS, help="of src (all)")
+    parser.add_argument("--at", nargs="+", metavar="FILE:LINE", help="plant every error that the rules have for these lines")
     parser.add_argument("--build", default="build/mutants")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="only print what would be planted")
     parser.add_argument("--least", type=float, default=0, help="fail if a smaller share is noticed, in percent")
     given = parser.parse_args()
-    drawn = draw(given.count, given.seed, given.folders)
+    if given.at:
+        drawn = [place for folder in FOLDERS for place in candidates(folder) if f"{place[0]}:{place[1] + 1}" in given.at]
+        given.count = len(drawn)
+    else:
+        drawn = draw(given.count, given.seed, given.folders)
     if given.list:
         for path, number, rule, changed in drawn[: given.count]:
             print(f"{path}:{number + 1}: {rule}: {changed.strip()}")
@@ -252,13 +297,13 @@ def main():
     started, noticed, planted, survivors = time.time(), 0, 0, []
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool, tempfile.TemporaryDirectory() as base:
         waiting = iter(drawn)
-        running = {pool.submit(one, builder, next(waiting), base) for _ in range(given.count)}
+        running = {pool.submit(one, builder, place, base) for place in itertools.islice(waiting, given.count)}
         while running:
             done, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
                 result = future.result()
                 if result is None:  # does not compile: another one instead
-                    running.add(pool.submit(one, builder, next(waiting), base))
+                    running |= {pool.submit(one, builder, place, base) for place in itertools.islice(waiting, 1)}
                     continue
                 where, rule, before, after, by = result
                 planted += 1
