@@ -604,8 +604,9 @@ ONET_API onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, c
 /* From a file of vectors as text, in the format of Stanford's GloVe (.gz and .xz as well): a row for each
  * word, and rows for unknown words. Free it with onet_words_free. */
 ONET_API onet_status onet_words_read(onet_words **words, const char *path, onet_error *err);
-/* From arrays, all copied: text [count] in UTF-8, each word once; length [count] in bytes, or NULL for text
- * that ends in NUL; vectors [count, width], or NULL for zeros. Row w is word w. */
+/* From arrays, all copied: text [count] in UTF-8, each word once, none of them empty or with a newline;
+ * length [count] in bytes, or NULL for text that ends in NUL; vectors [count, width], or NULL for zeros. Row
+ * w is word w. */
 ONET_API onet_status onet_words_from(onet_words **words, int count, int width, const char *const *text,
                                      const size_t *length, const float *vectors, onet_error *err);
 ONET_API onet_status onet_words_copy(onet_words **copy, const onet_words *words, onet_error *err);

@@ -570,6 +570,10 @@ static void vocabularies(void **state) {
     usage(onet_words_from(&made, 0, WIDTH, text, NULL, NULL, &err));
     usage(onet_words_from(&made, 2, -1, text, NULL, NULL, &err));
     bad(onet_words_from(&made, 2, WIDTH, text, NULL, no_number, &err));
+    /* Words that a model's file could not keep. */
+    bad(onet_words_from(&made, 2, WIDTH, (const char *const[]){"one", ""}, NULL, NULL, &err));
+    assert_string_equal(err.text, "word 1 is empty or has a newline in it");
+    bad(onet_words_from(&made, 2, WIDTH, (const char *const[]){"one\ntwo", "three"}, NULL, NULL, &err));
     usage(onet_words_copy(NULL, words, &err));
     usage(onet_words_copy(&made, NULL, &err));
     usage(onet_words_read(NULL, "vectors.txt", &err));
