@@ -342,6 +342,12 @@ static by_size measure(const onet_model *m) {
     return out;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SEEDS = 1, LEARNS = 0 }; /* sanitizers look for errors in the code, which two epochs run as well */
+#else
+enum { SEEDS = 3, LEARNS = 1 };
+#endif
+
 static by_size trained_with(const onet_sets *sets, onet_batches batches, onet_statistics statistics,
                             uint64_t seed) {
     onet_train_options o;
@@ -349,6 +355,7 @@ static by_size trained_with(const onet_sets *sets, onet_batches batches, onet_st
     o.batches = batches;
     o.statistics = statistics;
     o.seed = seed;
+    if (!LEARNS) o.epochs = 2;
     onet_model *m = train(sets, &o);
     by_size out = measure(m);
     print_message("%s, seed %d: exact %.2f at 2 and %.2f at 3, lowest log-likelihood %.4f at %d\n",
@@ -369,12 +376,6 @@ static by_size trained_with(const onet_sets *sets, onet_batches batches, onet_st
  *     mixed, seed 3: exact 1.00 at 2 and 1.00 at 3, lowest log-likelihood -0.0057 at 39
  *     one size, seed 3: exact 0.68 at 2 and 0.66 at 3, lowest log-likelihood -17.6976 at 2
  */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SEEDS = 1 }; /* sanitizers look for errors, which one training has as well as three */
-#else
-enum { SEEDS = 3 };
-#endif
-
 static void a_wide_mix_of_sizes_is_learned_at_every_size(void **state) {
     (void)state;
     double lowest_mixed = 0, lowest_one_size = 0;
@@ -388,11 +389,12 @@ static void a_wide_mix_of_sizes_is_learned_at_every_size(void **state) {
             add_page(sets, &r, SMALLEST + (int)rng_below(&r, LARGEST - SMALLEST + 1));
         by_size mixed = trained_with(sets, ONET_BATCHES_MIXED, ONET_STATISTICS_RUNNING, seed);
         by_size one_size = trained_with(sets, ONET_BATCHES_ONE_SIZE, ONET_STATISTICS_MEASURED, seed);
-        assert_true(mixed.exact[2] >= 0.97 && mixed.exact[3] >= 0.97);
+        if (LEARNS) assert_true(mixed.exact[2] >= 0.97 && mixed.exact[3] >= 0.97);
         lowest_mixed = fmin(lowest_mixed, mixed.loglik[mixed.worst]);
         lowest_one_size = fmin(lowest_one_size, one_size.loglik[one_size.worst]);
         onet_sets_free(sets);
     }
+    if (!LEARNS) return;
     assert_true(lowest_mixed > -0.03);
     assert_true(lowest_one_size < lowest_mixed);
 }
