@@ -22,14 +22,14 @@ static void assert_order(const int32_t *order, const int *right, int n) {
 static void rules_order_as_they_say(void **state) {
     (void)state;
     int32_t order[GRID];
-    assert_int_equal(rule_order(RULE_TOP_DOWN, grid, GRID, order, NULL), ONET_OK);
+    assert_int_equal(rule_order(RULE_TOP_DOWN, grid, GRID, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){2, 1, 0, 4, 3}, GRID);
     page_box two[] = {grid[0], grid[1], grid[3], grid[4]}; /* without the heading both cuts are possible */
-    assert_int_equal(rule_order(RULE_ROWS, two, 4, order, NULL), ONET_OK);
+    assert_int_equal(rule_order(RULE_ROWS, two, 4, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){1, 0, 3, 2}, 4);
-    assert_int_equal(rule_order(RULE_COLUMNS, two, 4, order, NULL), ONET_OK);
+    assert_int_equal(rule_order(RULE_COLUMNS, two, 4, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){1, 3, 0, 2}, 4);
-    assert_int_equal(rule_order(RULE_BANDS, grid, GRID, order, NULL), ONET_OK);
+    assert_int_equal(rule_order(RULE_BANDS, grid, GRID, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){2, 1, 4, 0, 3}, GRID);
 }
 
@@ -38,24 +38,18 @@ static void trimmed_boxes_are_cut_where_they_overlap(void **state) {
     /* Two columns whose boxes overlap, and more so than the paragraphs in them. */
     const page_box boxes[] = {{0, 0, 53, 48}, {0, 48, 53, 100}, {47, 0, 100, 50}, {47, 49, 100, 100}};
     int32_t order[4];
-    assert_int_equal(rule_xy_cut(&(xy_cut){false, 0, 0, 0.04}, boxes, 4, order, NULL), ONET_OK);
+    assert_int_equal(rule_xy_cut(&(xy_cut){false, 0, 0, 0.04}, boxes, 4, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){0, 1, 2, 3}, 4);
-    assert_int_equal(rule_xy_cut(&(xy_cut){false, 0, 0, 0}, boxes, 4, order, NULL), ONET_OK);
+    assert_int_equal(rule_xy_cut(&(xy_cut){false, 0, 0, 0}, boxes, 4, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){0, 2, 1, 3}, 4);
 }
 
-static void regions_inside_others_are_read_with_them(void **state) {
-    (void)state;
-    enum { N = 7 };
-    const page_box boxes[N] = {{0, 0, 48, 50},   {52, 0, 100, 50}, {0, 52, 48, 100}, {52, 52, 100, 100},
-                               {40, 45, 47, 49}, {53, 1, 60, 5},   {54, 2, 56, 4}};
-    int32_t host[N], order[N];
-    assert_int_equal(page_hosts(boxes, N, host, NULL), ONET_OK);
-    assert_order(host, (int[]){-1, -1, -1, -1, 0, 1, 1}, N);             /* 6 lies in 5, which lies in 1 */
-    assert_int_equal(page_way(1, boxes, host, N, order, NULL), ONET_OK); /* rows first */
-    assert_order(order, (int[]){0, 4, 6, 5, 1, 2, 3}, N);
-    assert_int_equal(page_way(2, boxes, host, N, order, NULL), ONET_OK); /* columns first */
-    assert_order(order, (int[]){0, 4, 2, 6, 5, 1, 3}, N);
+static void add_region(page *p, page_box box, page_kind kind) {
+    page_region *g = page_add(p, "", "", kind);
+    assert_non_null(g);
+    g->box = box;
+    g->listed = kind != KIND_SEPARATOR;
+    g->given = g->listed ? p->count - 1 : -1;
 }
 
 static void random_page(page *p, int n, uint64_t seed) {
@@ -74,29 +68,108 @@ static void random_page(page *p, int n, uint64_t seed) {
     assert_true(p->ordered);
 }
 
+static void regions_inside_others_are_read_with_them(void **state) {
+    (void)state;
+    enum { N = 7 };
+    const page_box boxes[N] = {{0, 0, 48, 50},   {52, 0, 100, 50}, {0, 52, 48, 100}, {52, 52, 100, 100},
+                               {40, 45, 47, 49}, {53, 1, 60, 5},   {54, 2, 56, 4}};
+    page p = {0};
+    page_layout l;
+    int32_t order[N];
+    for (int i = 0; i < N; i++) add_region(&p, boxes[i], KIND_TEXT);
+    assert_int_equal(page_place(&p, NULL, NULL), ONET_OK);
+    assert_int_equal(page_layout_make(&l, &p, NULL), ONET_OK);
+    assert_order(l.host, (int[]){-1, -1, -1, -1, 0, 1, 1}, N); /* 6 lies in 5, which lies in 1 */
+    assert_int_equal(page_way(1, &l, order, NULL), ONET_OK);   /* rows first */
+    assert_order(order, (int[]){0, 4, 6, 5, 1, 2, 3}, N);
+    assert_int_equal(page_way(2, &l, order, NULL), ONET_OK); /* columns first */
+    assert_order(order, (int[]){0, 4, 2, 6, 5, 1, 3}, N);
+    page_layout_free(&l);
+    page_free(&p);
+}
+
+/* Two columns of three regions with a row gap right across the page. */
+static void separators_are_not_cut_through(void **state) {
+    (void)state;
+    enum { N = 6 };
+    const page_box boxes[N] = {{0, 0, 48, 30},   {0, 33, 48, 60},   {0, 63, 48, 100},
+                               {52, 0, 100, 30}, {52, 33, 100, 60}, {52, 63, 100, 100}};
+    const struct {
+        page_box separator;
+        int lines, right[N];
+    } cases[] = {
+        {{49, 0, 51, 61}, 1, {0, 1, 3, 4, 2, 5}},    /* between the columns of the two upper rows */
+        {{49, -50, 51, 150}, 1, {0, 1, 2, 3, 4, 5}}, /* all the way, and beyond the regions */
+        {{49, 1, 51, 4}, 0, {0, 3, 1, 4, 2, 5}},     /* too short */
+        {{0, 31, 48, 32}, 0, {0, 3, 1, 4, 2, 5}},    /* between paragraphs of one column */
+        {{0, 31, 100, 32}, 1, {0, 3, 1, 4, 2, 5}},   /* over both columns: a cut beside it, not through it */
+        {{49, 0, 60, 20}, 0, {0, 3, 1, 4, 2, 5}},    /* not a line */
+        {{120, 0, 121, 99}, 0, {0, 3, 1, 4, 2, 5}},  /* beside the page */
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        page p = {0};
+        page_layout l;
+        int32_t order[N];
+        for (int i = 0; i < N; i++) add_region(&p, boxes[i], KIND_TEXT);
+        add_region(&p, cases[c].separator, KIND_SEPARATOR);
+        assert_int_equal(page_place(&p, NULL, NULL), ONET_OK);
+        assert_int_equal(p.placed, N);
+        assert_int_equal(page_layout_make(&l, &p, NULL), ONET_OK);
+        assert_int_equal(l.lines, cases[c].lines);
+        assert_int_equal(rule_order(RULE_SEPARATORS, l.boxes, l.n, l.lines, order, NULL), ONET_OK);
+        assert_order(order, cases[c].right, N);
+        assert_int_equal(page_way(12, &l, order, NULL), ONET_OK);
+        assert_order(order, cases[c].right, N);
+        page_layout_free(&l);
+        page_free(&p);
+    }
+}
+
+/* A separator changes the features, and a page whose separators divide nothing has those of a page without.
+ */
+static void separators_are_features(void **state) {
+    (void)state;
+    enum { N = 40 };
+    page p;
+    random_page(&p, N, 4);
+    size_t size = (size_t)N * (size_t)page_feature_count();
+    float *without = malloc(size * sizeof *without), *with = malloc(size * sizeof *with);
+    assert_int_equal(page_features(&p, without, NULL), ONET_OK);
+    add_region(&p, (page_box){0.5, 0.5, 0.501, 0.51}, KIND_SEPARATOR);
+    assert_int_equal(page_place(&p, NULL, NULL), ONET_OK);
+    assert_int_equal(page_features(&p, with, NULL), ONET_OK);
+    assert_memory_equal(without, with, size * sizeof *with);
+    p.regions[N].box = (page_box){0.5, 0.1, 0.501, 0.9};
+    assert_int_equal(page_features(&p, with, NULL), ONET_OK);
+    assert_memory_not_equal(without, with, size * sizeof *with);
+    free(without);
+    free(with);
+    page_free(&p);
+}
+
 static void every_rule_gives_a_permutation(void **state) {
     (void)state;
     enum { N = 5000 };
     page p;
     random_page(&p, N, 1);
-    page_box *boxes = malloc(N * sizeof *boxes);
+    page_layout l;
     int32_t *order = malloc(N * sizeof *order);
     char *seen = malloc(N);
-    for (int i = 0; i < N; i++) boxes[i] = p.regions[i].box;
-    for (int i = 100; i < 200; i++) boxes[i] = boxes[99]; /* the same box many times */
-    int32_t *host = malloc(N * sizeof *host);
-    assert_int_equal(page_hosts(boxes, N, host, NULL), ONET_OK);
+    for (int i = 100; i < 200; i++) p.regions[i].box = p.regions[99].box; /* the same box many times */
+    for (int i = 1; i < 10; i++) add_region(&p, (page_box){0.1 * i, 0, 0.1 * i, 0.2 * i}, KIND_SEPARATOR);
+    assert_int_equal(page_place(&p, NULL, NULL), ONET_OK);
+    assert_int_equal(page_layout_make(&l, &p, NULL), ONET_OK);
+    assert_true(l.lines > 5);
     for (int rule = 0; rule < PAGE_RULES + page_way_count(); rule++) {
         if (rule < PAGE_RULES)
-            assert_int_equal(rule_order((page_rule)rule, boxes, N, order, NULL), ONET_OK);
+            assert_int_equal(rule_order((page_rule)rule, l.boxes, N, l.lines, order, NULL), ONET_OK);
         else
-            assert_int_equal(page_way(rule - PAGE_RULES, boxes, host, N, order, NULL), ONET_OK);
+            assert_int_equal(page_way(rule - PAGE_RULES, &l, order, NULL), ONET_OK);
         memset(seen, 0, N);
         for (int i = 0; i < N; i++) seen[order[i]]++;
         for (int i = 0; i < N; i++) assert_int_equal(seen[i], 1);
     }
-    free(boxes);
-    free(host);
+    page_layout_free(&l);
     free(order);
     free(seen);
     page_free(&p);
@@ -125,18 +198,32 @@ static void variants_are_pages_with_an_order(void **state) {
     (void)state;
     page p, variant;
     random_page(&p, 30, 3);
+    for (int i = 0; i < 20; i++) add_region(&p, (page_box){0.05 * i, 0, 0.05 * i, 1}, KIND_SEPARATOR);
+    assert_int_equal(page_place(&p, NULL, NULL), ONET_OK);
     rng r;
     rng_seed(&r, 1, 1);
+    int fewer = 0;
     for (int k = 0; k < 200; k++) {
         assert_int_equal(page_variant(&variant, &p, &r, NULL), ONET_OK);
         assert_true(variant.ordered);
         assert_true(variant.placed >= 3 && variant.placed <= 60);
         for (int i = 0; i < variant.count; i++) {
-            assert_int_equal(variant.regions[i].given, i);
+            assert_int_equal(variant.regions[i].given, i < variant.placed ? i : -1);
             assert_true(page_box_valid(&variant.regions[i].box));
         }
+        int lines = variant.count - variant.placed;
+        assert_true(lines > 5 && lines <= 20);
+        fewer += lines < 20;
         page_free(&variant);
     }
+    assert_true(fewer > 100);
+    assert_int_equal(page_without_context(&variant, &p, NULL), ONET_OK);
+    assert_true(variant.ordered && variant.count == 30 && variant.placed == 30);
+    for (int i = 0; i < variant.count; i++) {
+        assert_int_equal(variant.regions[i].given, p.regions[i].given);
+        assert_memory_equal(&variant.regions[i].box, &p.regions[i].box, sizeof p.regions[i].box);
+    }
+    page_free(&variant);
     page_free(&p);
 }
 
@@ -254,6 +341,8 @@ int main(void) {
         cmocka_unit_test(rules_order_as_they_say),
         cmocka_unit_test(trimmed_boxes_are_cut_where_they_overlap),
         cmocka_unit_test(regions_inside_others_are_read_with_them),
+        cmocka_unit_test(separators_are_not_cut_through),
+        cmocka_unit_test(separators_are_features),
         cmocka_unit_test(every_rule_gives_a_permutation),
         cmocka_unit_test(scale_and_shift_do_not_matter),
         cmocka_unit_test(variants_are_pages_with_an_order),

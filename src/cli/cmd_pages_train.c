@@ -49,7 +49,7 @@ static onet_status choose_options(train_values *v, const onet_model *from, onet_
     o->from = from;
     o->threads = v->pages.order.threads;
     o->device = "cpu";
-    if (v->copies < 0) v->copies = from ? 15 : 4;
+    if (v->copies < 0) v->copies = from ? 15 : 12;
     if (v->small_copies < 0) v->small_copies = from ? 4 : 0;
     return status;
 }
@@ -84,21 +84,40 @@ static onet_status divide(division *d, page **pages, size_t count, const train_v
     return status;
 }
 
+/* Appends a page and variants of it. */
+static onet_status add_page(onet_sets *sets, const page *p, int copies, rng *r, onet_error *err) {
+    onet_status status = page_append(sets, p, true, err);
+    for (int k = 0; k < copies && !status; k++) {
+        page other;
+        status = page_variant(&other, p, r, err);
+        if (!status && other.placed > 1) status = page_append(sets, &other, true, err);
+        page_free(&other);
+    }
+    return status;
+}
+
+static bool has_separators(const page *p) {
+    for (int i = 0; i < p->count; i++)
+        if (p->regions[i].kind == KIND_SEPARATOR) return true;
+    return false;
+}
+
+/* A page with separators is also learned without them, so that pages of files that have none are ordered as
+ * well as before. */
 static onet_status make_sets(onet_sets **sets, page **pages, size_t count, const train_values *v,
                              bool variants, onet_error *err) {
     onet_status status = onet_sets_new(sets, page_feature_count(), err);
     for (size_t i = 0; i < count && !status; i++) {
         const page *p = pages[i];
+        int copies = !variants ? 0 : p->placed > SMALL ? v->copies : v->small_copies;
         rng r;
         rng_seed(&r, v->options.seed, i);
-        status = page_append(*sets, p, true, err);
-        int copies = !variants ? 0 : p->placed > SMALL ? v->copies : v->small_copies;
-        for (int k = 0; k < copies && !status; k++) {
-            page other;
-            status = page_variant(&other, p, &r, err);
-            if (!status && other.placed > 1) status = page_append(*sets, &other, true, err);
-            page_free(&other);
-        }
+        status = add_page(*sets, p, copies, &r, err);
+        if (!variants || !has_separators(p)) continue;
+        page bare = {0};
+        if (!status) status = page_without_context(&bare, p, err);
+        if (!status) status = add_page(*sets, &bare, copies, &r, err);
+        page_free(&bare);
     }
     return status;
 }
@@ -228,7 +247,7 @@ static const option options[] = {
      .argument = "N",
      .high = 1000,
      .field = AT(copies),
-     .default_text = "4; with --from 15",
+     .default_text = "12; with --from 15",
      .help = "Variants made of each page of over 12 regions: parts of it, other segmentations, askew, ..."},
     {.name = "small-variants",
      .kind = OPTION_INT,

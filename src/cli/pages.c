@@ -15,6 +15,7 @@
 #include "cli/ordering.h"
 #include "pages/choose.h"
 #include "pages/features.h"
+#include "pages/layout.h"
 
 const onet_choice *page_directions(void) {
     static const onet_choice directions[] = {
@@ -235,16 +236,17 @@ void pages_net_close(pages_net *net) {
 }
 
 static onet_status order_by_rule(page *p, page_rule rule, onet_error *err) {
-    page_box *boxes = array_new((size_t)p->placed + 1, sizeof *boxes);
-    int32_t *index = array_new((size_t)p->placed + 1, sizeof *index);
-    int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
-    onet_status status = boxes && index && order ? ONET_OK : fail_memory(err, "the order of a page");
+    page_layout l;
+    onet_status status = page_layout_make(&l, p, err);
+    if (status) return status;
+    int32_t *index = array_new((size_t)l.n + 1, sizeof *index);
+    int32_t *order = array_new((size_t)l.n + 1, sizeof *order);
+    if (!index || !order) status = fail_memory(err, "the order of a page");
+    if (!status) status = rule_order(rule, l.boxes, l.n, l.lines, order, err);
     if (!status) page_placed(p, index);
-    for (int i = 0; i < p->placed && !status; i++) boxes[i] = p->regions[index[i]].box;
-    if (!status) status = rule_order(rule, boxes, p->placed, order, err);
-    for (int k = 0; k < p->placed && !status; k++) order[k] = index[order[k]];
+    for (int k = 0; k < l.n && !status; k++) order[k] = index[order[k]];
     if (!status) page_found(p, order);
-    free(boxes);
+    page_layout_free(&l);
     free(index);
     free(order);
     return status;

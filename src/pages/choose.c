@@ -18,6 +18,11 @@
  * height; the mean over such copies hangs on them less. */
 enum { LARGE = 600, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
 
+/* How much more probable than top-down another order must be, as a logarithm. Where two orders are about as
+ * probable the page is nearly always of a book, and top-down is right more often than the network
+ * (experiments/pages). */
+static const double PREFERENCE = 1;
+
 /* Of the distortions, in heights of the page: the most skew, the deviation of the width and of each edge. */
 static const double SKEW = 0.006, STRETCH = 0.1, NOISE = 0.001, THINNEST = 0.002;
 
@@ -65,43 +70,37 @@ static onet_status judge(const judging *j, double *logprob, onet_error *err) {
     return status;
 }
 
-/* Adds the rules' orders, without repetition. */
+/* Adds the rules' orders, without repetition; that of top-down, which is the first way, is the first. */
 static onet_status add_rules(judging *j, const page *p, onet_error *err) {
-    int n = p->placed, ways = n > LARGE ? LARGE_WAYS : page_way_count();
-    page_box *boxes = array_new((size_t)n, sizeof *boxes);
-    int32_t *index = array_new((size_t)n, sizeof *index), *host = array_new((size_t)n, sizeof *host);
-    onet_status status = boxes && index && host ? ONET_OK : fail_memory(err, "the boxes of a page");
-    if (!status) page_placed(p, index);
-    for (int i = 0; i < n && !status; i++) boxes[i] = p->regions[index[i]].box;
-    if (!status) status = page_hosts(boxes, n, host, err);
+    page_layout l;
+    int ways = p->placed > LARGE ? LARGE_WAYS : page_way_count();
+    onet_status status = page_layout_make(&l, p, err);
     for (int k = 0; k < ways && !status; k++) {
         int32_t *order = j->orders + j->count * j->n;
-        status = page_way(k, boxes, host, n, order, err);
+        status = page_way(k, &l, order, err);
         bool seen = false;
         for (size_t i = 0; i < j->count && !status; i++)
             seen = seen || !memcmp(j->orders + i * j->n, order, j->n * sizeof *order);
         if (!seen) j->count++;
     }
-    free(boxes);
-    free(index);
-    free(host);
+    page_layout_free(&l);
     return status;
 }
 
 /* Judges the orders on the page as it is, then on shaken copies: sum [count] of all their log-probabilities,
- * plain [count] of the first. */
+ * with the preference for top-down, plain [count] of the first. */
 static onet_status judge_all(judging *j, page *p, double *plain, double *sum, onet_error *err) {
     page_box *whole = array_new((size_t)p->count, sizeof *whole);
     double *more = array_new(j->count, sizeof *more);
     onet_status status = whole && more ? ONET_OK : fail_memory(err, "the order of a page");
     for (int i = 0; i < p->count && !status; i++) whole[i] = p->regions[i].box;
     if (!status) status = judge(j, plain, err);
-    for (size_t k = 0; k < j->count && !status; k++) sum[k] = plain[k];
+    for (size_t k = 0; k < j->count && !status; k++) sum[k] = plain[k] + (k ? 0 : PREFERENCE);
     for (int draw = 0; draw < (p->placed > LARGE ? 0 : SHAKEN) && !status; draw++) {
         shake(p, whole, draw);
         status = page_features(p, j->items, err);
         if (!status) status = judge(j, more, err);
-        for (size_t k = 0; k < j->count && !status; k++) sum[k] += more[k];
+        for (size_t k = 0; k < j->count && !status; k++) sum[k] += more[k] + (k ? 0 : PREFERENCE);
     }
     for (int i = 0; i < p->count && whole; i++) p->regions[i].box = whole[i];
     free(whole);

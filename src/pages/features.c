@@ -18,7 +18,7 @@ enum {
     SHAPE = 12,
     KINDS = 4,
     INSIDE = 3,
-    RANKED = SHAPE + KINDS + INSIDE,
+    RANKED = SHAPE + KINDS + INSIDE + 1, /* 1: whether separators divide the page */
     FEATURES = RANKED + PAGE_WAY_RANKS * PLACE
 };
 static const double PI = 3.14159265358979323846;
@@ -33,14 +33,8 @@ void page_placed(const page *p, int32_t *index) {
         if (p->regions[i].placed) index[n++] = i;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int n) {
-    qsort(values, (size_t)n, sizeof *values, by_value);
-    return (values[(n - 1) / 2] + values[n / 2]) / 2;
+static double positive(double x) {
+    return x > 0 ? x : 1;
 }
 
 /* The point of place t on a circle of so many places; returns where the next feature goes. */
@@ -52,63 +46,63 @@ static float *add_point(float *f, int t, double circle) {
 
 /* Whether a region lies in another, and how far right of and below its host's middle; the place that each way
  * to order the page gives it. */
-static onet_status add_ranks(const page_box *boxes, int n, float *items, int32_t *order, onet_error *err) {
-    int32_t *host = array_new((size_t)n, sizeof *host);
-    onet_status status = host ? page_hosts(boxes, n, host, err) : fail_memory(err, "the features of a page");
-    for (int i = 0; i < n && !status; i++) {
+static onet_status add_ranks(const page_layout *l, float *items, onet_error *err) {
+    int32_t *order = array_new((size_t)l->n, sizeof *order);
+    onet_status status = order ? ONET_OK : fail_memory(err, "the features of a page");
+    for (int i = 0; i < l->n && !status; i++) {
         float *f = items + (size_t)i * FEATURES + SHAPE + KINDS;
-        f[0] = host[i] >= 0;
+        f[0] = l->host[i] >= 0;
         f[1] = f[2] = 0;
-        if (host[i] < 0) continue;
-        const page_box *h = &boxes[host[i]], *b = &boxes[i];
-        f[1] = (float)((b->x0 + b->x1 - h->x0 - h->x1) / fmax(page_box_width(h), 1e-6));
-        f[2] = (float)((b->y0 + b->y1 - h->y0 - h->y1) / fmax(page_box_height(h), 1e-6));
+        f[INSIDE] = l->lines > 0;
+        if (l->host[i] < 0) continue;
+        const page_box *h = &l->boxes[l->host[i]], *b = &l->boxes[i];
+        f[1] = (float)((b->x0 + b->x1 - h->x0 - h->x1) / positive(page_box_width(h)));
+        f[2] = (float)((b->y0 + b->y1 - h->y0 - h->y1) / positive(page_box_height(h)));
     }
     for (int k = 0; k < PAGE_WAY_RANKS && !status; k++) {
-        status = page_way(k, boxes, host, n, order, err);
-        for (int t = 0; t < n && !status; t++) {
+        status = page_way(k, l, order, err);
+        for (int t = 0; t < l->n && !status; t++) {
             float *f = items + (size_t)order[t] * FEATURES + RANKED + PLACE * k;
-            *f++ = (float)t / (float)(n > 1 ? n - 1 : 1);
+            *f++ = (float)t / (float)(l->n > 1 ? l->n - 1 : 1);
             for (int c = 0; c < CIRCLES; c++) f = add_point(f, t, circles[c]);
         }
     }
-    free(host);
+    free(order);
     return status;
 }
 
 onet_status page_features(const page *p, float *items, onet_error *err) {
+    page_layout l;
+    page_box all = page_box_none;
     int n = p->placed;
     if (n < 1) return ONET_OK;
-    page_box *boxes = array_new((size_t)n, sizeof *boxes), all = page_box_none;
+    onet_status status = page_layout_make(&l, p, err);
+    if (status) return status;
     double *widths = array_new((size_t)n, sizeof *widths);
-    int32_t *order = array_new((size_t)n, sizeof *order);
-    onet_status status = boxes && widths && order ? ONET_OK : fail_memory(err, "the features of a page");
-    if (!status) page_placed(p, order);
+    int32_t *index = array_new((size_t)n, sizeof *index);
+    if (!widths || !index) status = fail_memory(err, "the features of a page");
+    if (!status) page_placed(p, index);
     for (int i = 0; i < n && !status; i++) {
-        const page_box *b = &p->regions[order[i]].box;
-        page_box_add(&all, b->x0, b->y0);
-        page_box_add(&all, b->x1, b->y1);
+        page_box_add(&all, l.boxes[i].x0, l.boxes[i].y0);
+        page_box_add(&all, l.boxes[i].x1, l.boxes[i].y1);
+        widths[i] = page_box_width(&l.boxes[i]);
     }
-    double height = page_box_height(&all) > 0 ? page_box_height(&all) : 1;
-    for (int i = 0; i < n && !status; i++) { /* heights of the page are the unit */
-        const page_box *b = &p->regions[order[i]].box;
-        boxes[i] = (page_box){(b->x0 - all.x0) / height, (b->y0 - all.y0) / height, (b->x1 - all.x0) / height,
-                              (b->y1 - all.y0) / height};
-        widths[i] = page_box_width(&boxes[i]);
-    }
-    double wide = fmax(page_box_width(&all) / height, 1e-6);
-    double middle = status ? 1 : fmax(median(widths, n), 1e-6);
+    /* Heights of the page are the unit. */
+    double height = positive(page_box_height(&all)), wide = fmax(page_box_width(&all) / height, 1e-6);
+    double middle = status ? 1 : fmax(page_median(widths, n) / height, 1e-6);
     for (int i = 0; i < n && !status; i++) {
-        const page_box *b = &boxes[i];
-        double width = page_box_width(b), x0 = b->x0 / wide, x1 = b->x1 / wide;
+        const page_box *b = &l.boxes[i];
+        double width = page_box_width(b) / height, tall = page_box_height(b) / height;
+        double x0 = (b->x0 - all.x0) / height / wide, x1 = (b->x1 - all.x0) / height / wide;
+        double y0 = (b->y0 - all.y0) / height, y1 = (b->y1 - all.y0) / height;
         const double shape[SHAPE] = {x0,
-                                     b->y0,
+                                     y0,
                                      x1,
-                                     b->y1,
+                                     y1,
                                      (x0 + x1) / 2,
-                                     (b->y0 + b->y1) / 2,
+                                     (y0 + y1) / 2,
                                      log(width / middle + 1e-3),
-                                     log(page_box_height(b) + 1e-3),
+                                     log(tall + 1e-3),
                                      width / wide,
                                      fmin(wide, 10),
                                      log(n),
@@ -116,12 +110,12 @@ onet_status page_features(const page *p, float *items, onet_error *err) {
         float *f = items + (size_t)i * FEATURES;
         for (int k = 0; k < SHAPE; k++) f[k] = (float)shape[k];
         for (int k = 0; k < KINDS; k++)
-            f[SHAPE + k] = p->regions[order[i]].kind == (page_kind)(KIND_HEADING + k);
+            f[SHAPE + k] = p->regions[index[i]].kind == (page_kind)(KIND_HEADING + k);
     }
-    if (!status) status = add_ranks(boxes, n, items, order, err);
-    free(boxes);
+    if (!status) status = add_ranks(&l, items, err);
+    page_layout_free(&l);
     free(widths);
-    free(order);
+    free(index);
     return status;
 }
 

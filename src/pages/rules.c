@@ -15,6 +15,7 @@ const onet_choice *page_rules(void) {
         {"xy-rows", "recursive XY-cut, horizontal cuts first", RULE_ROWS},
         {"xy-columns", "recursive XY-cut, vertical cuts first", RULE_COLUMNS},
         {"bands", "wide regions divide the page into bands of columns", RULE_BANDS},
+        {"xy-separators", "xy-rows without cuts across separators", RULE_SEPARATORS},
         {0},
     };
     return rules;
@@ -80,8 +81,9 @@ typedef struct cutting {
     const page_box *boxes;
     const xy_cut *cut;
     double unit;
-    side *rows, *columns; /* [n] */
-    int *stack;           /* [2n]: parts to be cut, as start and end */
+    side *rows, *columns; /* [n + lines] */
+    int32_t *order;       /* [n + lines] */
+    int *stack;           /* [2 (n + lines)]: parts to be cut, as start and end */
 } cutting;
 
 /* The largest gap between the sorted sides and where it is: before side *at. */
@@ -98,26 +100,30 @@ static double widest(const side *sides, int n, int *at) {
     return best;
 }
 
-onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int32_t *order, onet_error *err) {
+onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int lines, int32_t *order,
+                        onet_error *err) {
     if (n < 1) return ONET_OK;
-    page_box all = bounds(boxes, n);
-    cutting c = {.boxes = boxes, .cut = cut, .unit = positive(page_box_height(&all))};
-    c.rows = array_new((size_t)n, sizeof *c.rows);
-    c.columns = array_new((size_t)n, sizeof *c.columns);
-    c.stack = array_new(2 * (size_t)n + 2, sizeof *c.stack);
-    onet_status status = c.rows && c.columns && c.stack ? ONET_OK : fail_memory(err, "the boxes of a page");
-    int depth = 0;
-    for (int i = 0; i < n; i++) order[i] = i;
+    page_box whole = bounds(boxes, n);
+    int all = n + lines;
+    cutting c = {.boxes = boxes, .cut = cut, .unit = positive(page_box_height(&whole))};
+    c.rows = array_new((size_t)all, sizeof *c.rows);
+    c.columns = array_new((size_t)all, sizeof *c.columns);
+    c.stack = array_new(2 * (size_t)all + 2, sizeof *c.stack);
+    c.order = array_new((size_t)all, sizeof *c.order);
+    onet_status status =
+        c.rows && c.columns && c.stack && c.order ? ONET_OK : fail_memory(err, "the boxes of a page");
+    int depth = 0, done = 0;
+    for (int i = 0; i < all && !status; i++) c.order[i] = i;
     if (!status) {
         c.stack[depth++] = 0;
-        c.stack[depth++] = n;
+        c.stack[depth++] = all;
     }
     /* A part is cut at all gaps in one direction; what it falls into is cut on later. */
     while (depth && !status) {
         int end = c.stack[--depth], start = c.stack[--depth], count = end - start;
         if (count < 2) continue;
-        make_sides(c.rows, boxes, order + start, count, true, cut->trim * c.unit);
-        make_sides(c.columns, boxes, order + start, count, false, cut->trim * c.unit);
+        make_sides(c.rows, boxes, c.order + start, count, true, cut->trim * c.unit);
+        make_sides(c.columns, boxes, c.order + start, count, false, cut->trim * c.unit);
         int row = 1, column = 1;
         double row_gap = widest(c.rows, count, &row) / c.unit,
                column_gap = widest(c.columns, count, &column) / c.unit;
@@ -127,7 +133,7 @@ onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int32_t
                         ? row_fits
                         : row_gap >= column_gap; /* no gap: where the overlap is least */
         const side *sides = rows ? c.rows : c.columns;
-        for (int i = 0; i < count; i++) order[start + i] = sides[i].index;
+        for (int i = 0; i < count; i++) c.order[start + i] = sides[i].index;
         bool fits = row_fits || column_fits;
         double least = rows ? cut->row_gap : cut->column_gap;
         int widest_at = rows ? row : column;
@@ -143,6 +149,9 @@ onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int32_t
         c.stack[depth++] = first;
         c.stack[depth++] = end;
     }
+    for (int i = 0; i < all && !status; i++)
+        if (c.order[i] < n) order[done++] = c.order[i];
+    free(c.order);
     free(c.rows);
     free(c.columns);
     free(c.stack);
@@ -215,14 +224,17 @@ onet_status rule_bands(double wide, const page_box *boxes, int n, int32_t *order
 }
 
 /* The gaps were chosen on the training pages (experiments/pages). */
-onet_status rule_order(page_rule rule, const page_box *boxes, int n, int32_t *order, onet_error *err) {
+onet_status rule_order(page_rule rule, const page_box *boxes, int n, int lines, int32_t *order,
+                       onet_error *err) {
     switch (rule) {
     case RULE_ROWS:
-        return rule_xy_cut(&(xy_cut){true, -0.003, -0.003, 0}, boxes, n, order, err);
+        return rule_xy_cut(&(xy_cut){true, -0.003, -0.003, 0}, boxes, n, 0, order, err);
     case RULE_COLUMNS:
-        return rule_xy_cut(&(xy_cut){false, 0, 0, 0}, boxes, n, order, err);
+        return rule_xy_cut(&(xy_cut){false, 0, 0, 0}, boxes, n, 0, order, err);
     case RULE_BANDS:
         return rule_bands(0.5, boxes, n, order, err);
+    case RULE_SEPARATORS:
+        return rule_xy_cut(&(xy_cut){true, 0.003, 0, 0.008}, boxes, n, lines, order, err);
     default:
         return top_down(boxes, n, order, err);
     }
@@ -236,7 +248,7 @@ onet_status rule_lines(const page_box *boxes, int n, int32_t *order, onet_error 
     for (int i = 0; i < n; i++) height += page_box_height(&boxes[i]) / n;
     double unit = positive(page_box_height(&all));
     onet_status status =
-        rule_xy_cut(&(xy_cut){false, -0.5 * height / unit, 0.25 * height / unit, 0}, boxes, n, order, err);
+        rule_xy_cut(&(xy_cut){false, -0.5 * height / unit, 0.25 * height / unit, 0}, boxes, n, 0, order, err);
     /* Words of one short line are not columns: where no two lines of a part stand above each other, x
      * decides, which is what the cut does. */
     return status;

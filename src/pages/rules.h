@@ -6,16 +6,19 @@
 #include "pages/page.h"
 
 typedef enum page_rule {
-    RULE_TOP_DOWN, /* by the upper edge */
-    RULE_ROWS,     /* recursive XY-cut that prefers horizontal cuts */
-    RULE_COLUMNS,  /* recursive XY-cut that prefers vertical cuts */
-    RULE_BANDS,    /* wide regions divide the page; between them, columns from left to right */
+    RULE_TOP_DOWN,   /* by the upper edge */
+    RULE_ROWS,       /* recursive XY-cut that prefers horizontal cuts */
+    RULE_COLUMNS,    /* recursive XY-cut that prefers vertical cuts */
+    RULE_BANDS,      /* wide regions divide the page; between them, columns from left to right */
+    RULE_SEPARATORS, /* as RULE_ROWS, but no cut crosses a separator */
     PAGE_RULES
 } page_rule;
 const onet_choice *page_rules(void);
 
-/* The order of the boxes into order [n]. Shifting and scaling all boxes does not change it. */
-onet_status rule_order(page_rule rule, const page_box *boxes, int n, int32_t *order, onet_error *err);
+/* The order of boxes [n + lines] into order [n]. The last `lines` of them are separators: they have no place
+ * in the order, but some rules do not cut through them. Shifting and scaling all boxes does not change it. */
+onet_status rule_order(page_rule rule, const page_box *boxes, int n, int lines, int32_t *order,
+                       onet_error *err);
 
 /* Recursive XY-cut. A cut needs a gap of at least this, in heights of the page; below 0 boxes may overlap by
  * so much. Before, boxes lose `trim` at each side, at most a fifth of their size: layout analysis draws them
@@ -24,7 +27,8 @@ typedef struct xy_cut {
     bool rows_first;
     double row_gap, column_gap, trim;
 } xy_cut;
-onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int32_t *order, onet_error *err);
+onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int lines, int32_t *order,
+                        onet_error *err);
 /* Regions wider than `wide` of the page divide it into bands. */
 onet_status rule_bands(double wide, const page_box *boxes, int n, int32_t *order, onet_error *err);
 

@@ -12,6 +12,7 @@
 typedef struct way {
     enum { DOWN, BANDS, CUT } rule;
     bool whole; /* regions inside others are ordered like the rest */
+    bool lines; /* no cut crosses a separator */
     xy_cut cut;
     double wide;
 } way;
@@ -33,6 +34,9 @@ static const way ways[] = {
     {.rule = BANDS, .wide = 0.5},
     {.rule = BANDS, .wide = 0.3},
     {.rule = BANDS, .wide = 2},
+    {ROWS(0.003, 0, 0.008), .lines = true},
+    {ROWS(0, 0, 0.008), .lines = true},
+    {COLUMNS(0.003, 0, 0.008), .lines = true},
     /* judged only */
     {.rule = DOWN},
     {ROWS(-0.003, -0.003, 0), .whole = true},
@@ -50,6 +54,10 @@ static const way ways[] = {
     {COLUMNS(0.003, 0, 0.004)},
     {COLUMNS(0.006, 0.003, 0.01)},
     {COLUMNS(0.006, 0, 0.02)},
+    {ROWS(0.003, 0, 0.004), .lines = true},
+    {ROWS(0.006, 0, 0.012), .lines = true},
+    {COLUMNS(0, 0, 0.004), .lines = true},
+    {COLUMNS(0.006, 0, 0.012), .lines = true},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -57,40 +65,11 @@ int page_way_count(void) {
     return WAYS;
 }
 
-/* A region lies in another if so much of its area does. */
-static const double INSIDE = 0.7;
-
-static double area(const page_box *b) {
-    return page_box_width(b) * page_box_height(b);
-}
-
-onet_status page_hosts(const page_box *boxes, int n, int32_t *host, onet_error *err) {
-    double *areas = array_new((size_t)n + 1, sizeof *areas);
-    if (!areas) return fail_memory(err, "the boxes of a page");
-    for (int i = 0; i < n; i++) areas[i] = area(&boxes[i]);
-    for (int i = 0; i < n; i++) {
-        const page_box *a = &boxes[i];
-        host[i] = -1;
-        for (int j = 0; j < n && areas[i] > 0; j++) {
-            const page_box *b = &boxes[j];
-            double width = fmin(a->x1, b->x1) - fmax(a->x0, b->x0),
-                   height = fmin(a->y1, b->y1) - fmax(a->y0, b->y0);
-            if (width > 0 && height > 0 && areas[j] > areas[i] && width * height >= INSIDE * areas[i] &&
-                (host[i] < 0 || areas[j] < areas[host[i]]))
-                host[i] = j;
-        }
-    }
-    /* Hosts are larger than what lies in them, so that the chains end. */
-    for (int i = 0; i < n; i++)
-        while (host[i] >= 0 && host[host[i]] >= 0) host[i] = host[host[i]];
-    free(areas);
-    return ONET_OK;
-}
-
-static onet_status order_by(const way *w, const page_box *boxes, int n, int32_t *order, onet_error *err) {
+static onet_status order_by(const way *w, const page_box *boxes, int n, int lines, int32_t *order,
+                            onet_error *err) {
     if (w->rule == BANDS) return rule_bands(w->wide, boxes, n, order, err);
-    return w->rule == CUT ? rule_xy_cut(&w->cut, boxes, n, order, err)
-                          : rule_order(RULE_TOP_DOWN, boxes, n, order, err);
+    return w->rule == CUT ? rule_xy_cut(&w->cut, boxes, n, w->lines ? lines : 0, order, err)
+                          : rule_order(RULE_TOP_DOWN, boxes, n, 0, order, err);
 }
 
 typedef struct spot {
@@ -113,13 +92,14 @@ static int by_host(const void *a, const void *b) {
     return p->y != q->y ? (p->y > q->y) - (p->y < q->y) : by_x(a, b);
 }
 
-onet_status page_way(int way_index, const page_box *boxes, const int32_t *host, int n, int32_t *order,
-                     onet_error *err) {
+onet_status page_way(int way_index, const page_layout *l, int32_t *order, onet_error *err) {
     const way *w = &ways[way_index];
-    int outside = 0, inside = 0, at = 0;
+    const page_box *boxes = l->boxes;
+    const int32_t *host = l->host;
+    int n = l->n, outside = 0, inside = 0, at = 0;
     for (int i = 0; i < n; i++) outside += host[i] < 0;
-    if (w->whole || outside == n) return order_by(w, boxes, n, order, err);
-    page_box *outer_boxes = array_new((size_t)n, sizeof *outer_boxes);
+    if (w->whole || outside == n) return order_by(w, boxes, n, l->lines, order, err);
+    page_box *outer_boxes = array_new((size_t)n + (size_t)l->lines, sizeof *outer_boxes);
     spot *inner = array_new((size_t)n, sizeof *inner);
     int32_t *outer = array_new((size_t)n, sizeof *outer), *index = array_new((size_t)n, sizeof *index);
     int *start = array_new((size_t)n, sizeof *start); /* [n]: where the regions inside each begin in inner */
@@ -132,8 +112,9 @@ onet_status page_way(int way_index, const page_box *boxes, const int32_t *host, 
             outer_boxes[outside++] = boxes[i];
         } else
             inner[inside++] = spot_of(&boxes[i], host[i], i);
+    for (int i = 0; i < l->lines && !status; i++) outer_boxes[outside + i] = boxes[n + i];
     for (int i = 0; i < n && !status; i++) start[i] = inside;
-    if (!status) status = order_by(w, outer_boxes, outside, outer, err);
+    if (!status) status = order_by(w, outer_boxes, outside, l->lines, outer, err);
     if (!status) qsort(inner, (size_t)inside, sizeof *inner, by_host);
     for (int k = inside - 1; k >= 0 && !status; k--) start[inner[k].host] = k;
     for (int t = 0; t < outside && !status; t++) {

@@ -3,18 +3,14 @@
 #ifndef PAGES_WAYS_H
 #define PAGES_WAYS_H
 
-#include "pages/page.h"
+#include "pages/layout.h"
 
 /* How many there are. The first give ranks to the network. */
-enum { PAGE_WAY_RANKS = 12 };
+enum { PAGE_WAY_RANKS = 15 };
 int page_way_count(void);
 
-/* The region that each region lies in, or -1: host [n]. A region in another that is itself in a third belongs
- * to the outermost. */
-onet_status page_hosts(const page_box *boxes, int n, int32_t *host, onet_error *err);
-/* The order of the boxes by way `way` into order [n]. Regions inside others are read directly before their
- * host if they lie in its upper half, otherwise directly after it. */
-onet_status page_way(int way, const page_box *boxes, const int32_t *host, int n, int32_t *order,
-                     onet_error *err);
+/* The order of the layout's regions by way `way` into order [n]. Regions inside others are read directly
+ * before their host if they lie in its upper half, otherwise directly after it. */
+onet_status page_way(int way, const page_layout *l, int32_t *order, onet_error *err);
 
 #endif

@@ -1,0 +1,104 @@
+/* From a page to what the rules see of it. */
+#include "pages/layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "pages/features.h"
+
+/* A region lies in another if so much of its area does. */
+static const double INSIDE = 0.7;
+
+static double area(const page_box *b) {
+    return page_box_width(b) * page_box_height(b);
+}
+
+onet_status page_hosts(const page_box *boxes, int n, int32_t *host, onet_error *err) {
+    double *areas = array_new((size_t)n + 1, sizeof *areas);
+    if (!areas) return fail_memory(err, "the boxes of a page");
+    for (int i = 0; i < n; i++) areas[i] = area(&boxes[i]);
+    for (int i = 0; i < n; i++) {
+        const page_box *a = &boxes[i];
+        host[i] = -1;
+        for (int j = 0; j < n && areas[i] > 0; j++) {
+            const page_box *b = &boxes[j];
+            double width = fmin(a->x1, b->x1) - fmax(a->x0, b->x0),
+                   height = fmin(a->y1, b->y1) - fmax(a->y0, b->y0);
+            if (width > 0 && height > 0 && areas[j] > areas[i] && width * height >= INSIDE * areas[i] &&
+                (host[i] < 0 || areas[j] < areas[host[i]]))
+                host[i] = j;
+        }
+    }
+    /* Hosts are larger than what lies in them, so that the chains end. */
+    for (int i = 0; i < n; i++)
+        while (host[i] >= 0 && host[host[i]] >= 0) host[i] = host[host[i]];
+    free(areas);
+    return ONET_OK;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double page_median(double *values, int n) {
+    qsort(values, (size_t)n, sizeof *values, by_value);
+    return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+/* A separator is a line if it is so many times longer than thick. A vertical one divides the page if it is at
+ * least SHORTEST of the page's height long, a horizontal one if it is longer than a region is wide: shorter
+ * ones stand between the paragraphs of a column (experiments/pages). */
+static const double THIN = 3, SHORTEST = 0.05, OVER_COLUMNS = 1.3;
+
+/* The line of a separator on a page with these bounds and this median width of a region; false: it divides
+ * nothing. */
+static bool line_of(page_box *line, const page_box *separator, const page_box *all, double median_width) {
+    double width = page_box_width(separator), height = page_box_height(separator);
+    double x = (separator->x0 + separator->x1) / 2, y = (separator->y0 + separator->y1) / 2;
+    *line = (page_box){fmax(separator->x0, all->x0), fmax(separator->y0, all->y0),
+                       fmin(separator->x1, all->x1), fmin(separator->y1, all->y1)};
+    if (height > THIN * width) {
+        line->x0 = line->x1 = x;
+        return x > all->x0 && x < all->x1 && page_box_height(line) >= SHORTEST * page_box_height(all);
+    }
+    if (width <= THIN * height) return false;
+    line->y0 = line->y1 = y;
+    return y > all->y0 && y < all->y1 && page_box_width(line) >= OVER_COLUMNS * median_width;
+}
+
+onet_status page_layout_make(page_layout *l, const page *p, onet_error *err) {
+    *l = (page_layout){.n = p->placed};
+    l->boxes = array_new((size_t)p->count + 1, sizeof *l->boxes);
+    l->host = array_new((size_t)l->n + 1, sizeof *l->host);
+    int32_t *index = array_new((size_t)l->n + 1, sizeof *index);
+    double *widths = array_new((size_t)l->n + 1, sizeof *widths);
+    onet_status status =
+        l->boxes && l->host && index && widths ? ONET_OK : fail_memory(err, "the boxes of a page");
+    page_box all = page_box_none;
+    if (!status) page_placed(p, index);
+    for (int i = 0; i < l->n && !status; i++) {
+        const page_box *b = &p->regions[index[i]].box;
+        page_box_add(&all, b->x0, b->y0);
+        page_box_add(&all, b->x1, b->y1);
+        widths[i] = page_box_width(b);
+        l->boxes[i] = *b;
+    }
+    double median_width = !status && l->n ? page_median(widths, l->n) : 0;
+    for (int i = 0; i < p->count && l->n && !status; i++)
+        if (p->regions[i].kind == KIND_SEPARATOR && !p->regions[i].placed)
+            l->lines += line_of(&l->boxes[l->n + l->lines], &p->regions[i].box, &all, median_width);
+    if (!status) status = page_hosts(l->boxes, l->n, l->host, err);
+    free(index);
+    free(widths);
+    if (status) page_layout_free(l);
+    return status;
+}
+
+void page_layout_free(page_layout *l) {
+    free(l->boxes);
+    free(l->host);
+    *l = (page_layout){0};
+}
