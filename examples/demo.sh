@@ -38,7 +38,7 @@ if [ -f models/words.safetensors ]; then
     done
 fi
 
-if [ -f models/tsp.safetensors ]; then
+if [ -f models/tours.safetensors ]; then
     echo
     echo "6. Tours through random cities and through a TSPLIB file, with the shipped tour model:"
     tsplib=$ORDERNET_SHARED/data/tsplib/berlin52.tsp

@@ -5,7 +5,8 @@
 #
 # usage: experiments/tsp/run.sh [OPTION ...]
 #   --small          minutes instead of hours: sizes 5-10, 1,500 instances each, one epoch, small evaluation
-#   --only NAME      train and evaluate one of the settings below: paper, best, large (paper and best)
+#   --only NAME      train and evaluate one of the settings below: paper, best, large (paper and best);
+#                    large needs a GPU: 12 minutes on an H200
 #   --out DIR        where everything goes (experiments/tsp/out, or out-small)
 #   --tsplib DIR     TSPLIB instances to measure on ($ORDERNET_SHARED/data/tsplib; left out if it is not there)
 #   --seed N         of the training data; evaluation uses seeds that follow it (1)
@@ -45,11 +46,15 @@ paper=(--preset tsp --no-standardise --batch 128 --epochs 10 --learning-rate 1e-
 # weights, and norm statistics by the number of cities.
 best=(--preset tsp --batch 128 --epochs 10 --learning-rate 4e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --batches one-size --statistics measured)
-# large: sizes to 200, two thirds of the instances uniform, each under the 8 symmetries of the square, in batches of
-# mixed sizes. More than a quarter of the sets has 5 to 20 cities, a quarter 21 to 50, 3% more than 100.
-large_sizes=5-20,5-20,21-50,51-100,110,130,150,200 large_per_size=1000
-large=(--preset tsp --batch 128 --epochs 12 --learning-rate 4e-3 --schedule cosine
-    --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --batches mixed --statistics running)
+# large: models/tours.safetensors. A deeper network, first on 5 to 50 cities, then, from that model, on 5 to 200. A third of
+# the instances is not uniform, and each is there under the 8 symmetries of the square. Small sizes are listed several
+# times: the loss is a mean over steps, of which a large set has more.
+first_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,21-50 first_per_size=1300
+large_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,51-100,110,130,150,170,185,200
+large_per_size=1850
+deep=(--batch 256 --epochs 100000 --schedule cosine --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.99)
+first=(--preset tsp --encoder-blocks 12 --decoder-blocks 6 "${deep[@]}" --learning-rate 4e-3 --max-steps 33190)
+large=("${deep[@]}" --learning-rate 3e-3 --max-steps 11224 --half)
 # Sizes far beyond those of training, as CITIES:INSTANCES.
 far=(200:100 500:30 1000:10)
 
@@ -59,8 +64,9 @@ if [ "$small" ]; then
     beyond=75,100 beyond_per_size=20
     paper+=(--epochs 1 --batch 32)
     best+=(--epochs 1 --batch 32 --average 0.9)
-    large_sizes=5-10,15,20 large_per_size=200
-    large+=(--epochs 1 --batch 32 --average 0.9)
+    first_sizes=5-10 first_per_size=100 large_sizes=5-10,15,20 large_per_size=100
+    first+=(--encoder-blocks 2 --decoder-blocks 2 --max-steps 100 --batch 32 --average 0.9)
+    large+=(--max-steps 100 --batch 32 --average 0.9)
     far=(200:2)
 fi
 
@@ -73,8 +79,10 @@ make_data() {
     }
 }
 [ "$only" = large ] || make_data train.safetensors $sizes $per_size "$seed" exact
-[ "$only" != large ] ||
-    make_data large.safetensors $large_sizes $large_per_size $((seed + 6)) auto --kicks 20 --shape mixed --symmetries 8
+[ "$only" != large ] || {
+    make_data first.safetensors $first_sizes $first_per_size $((seed + 200)) auto --kicks 20 --shape mixed --symmetries 8
+    make_data large.safetensors $large_sizes $large_per_size $((seed + 201)) auto --kicks 20 --shape mixed --symmetries 8
+}
 make_data valid.safetensors $sizes $valid_per_size $((seed + 1)) exact
 make_data proven.safetensors $proven $proven_per_size $((seed + 2)) exact
 make_data beyond.safetensors $beyond $beyond_per_size $((seed + 3)) local
@@ -84,17 +92,23 @@ done
 make_data show.jsonl 20,50,100,200 1 $((seed + 5)) local
 
 # ---- Training and evaluation ---------------------------------------------------------------------------
+# learn NAME DATA MODEL OPTION ...: until the training has ended, --resume continues from its checkpoint.
+learn() {
+    [ ! -e "$3.done" ] || return 0
+    echo "== $1: training"
+    $program train --data "$2" --model "$3" --resume --checkpoint-seconds 300 --seed "$seed" --device "$device" "${@:4}"
+    touch "$3.done"
+}
 for name in ${only:-paper best}; do
     declare -n settings=$name
-    to=$out/$name data=$out/train.safetensors
-    [ $name != large ] || data=$out/large.safetensors
+    to=$out/$name
     mkdir -p "$to"
-    echo "== $name: training"
-    # Until the training has ended, --resume continues from its checkpoint.
-    [ -e "$to/done" ] || $program train --data "$data" --valid "$out/valid.safetensors" \
-        --model "$to/tsp.safetensors" --resume --checkpoint-seconds 300 --seed "$seed" --device "$device" \
-        "${settings[@]}"
-    touch "$to/done"
+    if [ $name = large ]; then
+        learn first "$out/first.safetensors" "$to/first.safetensors" "${first[@]}"
+        learn large "$out/large.safetensors" "$to/tsp.safetensors" --from "$to/first.safetensors" "${large[@]}"
+    else
+        learn $name "$out/train.safetensors" "$to/tsp.safetensors" --valid "$out/valid.safetensors" "${settings[@]}"
+    fi
 
     echo "== $name: evaluation, beam 5"
     $program tsp evaluate --model "$to/tsp.safetensors" --beam 5 --out "$to/results.csv" --figure "$to/figure" \

@@ -125,7 +125,7 @@ def tour(points: Any, symmetries: int = 8, beam: int = 5, model: Optional[OrderN
         raise UsageError(f"symmetries is {symmetries!r}: it must be 1 or 8")
     beam = _whole(beam, "beam", 1, 100000)
     instance = _Points(points)
-    engine = (shipped(_shipped, "tsp") if model is None else model)._fitted()
+    engine = (shipped(_shipped, "tours") if model is None else model)._fitted()
     net = None
     while _idle and net is None:
         try:

@@ -141,7 +141,7 @@ def test_save_load_pickle_deepcopy(small, tmp_path, data):
 
 
 def test_shipped_models():
-    assert ordernet.load("tsp").n_features_in_ == 2
+    assert ordernet.load("tsp").n_features_in_ == ordernet.load("tours").n_features_in_ == 2
     words = ordernet.load("words")
     assert words.order(["name", "my", "is"]).tolist() in ([1, 0, 2], [0, 2, 1], [2, 1, 0])
     assert words.n_parameters_ > 1000 and words.record_["seed"]

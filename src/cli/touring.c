@@ -37,7 +37,7 @@ onet_status tour_net_open(const tour_net_values *values, onet_model **model, one
     *model = NULL;
     *net = NULL;
     onet_status status =
-        values->model ? ONET_OK : model_path(shipped, sizeof shipped, "tsp.safetensors", err);
+        values->model ? ONET_OK : model_path(shipped, sizeof shipped, "tours.safetensors", err);
     if (!status) status = onet_model_load(model, values->model ? values->model : shipped, err);
     if (!status) status = onet_tsp_net_new(net, *model, &values->search, err);
     if (!status) return ONET_OK;
