@@ -182,8 +182,9 @@ bool xml_value(const page_text *t, const xml_place *place, const char *name, tex
         at += strspn(t->utf8 + at, " \t\r\n");
         size_t name_length = strcspn(t->utf8 + at, " \t\r\n=/>");
         size_t quote = at + strcspn(t->utf8 + at, "\"'>");
-        if (t->utf8[quote] == '>') return false;
+        if (quote >= place->open.end || t->utf8[quote] == '>') return false;
         const char *end = strchr(t->utf8 + quote + 1, t->utf8[quote]);
+        if (!end) return false;
         if (name_length == length && !strncmp(t->utf8 + at, name, length)) {
             *value = (text_span){quote + 1, (size_t)(end - t->utf8)};
             return true;
