@@ -140,20 +140,21 @@ static const struct {
     gap_method method;
     const char *name;
     int colour;
-    bool dashed;
+    chart_line line;
 } looks[] = {
-    {GAP_REFERENCE, "optimum", 7, true},
-    {GAP_SYMMETRIC, "OrderNet, 8 symmetries", 2, false},
-    {GAP_SHORTEST, "OrderNet, shortest", 4, false},
-    {GAP_PROBABLE, "OrderNet, most probable", 0, false},
-    {GAP_GREEDY, "OrderNet, greedy", 3, true},
-    {GAP_FARTHEST, "farthest insertion", 5, true},
-    {GAP_CHRISTOFIDES, "Christofides", 1, true},
+    {GAP_REFERENCE, "optimum", 7, LINE_DASHED},
+    {GAP_SYMMETRIC, "OrderNet, 8 symmetries", 2, LINE_SOLID},
+    {GAP_SHORTEST, "OrderNet, shortest", 4, LINE_SOLID},
+    {GAP_PROBABLE, "OrderNet, most probable", 0, LINE_SOLID},
+    {GAP_GREEDY, "OrderNet, greedy", 3, LINE_DASHED},
+    {GAP_FARTHEST, "farthest insertion", 5, LINE_DASHED},
+    {GAP_CHRISTOFIDES, "Christofides", 1, LINE_DASHED},
 };
 
-/* A line per method of the rivals but the greedy ones. Returns how many lines there are then. */
+/* A dotted line per method of the rivals but the greedy ones. Returns how many lines there are then. */
 static int add_rivals(lines *l, int count, const table *t, const rival_list *rivals, bool gaps) {
     static const char greedy[] = " greedy";
+    static const int colours[MOST_RIVAL_LINES] = {6, 7, 2, 1};
     int first = count;
     for (int k = 0; k < rivals->count && count - first < MOST_RIVAL_LINES; k++) {
         const char *method = rivals->row[k].method;
@@ -177,8 +178,8 @@ static int add_rivals(lines *l, int count, const table *t, const rival_list *riv
                                           .y = l->y[count],
                                           .low = l->low[count],
                                           .high = l->high[count],
-                                          .colour = 5 + count - first,
-                                          .dashed = true};
+                                          .colour = colours[count - first],
+                                          .line = LINE_DOTTED};
         count++;
     }
     return count;
@@ -210,7 +211,7 @@ static onet_status draw_figure(const evaluate_values *v, const table *t, const r
                                           .low = l->low[count],
                                           .high = l->high[count],
                                           .colour = looks[k].colour,
-                                          .dashed = looks[k].dashed};
+                                          .line = looks[k].line};
         count++;
     }
     /* The published means are of other instances: their gap is to the mean of these. */
@@ -224,7 +225,7 @@ static onet_status draw_figure(const evaluate_values *v, const table *t, const r
                          : published_length[k];
             }
     if (points) {
-        l->series[count] = (chart_series){.name = "Pointer Network (published)",
+        l->series[count] = (chart_series){.name = "Pointer Net (published)",
                                           .count = points,
                                           .x = l->low[count],
                                           .y = l->y[count],

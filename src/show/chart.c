@@ -126,11 +126,11 @@ static void draw_band(canvas *c, const scale *x, const scale *y, const chart_ser
 
 /* Strokes the current path as a line of the series. */
 static void stroke(canvas *c, const chart_series *s) {
-    static const double dashes[] = {5, 3.5};
+    static const double dashes[][2] = {[LINE_DASHED] = {5, 3.5}, [LINE_DOTTED] = {1.5, 2.5}};
     canvas_colour(c, palette(s->colour));
     cairo_set_line_width(c->cr, 1.8);
     cairo_set_line_join(c->cr, CAIRO_LINE_JOIN_ROUND);
-    cairo_set_dash(c->cr, dashes, s->dashed ? 2 : 0, 0);
+    cairo_set_dash(c->cr, dashes[s->line], s->line == LINE_SOLID ? 0 : 2, 0);
     cairo_stroke(c->cr);
     cairo_set_dash(c->cr, NULL, 0, 0);
 }

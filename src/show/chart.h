@@ -6,13 +6,15 @@
 
 #include "ordernet.h"
 
+typedef enum chart_line { LINE_SOLID, LINE_DASHED, LINE_DOTTED } chart_line;
+
 typedef struct chart_series {
     const char *name;
     int count;
     const double *x, *y;      /* [count] */
     const double *low, *high; /* [count] or NULL: the interval, a pale band */
     int colour;               /* of the palette */
-    bool dashed;
+    chart_line line;
 } chart_series;
 
 typedef struct chart_axis {
