@@ -43,13 +43,14 @@ static void defaults(void *values) {
 static onet_status load_models(models *m, const option_list *given, onet_error *err) {
     onet_status status = ONET_OK;
     for (int i = 0; i < given->count && !status; i++) status = models_add(m, given->value[i], err);
-    static const char *const shipped[] = {"tsp", "words"};
+    static const struct {
+        const char *name, *file;
+    } shipped[] = {{"tsp", "tours.safetensors"}, {"words", "words.safetensors"}};
     for (size_t i = 0; !given->count && i < sizeof shipped / sizeof *shipped && !status; i++) {
-        char name[64], path[PATH_MAX], both[PATH_MAX + 64];
-        snprintf(name, sizeof name, "%s.safetensors", shipped[i]);
-        status = model_path(path, sizeof path, name, err);
+        char path[PATH_MAX], both[PATH_MAX + 64];
+        status = model_path(path, sizeof path, shipped[i].file, err);
         if (status) break;
-        snprintf(both, sizeof both, "%s=%s", shipped[i], path);
+        snprintf(both, sizeof both, "%s=%s", shipped[i].name, path);
         status = models_add(m, both, err);
     }
     return status;
@@ -171,7 +172,7 @@ static const option options[] = {
      .kind = OPTION_LIST,
      .argument = "NAME=FILE",
      .field = AT(models),
-     .default_text = "the shipped models, as tsp and words",
+     .default_text = "the shipped tours.safetensors as tsp, and words",
      .help = "A model and the name that requests call it by; may be given several times."},
 
     {.group = "Where"},
