@@ -44,12 +44,12 @@ static onet_status choose_options(train_values *v, const onet_model *from, onet_
     o->settings.pool = ONET_POOL_MAX;
     o->settings.width = 0;
     o->schedule = ONET_COSINE;
-    o->epochs = v->epochs ? v->epochs : from ? 30 : 6;
+    o->epochs = v->epochs ? v->epochs : from ? 12 : 6;
     o->learning_rate = v->rate > 0 ? v->rate : from ? 1e-3 : 5e-3;
     o->from = from;
     o->threads = v->pages.order.threads;
     o->device = "cpu";
-    if (v->copies < 0) v->copies = from ? 15 : 12;
+    if (v->copies < 0) v->copies = from ? 40 : 12;
     if (v->small_copies < 0) v->small_copies = from ? 4 : 0;
     return status;
 }
@@ -232,7 +232,7 @@ static const option options[] = {
      .low = 1,
      .high = 100000,
      .field = AT(epochs),
-     .default_text = "6; with --from 30",
+     .default_text = "6; with --from 12",
      .help = "Passes over the pages and their variants."},
     {.name = "learning-rate",
      .kind = OPTION_DOUBLE,
@@ -247,7 +247,7 @@ static const option options[] = {
      .argument = "N",
      .high = 1000,
      .field = AT(copies),
-     .default_text = "12; with --from 15",
+     .default_text = "12; with --from 40",
      .help = "Variants made of each page of over 12 regions: parts of it, other segmentations, askew, ..."},
     {.name = "small-variants",
      .kind = OPTION_INT,
