@@ -129,7 +129,7 @@ static chart draw(const panel *p, const measured *m, const double *y, const char
     printf("%s: %s\n", d->axis, d->line);
     d->series[0] = (chart_series){.name = "measured", .count = m->count, .x = m->x, .y = y};
     d->series[1] =
-        (chart_series){.name = d->line, .count = 2, .x = d->x, .y = d->y, .colour = 1, .dashed = true};
+        (chart_series){.name = d->line, .count = 2, .x = d->x, .y = d->y, .colour = 1, .line = LINE_DASHED};
     return (chart){.title = p->title,
                    .x = {.title = p->axis, .log = true},
                    .y = {.title = d->axis, .log = true, .low = low, .high = high},

@@ -1,10 +1,12 @@
 /* Properties that hold for any weights: permuting items permutes the answer, any number of threads gives the
  * same bits, greedy is a beam of one, steps one by one equal teacher forcing, a full beam finds the best
- * order. */
+ * order, and the operations of a search are those of its steps. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/net.h"
+#include "kernels/operations.h"
 #include "paper_form.h"
 #include "random_model.h"
 
@@ -250,8 +252,8 @@ static void a_wrong_width_is_refused(void **state) {
 
 static void overflow_is_refused(void **state) {
     (void)state;
-    for (int net = 0; net < NETS; net++) {
-        onet_model *m = model_of(&nets[net], 23);
+    for (int k = 0; k < NETS; k++) {
+        onet_model *m = model_of(&nets[k], 23);
         float items[3 * 3] = {3e38f, -3e38f, 3e38f, -3e38f, 1, 3e38f, -3e38f, 3e38f, 2};
         int32_t order[3];
         double p;
@@ -263,6 +265,36 @@ static void overflow_is_refused(void **state) {
         assert_true(isfinite(p));
         onet_model_free(m);
     }
+}
+
+static void unknown_kernels_are_refused(void **state) {
+    (void)state;
+    net *t;
+    onet_error err;
+    assert_int_equal(cpu_open(&t, NULL, "none such", 1, &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "kernels `none such` are unknown"));
+}
+
+/* A beam search takes one step of the decoder per beam and item but the last; there is one beam at first.
+ * With one block, step t of the greedy search leaves out the t - 5 items that were placed longest ago. */
+static void operations_of_searches(void **state) {
+    (void)state;
+    enum { N = 20 };
+    onet_settings settings = {.width = 2,
+                              .encoder_blocks = 2,
+                              .hidden = 16,
+                              .encoder_out = 8,
+                              .pool = ONET_POOL_MAX,
+                              .decoder_blocks = 1,
+                              .decoder_out = 8};
+    static shape sh;
+    assert_int_equal(shape_make(&sh, &settings, NULL), ONET_OK);
+    double greedy = operations_order(&sh, N, 1), two = operations_order(&sh, N, 2),
+           three = operations_order(&sh, N, 3), steps[] = {0, 1 + 2 * (N - 2), 1 + 3 * (N - 2)};
+    for (int t = 0; t < N - 1; t++) steps[0] += t > 5 ? 1 - (t - 5.0) / N : 1;
+    double each = (three - two) / (steps[2] - steps[1]);
+    assert_true(each > 0 && fabs(two - greedy - each * (steps[1] - steps[0])) < 1e-9 * two);
+    assert_true(operations_order(&sh, 1, 1) == operations_order(&sh, 1, 9));
 }
 
 int main(void) {
@@ -278,6 +310,8 @@ int main(void) {
         cmocka_unit_test(coincident_items_give_numbers),
         cmocka_unit_test(a_wrong_width_is_refused),
         cmocka_unit_test(overflow_is_refused),
+        cmocka_unit_test(unknown_kernels_are_refused),
+        cmocka_unit_test(operations_of_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

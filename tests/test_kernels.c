@@ -9,7 +9,6 @@
 #include "base/rng.h"
 #include "kernels/kernels.h"
 #include "kernels/net.h"
-#include "kernels/operations.h"
 #include "unit.h"
 
 enum { GUARD = 64, MOST = 64 };
@@ -526,10 +525,6 @@ static void test_pick(void **state) {
     assert_ptr_equal(kernels_pick("auto"), kernels_pick(names[0]));
     assert_ptr_equal(kernels_pick("plain"), &kernels_plain);
     assert_null(kernels_pick("none such"));
-    net *t;
-    onet_error err;
-    assert_int_equal(cpu_open(&t, NULL, "none such", 1, &err), ONET_USAGE);
-    assert_non_null(strstr(err.text, "kernels `none such` are unknown"));
     int count = 0;
     while (names[count]) count++;
     assert_string_equal(names[count - 1], "plain");
@@ -558,28 +553,6 @@ static void fits_in_every_part(void **state) {
 #undef larger
 }
 
-/* A beam search takes one step of the decoder per beam and item but the last; there is one beam at first.
- * With one block, step t of the greedy search leaves out the t - 5 items that were placed longest ago. */
-static void operations_of_searches(void **state) {
-    (void)state;
-    enum { N = 20 };
-    onet_settings settings = {.width = 2,
-                              .encoder_blocks = 2,
-                              .hidden = 16,
-                              .encoder_out = 8,
-                              .pool = ONET_POOL_MAX,
-                              .decoder_blocks = 1,
-                              .decoder_out = 8};
-    static shape sh;
-    assert_int_equal(shape_make(&sh, &settings, NULL), ONET_OK);
-    double greedy = operations_order(&sh, N, 1), two = operations_order(&sh, N, 2),
-           three = operations_order(&sh, N, 3), steps[] = {0, 1 + 2 * (N - 2), 1 + 3 * (N - 2)};
-    for (int t = 0; t < N - 1; t++) steps[0] += t > 5 ? 1 - (t - 5.0) / N : 1;
-    double each = (three - two) / (steps[2] - steps[1]);
-    assert_true(each > 0 && fabs(two - greedy - each * (steps[1] - steps[0])) < 1e-9 * two);
-    assert_true(operations_order(&sh, 1, 1) == operations_order(&sh, 1, 9));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pick),          cmocka_unit_test(test_gemm),
@@ -588,7 +561,7 @@ int main(void) {
         cmocka_unit_test(test_pair_backward), cmocka_unit_test(test_conv_forward),
         cmocka_unit_test(test_conv_choice),   cmocka_unit_test(test_conv_backward),
         cmocka_unit_test(fits_in_every_part), cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_adam),          cmocka_unit_test(operations_of_searches),
+        cmocka_unit_test(test_adam),
     };
     return cmocka_run_group_tests_name("kernels", tests, NULL, NULL);
 }

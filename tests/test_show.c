@@ -44,7 +44,8 @@ static void no_tours(void **state) {
 
 static void draw_chart(picture *p, int count, const double *x, const double *y, bool log) {
     chart_series series = {.name = "s", .count = count, .x = x, .y = y, .low = y, .high = y};
-    chart figure = {.title = "t", .x = {"x"}, .y = {.title = "y", .log = log}, .count = 1, .series = &series};
+    chart figure = {
+        .title = "t", .x = {.title = "x"}, .y = {.title = "y", .log = log}, .count = 1, .series = &series};
     assert_int_equal(chart_write(&figure, png, &err), ONET_OK);
     take(p, png);
 }

@@ -108,11 +108,9 @@ static onet_status print_tables(evaluation *e, onet_error *err) {
         print_line(e, m, "all", NULL, e->count);
         for (size_t i = 0; i < e->count; i++) which[i] = i;
         qsort_r(which, e->count, sizeof *which, by_source, e);
-        size_t groups = 0;
         for (size_t i = 0, end; i < e->count; i = end) {
             const char *source = e->pages[which[i]]->source;
             for (end = i; end < e->count && !strcmp(e->pages[which[end]]->source, source);) end++;
-            groups += end - i < e->count;
             if (end - i < e->count) print_line(e, m, source, which + i, end - i);
         }
         for (int s = 0; s < SIZES; s++) {
