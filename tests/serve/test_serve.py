@@ -315,19 +315,28 @@ class Answers(unittest.TestCase):
                 answer = self.server.post(path, {key: None})[1]
                 self.assertNotIn("unknown key", answer["error"], key)
 
+    def settled(self, least=0):
+        """The metrics, once at least so many requests for orders are counted and no more follow: a request is counted when its
+        answer is away, and the client may have read it before."""
+        count = 'ordernet_request_seconds_count{path="/v1/order"}'
+        last, end = None, time.monotonic() + 20
+        while True:
+            found = self.server.metrics()
+            if found[count] >= least and found[count] == last or time.monotonic() > end:
+                return found
+            last = found[count]
+            time.sleep(0.3)
+
     def test_metrics(self):
         connection = self.server.connect()
         name = 'ordernet_requests_total{path="/v1/order",code="%d"}'
-        before = self.server.metrics()
+        count = 'ordernet_request_seconds_count{path="/v1/order"}'
+        before = self.settled()
         for _ in range(3):
             self.server.post("/v1/order", {"model": "sort", "items": [[1], [2]]}, connection)
         self.server.post("/v1/order", {"model": "sort", "items": [["a"]]}, connection)
         connection.close()
-        # A request is counted when its answer is away, which the client may have read before.
-        count = 'ordernet_request_seconds_count{path="/v1/order"}'
-        end = time.monotonic() + 10
-        while (after := self.server.metrics())[count] < before[count] + 4 and time.monotonic() < end:
-            time.sleep(0.01)
+        after = self.settled(before[count] + 4)
         self.assertEqual(after[name % 200] - before.get(name % 200, 0), 3)
         self.assertEqual(after[name % 400] - before.get(name % 400, 0), 1)
         errors = 'ordernet_errors_total{path="/v1/order"}'
