@@ -1,4 +1,5 @@
 /* ordernet tsp solve: a tour for every instance of a file. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +102,8 @@ static void print_answer(const solve_values *v, const route *r) {
     printf("%s: %d cit%s, %s, length %s%s", shown(name, t->name[0] ? t->name : "instance"), t->n,
            t->n == 1 ? "y" : "ies", r->method, length_text(number, r->file, t, proof->length), unit(r->file));
     if (proof->proven) printf(", optimal");
-    if (proof->before)
-        printf(", %.2f%% less than %s%s before", 100 * (1 - proof->length / proof->before),
+    if (proof->before) /* The same tour, summed from another city, may come out longer by a rounding. */
+        printf(", %.2f%% less than %s%s before", fmax(0, 100 * (1 - proof->length / proof->before)),
                length_text(number, r->file, t, proof->before), unit(r->file));
     if (v->method == ONET_TSP_EXACT && !proof->proven)
         printf(", not proven: no tour is shorter than %s%s (%.2f%% less)",

@@ -70,9 +70,8 @@ typedef struct option {
         .name = "half", .kind = OPTION_FLAG, .field = (at),                                                  \
         .help =                                                                                              \
             "Write the weights of the model, and of the best one, in half precision: two bytes each "        \
-            "instead "                                                                                       \
-            "of four. Training and checkpoints stay in single precision; validation measures the rounded "   \
-            "weights."                                                                                       \
+            "instead of four. Training and checkpoints stay in single precision; validation measures the "   \
+            "rounded weights."                                                                               \
     }
 #define OPTION_QUIET(at)                                                                                     \
     { .name = "quiet", .kind = OPTION_FLAG, .field = (at), .help = "Show no progress and no summary." }
