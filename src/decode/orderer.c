@@ -196,6 +196,7 @@ static void one_set(job *j, size_t set, worker *w, pool *threads) {
     if (draws) rng_seed(&r, j->r->options.seed, j->r->served + set);
     search_task task = {.n = placed,
                         .beams = search_orders(placed, j->r->beams),
+                        .best_only = j->r->top == 1,
                         .r = draws ? &r : NULL,
                         .item = w->item,
                         .constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL};

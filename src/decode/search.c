@@ -32,14 +32,34 @@ void search_free(search *s) {
     free(s->kept);
     free(s->best);
     free(s->first_child);
+    free(s->computed);
+    free(s->greedy.logp);
     *s = (search){0};
 }
 
+/* For sets of n items, in memory for sets of `most`. In a wide beam nothing moves before the last step. */
+static int window_of(const beam *b, int n, int most) {
+    if (b->wide && n <= GREEDY_ITEMS) return n + 1;
+    return most < LARGE ? WINDOW : LARGE_WINDOW;
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static int at_most(int n, int most) {
+    return n < most ? n : most;
+}
+
 static bool beam_new(beam *b, const frozen *f, int n) {
-    size_t N = (size_t)f->model->sh.s.decoder_blocks, C = (size_t)f->w.C;
-    b->window = n < LARGE ? WINDOW : LARGE_WINDOW;
-    size_t steps = (size_t)b->window + 2;
-    return (b->plane = array_new(N * steps * (size_t)n * C, sizeof *b->plane)) &&
+    size_t N = (size_t)f->model->sh.s.decoder_blocks, C = (size_t)f->w.C, steps = 0, cells = 0;
+    for (int k = 0; k < 2; k++) { /* memory for sets of n items is also for smaller ones in a wide beam */
+        int size = k ? n : at_most(n, GREEDY_ITEMS);
+        size_t held = (size_t)window_of(b, size, n) + 2;
+        steps = larger(steps, held);
+        cells = larger(cells, held * (size_t)size);
+    }
+    return (b->plane = array_new(N * cells * C, sizeof *b->plane)) &&
            (b->p = array_new(steps * N * C, sizeof *b->p)) &&
            (b->pos = array_new((size_t)n, sizeof *b->pos)) &&
            (b->order = array_new((size_t)n, sizeof *b->order)) &&
@@ -63,7 +83,13 @@ bool search_reserve(search *s, const frozen *f, int beams, int n) {
         (s->item = array_new((size_t)n, sizeof *s->item)) &&
         (s->kept = array_new((size_t)n, sizeof *s->kept)) &&
         (s->best = array_new((size_t)beams, sizeof *s->best)) &&
-        (s->first_child = array_new((size_t)beams, sizeof *s->first_child));
+        (s->first_child = array_new((size_t)beams, sizeof *s->first_child)) &&
+        (s->computed = array_new((size_t)beams, sizeof *s->computed));
+    if (ok && beams > 1) {
+        size_t most = (size_t)at_most(n, GREEDY_ITEMS);
+        s->now[0].wide = true;
+        ok = (s->greedy.logp = array_new(most * most, sizeof *s->greedy.logp)) != NULL;
+    }
     for (int b = 0; b < beams && ok; b++) ok = beam_new(&s->now[b], f, n);
     if (!ok) {
         search_free(s);
@@ -96,16 +122,18 @@ static const real *y_terms(const frozen *f, const encoded *e, const beam *b, int
     return q + (size_t)(m * 6 + 3) * f->w.C;
 }
 
-/* What the pools give to block m at step t, for all beams together. */
-static void pool_terms(search *s, int beams, const frozen *f, int t, int m) {
+/* What the pools give to block m at step t, for the first `count` of s->computed together. */
+static void pool_terms(search *s, int count, const frozen *f, int t, int m) {
     int C = f->w.C, before = m * C, width = f->model->sh.s.decoder_blocks * C;
-    for (int b = 0; b < beams; b++)
-        memcpy(s->step + (size_t)b * C, f->dec_bias[m] + (t < 2 ? t : 2) * C, (size_t)C * sizeof(real));
+    for (int k = 0; k < count; k++)
+        memcpy(s->step + (size_t)k * C, f->dec_bias[m] + (t < 2 ? t : 2) * C, (size_t)C * sizeof(real));
     for (int l = 0; l < 3 && l <= t && m; l++) {
-        for (int b = 0; b < beams; b++)
-            memcpy(s->pools + (size_t)b * before, s->now[b].p + (size_t)(s->now[b].at - l) * width,
+        for (int k = 0; k < count; k++) {
+            const beam *b = &s->now[s->computed[k]];
+            memcpy(s->pools + (size_t)k * before, b->p + (size_t)(b->at - l) * width,
                    (size_t)before * sizeof(real));
-        f->k->gemm(beams, C, before, s->pools, (size_t)before, 1,
+        }
+        f->k->gemm(count, C, before, s->pools, (size_t)before, 1,
                    row_major(f->w.dec[m].p + (size_t)l * before * C, (size_t)C), s->step, (size_t)C, 1);
     }
 }
@@ -152,15 +180,26 @@ static void beam_choices(beam *b, int t) {
     for (int i = 0; i < n; i++) b->logp[i] = b->pos[i] >= t ? (double)b->logit[i] - shift : -INFINITY;
 }
 
-/* Step t of all beams, block by block, so that a block's weights are fetched once. The last item is placed
- * without a look at it. */
+/* Step t of all beams, block by block, so that a block's weights are fetched once. That of the greedy order
+ * is known; the last item is placed without a look at it. */
 static void step(search *s, int beams, const frozen *f, const encoded *e, int n, int t) {
-    for (int b = 0; b < beams; b++) memcpy(s->now[b].logit, e->logit, (size_t)s->now[b].rows * sizeof(real));
-    for (int m = 0; m < f->model->sh.s.decoder_blocks && t + 1 < n; m++) {
-        pool_terms(s, beams, f, t, m);
-        for (int b = 0; b < beams; b++) beam_block(&s->now[b], s->step + (size_t)b * f->w.C, f, e, t, m);
+    int count = 0;
+    for (int b = 0; b < beams; b++) {
+        if (b == s->greedy.beam)
+            memcpy(s->now[b].logp, s->greedy.logp + (size_t)t * n, (size_t)n * sizeof(double));
+        else
+            s->computed[count++] = b;
     }
-    for (int b = 0; b < beams; b++) beam_choices(&s->now[b], t);
+    for (int k = 0; k < count; k++) {
+        beam *b = &s->now[s->computed[k]];
+        memcpy(b->logit, e->logit, (size_t)b->rows * sizeof(real));
+    }
+    for (int m = 0; m < f->model->sh.s.decoder_blocks && t + 1 < n && count; m++) {
+        pool_terms(s, count, f, t, m);
+        for (int k = 0; k < count; k++)
+            beam_block(&s->now[s->computed[k]], s->step + (size_t)k * f->w.C, f, e, t, m);
+    }
+    for (int k = 0; k < count; k++) beam_choices(&s->now[s->computed[k]], t);
 }
 
 /* The last two steps move to the front of the window. */
@@ -309,23 +348,28 @@ static int choose(search *s, const search_task *task, int alive, int t) {
     }
     for (int b = 0; b < alive; b++) {
         const beam *now = &s->now[b];
-        for (int i = 0; i < now->rows; i++)
-            if (allowed(s, now, task, t, i))
-                held = keep(s->best, held, task->beams,
-                            (candidate){now->logprob + now->logp[i], now->logp[i], b, i});
+        for (int i = 0; i < now->rows; i++) {
+            candidate c = {now->logprob + now->logp[i], now->logp[i], b, i};
+            if (!(c.logprob < s->greedy.logprob) && allowed(s, now, task, t, i))
+                held = keep(s->best, held, task->beams, c);
+        }
     }
     qsort(s->best, (size_t)held, sizeof *s->best, compare);
     return held;
 }
 
-/* A beam's first child takes its place; a further one is a copy, in the memory of a beam that has no child or
- * is not in use. There is such a one for each: `held` is at most s->beams. Copies are made before any beam
- * moves on. */
+/* A beam's first child, or the one that follows the greedy order, takes its place; a further one is a copy,
+ * in the memory of a beam that has no child or is not in use. There is such a one for each: `held` is at most
+ * s->beams. Copies are made before any beam moves on. */
 static void next_generation(search *s, const frozen *f, int alive, int held, int t,
                             const constraint_graph *g) {
-    int unused = 0;
+    int unused = 0, followed = s->greedy.beam;
     for (int b = 0; b < s->beams; b++) s->first_child[b] = -1;
     for (int c = held; c-- > 0;) s->first_child[s->best[c].beam] = c;
+    s->greedy.beam = -1;
+    for (int c = 0; c < held && followed >= 0; c++)
+        if (s->best[c].beam == followed && s->best[c].row == s->greedy.row[t])
+            s->greedy.beam = s->first_child[followed] = c;
     for (int c = 0; c < s->beams; c++) {
         int parent = c < held ? s->best[c].beam : -1;
         if (parent >= 0 && s->first_child[parent] == c) {
@@ -341,22 +385,69 @@ static void next_generation(search *s, const frozen *f, int alive, int held, int
     s->next = before;
 }
 
-int search_run(search *s, const frozen *f, encoded *e, const search_task *task) {
+/* The wide beam becomes the first. */
+static void start_wide(search *s, int n) {
+    for (int b = 0; b < s->beams; b++) {
+        s->now[b].window = window_of(&s->now[b], n, s->n);
+        if (!s->now[b].wide) continue;
+        beam first = s->now[0];
+        s->now[0] = s->now[b];
+        s->now[b] = first;
+    }
+}
+
+/* All steps, with the beams that s->greedy allows; how many are alive at the end. */
+static int run_steps(search *s, const frozen *f, encoded *e, const search_task *task) {
     int alive = 1, n = task->n;
-    bool greedy = task->beams == 1 && !task->r && !task->given;
+    bool may_leave_out = task->beams == 1 && !task->r && !task->given && !s->greedy.under_way;
+    start_wide(s, n);
     beam_start(&s->now[0], f, task);
     memcpy(s->item, task->item, (size_t)n * sizeof *s->item);
-    for (int t = 0; t < n; t++) {
+    for (int t = 0; t < n && alive; t++) {
         if (task->look) task->look(task->context, t);
         step(s, alive, f, e, n, t);
         int held = choose(s, task, alive, t);
+        if (s->greedy.under_way) {
+            memcpy(s->greedy.logp + (size_t)t * n, s->now[0].logp, (size_t)n * sizeof(double));
+            s->greedy.row[t] = s->best[0].row;
+        }
         next_generation(s, f, alive, held, t, task->constraints);
         for (int c = 0; c < held; c++) beam_place(s, &s->now[c], f, t, &s->best[c], task->constraints);
         alive = held;
         /* Of the items placed long ago, all but those left out before still have rows. */
         beam *only = &s->now[0];
-        if (greedy && long_ago(f, t + 1) - (n - only->rows) > 1 + only->rows / 8)
+        if (may_leave_out && long_ago(f, t + 1) - (n - only->rows) > 1 + only->rows / 8)
             leave_out(s, only, f, e, t + 1);
     }
     return alive; /* best first: the last step sorted them */
+}
+
+/* The best order of the beam search in fewer steps. A log-probability never rises from step to step, so a
+ * beam below that of the greedy order ends below it. Without such beams the rest are those of the whole
+ * search, in the same order, and so is the best of them. Above probability 1/2 the greedy order leaves no
+ * other. 0: no beam is left, since the greedy order was crowded out by beams that ended below it. */
+static int run_best(search *s, const frozen *f, encoded *e, const search_task *task) {
+    search_task greedy = *task;
+    greedy.beams = 1;
+    s->greedy.under_way = true;
+    run_steps(s, f, e, &greedy);
+    s->greedy.under_way = false;
+    s->greedy.logprob = s->now[0].logprob;
+    s->greedy.beam = 0;
+    return run_steps(s, f, e, task);
+}
+
+static void forget_greedy(search *s) {
+    s->greedy.beam = -1;
+    s->greedy.logprob = -INFINITY;
+}
+
+int search_run(search *s, const frozen *f, encoded *e, const search_task *task) {
+    int found = 0;
+    forget_greedy(s);
+    if (task->best_only && task->beams > 1 && task->n <= GREEDY_ITEMS) {
+        found = run_best(s, f, e, task);
+        forget_greedy(s);
+    }
+    return found ? found : run_steps(s, f, e, task);
 }

@@ -9,6 +9,7 @@
 /* One order under way. Its planes hold the last few steps; a step looks back at the two before it. */
 typedef struct beam {
     int window;
+    bool wide;      /* has room for all steps of a set of GREEDY_ITEMS items; one beam of several is */
     real *plane;    /* [N, window + 2, rows, C] */
     real *p;        /* [window + 2, N, C]: pools, normed */
     int rows;       /* items that the planes and pos have rows for: all, until search_run leaves some out */
@@ -28,6 +29,19 @@ typedef struct candidate {
     int beam, row;
 } candidate;
 
+/* Items of the largest set whose greedy order is found ahead of a beam search. On larger ones the greedy
+ * order is too improbable to rule out many beams (docs/speed.md). */
+enum { GREEDY_ITEMS = 50 };
+
+/* The greedy order, found ahead. The planes of the beam that follows it hold its steps already. */
+typedef struct greedy_order {
+    bool under_way;
+    int beam;                  /* that follows it; -1: none */
+    double logprob;            /* no beam below it is kept; -INFINITY: all are */
+    int32_t row[GREEDY_ITEMS]; /* of the item placed at each step */
+    double *logp;              /* [steps, rows] */
+} greedy_order;
+
 typedef struct search {
     int beams, n;     /* that there is memory for */
     beam *now, *next; /* [beams]; the memory that they point to is now's */
@@ -37,6 +51,8 @@ typedef struct search {
     int32_t *kept;    /* [n] */
     candidate *best;  /* [beams] */
     int *first_child; /* [beams] */
+    int *computed;    /* [beams]: those whose step is computed */
+    greedy_order greedy;
 } search;
 
 /* Memory for sets of n items, context items among them. */
@@ -49,6 +65,7 @@ int search_orders(int n, int most);
 typedef struct search_task {
     int n;                /* placed items: the first rows of the encoded set */
     int beams;            /* 1: the greedy search */
+    bool best_only;       /* the most probable of the orders found is enough */
     rng *r;               /* not NULL: each step is drawn at random; beams is 1 */
     const int32_t *given; /* [n], not NULL: this order, of rows, is followed and scored; beams is 1 */
     /* With `given`: the probability of item i at step t to choices[t * width + i], width the items of the

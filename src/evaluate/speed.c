@@ -141,6 +141,9 @@ static onet_status time_calls(double *best, onet_orderer *orderer, const onet_se
     return ONET_OK;
 }
 
+/* Orders asked for: for more than one, every beam is followed to the end, as the operations are counted. */
+enum { TOP = 2 };
+
 onet_status onet_speed_order(onet_speed *speed, const onet_speed_options *options, onet_error *err) {
     NEED(speed, "speed");
     onet_speed_options o;
@@ -155,17 +158,18 @@ onet_status onet_speed_order(onet_speed *speed, const onet_speed_options *option
     /* Enough sets for every thread to have several, few enough for a stretch to be short. */
     if (!count) count = (int)fmax(1, fmin(512, ceil(o.seconds / STRETCHES / (operations / 2e10)))) * threads;
     onet_answer *answers = array_new((size_t)count, sizeof *answers);
-    int32_t *order = array_new((size_t)count * (size_t)o.n, sizeof *order);
+    int32_t *order = array_new((size_t)count * (size_t)o.n, TOP * sizeof *order);
     if (!answers || !order) status = fail_memory(err, "the answers");
     if (!status) status = generated_sets(&sets, o.settings.width, count, o.n, err);
     onet_order_options how = {.size = sizeof how,
                               .decode = o.beam == 1 ? ONET_GREEDY : ONET_BEAM,
                               .beam = o.beam,
+                              .top = o.beam == 1 ? 1 : TOP,
                               .threads = o.threads,
                               .kernels = o.kernels,
                               .device = o.device};
     if (!status) status = onet_orderer_new(&orderer, m, &how, err);
-    for (int i = 0; i < count && !status; i++) answers[i].order = order + (size_t)i * (size_t)o.n;
+    for (int i = 0; i < count && !status; i++) answers[i].order = order + (size_t)i * (size_t)o.n * TOP;
     double each;
     if (!status) status = time_calls(&each, orderer, sets, answers, o.seconds, err);
     if (!status)

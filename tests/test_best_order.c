@@ -1,0 +1,221 @@
+/* Where the best order alone is wanted, the search leaves beams out that cannot give it (decode/search.c).
+ * The answers are those of the whole beam search, which a second order makes it do, to the last bit. */
+#include <math.h>
+
+#include "decode/search.h"
+#include "random_constraints.h"
+#include "random_model.h"
+
+/* A model whose choices are the surer, the larger `sharpness` is. */
+static onet_model *sharp_model(const onet_settings *s, uint64_t seed, float sharpness) {
+    onet_model *m = model_of(s, seed);
+    for (int i = 0; i < m->sh.head_in; i++) m->theta[m->sh.head_weight + (size_t)i] *= sharpness;
+    return m;
+}
+
+/* About a third of the items become equal to the first of their set. */
+static void repeat_items(onet_sets *sets, uint64_t seed) {
+    rng r;
+    rng_seed(&r, seed, 3);
+    size_t width = (size_t)sets->width;
+    for (size_t s = 0; s < sets->count; s++)
+        for (size_t i = sets->start[s] + 1; i < sets->start[s + 1]; i++)
+            if (!rng_below(&r, 3))
+                memcpy(sets->items + i * width, sets->items + sets->start[s] * width,
+                       width * sizeof *sets->items);
+}
+
+/* How often each way to the answer was taken. */
+typedef struct ways {
+    int sure, greedy, better, lost;
+} ways;
+
+static void check_same(const onet_model *m, const onet_sets *sets, int beams, ways *seen) {
+    result best = run(m, sets, (onet_order_options){.beam = beams, .threads = 1}),
+           all = run(m, sets, (onet_order_options){.beam = beams, .top = 2, .threads = 1}),
+           greedy = run(m, sets, (onet_order_options){.decode = ONET_GREEDY, .threads = 1});
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t n = sets_size(sets, s);
+        double p = best.logprob[s], first = greedy.logprob[s];
+        assert_int_equal(best.answer[s].found, 1);
+        assert_memory_equal(best.answer[s].order, all.answer[s].order, n * sizeof(int32_t));
+        assert_memory_equal(best.answer[s].logprob, all.answer[s].logprob, sizeof(double));
+        assert_memory_equal(best.answer[s].step, all.answer[s].step, n * sizeof(float));
+        if (exp(first) > 0.51)
+            seen->sure++;
+        else if (p == first)
+            seen->greedy++;
+        else if (p > first)
+            seen->better++;
+        else
+            seen->lost++;
+    }
+    result_free(&best);
+    result_free(&all);
+    result_free(&greedy);
+}
+
+enum { PLAIN, REPEATED, CONTEXT, CONSTRAINED, KINDS };
+
+static onet_sets *sets_of_kind(int kind, int width, int count, int low, int high, uint64_t seed) {
+    onet_sets *sets = random_sets(width, count, low, high, seed);
+    if (kind == REPEATED) repeat_items(sets, seed);
+    if (kind == CONTEXT) add_context(sets, seed);
+    if (kind == CONSTRAINED) {
+        repeat_items(sets, seed);
+        constrain(sets, seed);
+    }
+    return sets;
+}
+
+static const float sharpness[] = {0, 1, 6, 30}; /* 0: all orders are equally probable */
+enum { SHARPNESSES = sizeof sharpness / sizeof *sharpness };
+
+static void small_sets_have_the_answers_of_the_whole_search(void **state) {
+    (void)state;
+    static const int beams[] = {2, 3, 4, 5, 7, 24};
+    ways seen = {0};
+    for (int k = 0; k < NETS; k++)
+        for (int sharp = 0; sharp < SHARPNESSES; sharp++) {
+            onet_model *m = sharp_model(&nets[k], 81, sharpness[sharp]);
+            for (int kind = 0; kind < KINDS; kind++) {
+                onet_sets *sets = sets_of_kind(kind, nets[k].width, 25, 1, 7, 82 + (uint64_t)kind);
+                for (size_t b = 0; b < sizeof beams / sizeof *beams; b++)
+                    check_same(m, sets, beams[b], &seen);
+                onet_sets_free(sets);
+                /* More beams than a set has orders. */
+                sets = sets_of_kind(kind, nets[k].width, 5, 1, 5, 83 + (uint64_t)kind);
+                check_same(m, sets, 121, &seen);
+                onet_sets_free(sets);
+            }
+            onet_model_free(m);
+        }
+    assert_true(seen.sure > 100 && seen.greedy > 100 && seen.better > 100 && seen.lost);
+}
+
+/* Sizes below and above the largest for which the greedy order is found first, in one memory. */
+static void so_have_larger_ones(void **state) {
+    (void)state;
+    static const int high[] = {20, 60, 300}, count[] = {12, 8, 4};
+    ways seen = {0};
+    for (int k = 1; k < NETS; k++)
+        for (int sharp = 1; sharp < SHARPNESSES; sharp++) {
+            onet_model *m = sharp_model(&nets[k], 84, sharpness[sharp]);
+            for (int kind = 0; kind < KINDS; kind++)
+                for (int h = 0; h < (sharp == 2 ? 3 : 2); h++) {
+                    onet_sets *sets =
+                        sets_of_kind(kind, nets[k].width, count[h], 2, high[h], 85 + (uint64_t)kind);
+                    check_same(m, sets, 2 + kind, &seen);
+                    onet_sets_free(sets);
+                }
+            onet_model_free(m);
+        }
+    assert_true(seen.sure > 10 && seen.greedy > 10 && seen.better > 10 && seen.lost > 10);
+}
+
+/* All permutations are scored: an answer above one half is the best of them, by any beam. */
+static void no_order_is_above_a_sure_one(void **state) {
+    (void)state;
+    onet_error err;
+    int sure = 0;
+    for (int k = 0; k < NETS; k++)
+        for (uint64_t turn = 0; turn < 40; turn++) {
+            onet_model *m = sharp_model(&nets[k], 86 + turn, 30);
+            onet_sets *one = random_sets(nets[k].width, 1, 1, 6, 87 + turn), *all;
+            size_t n = sets_size(one, 0);
+            int32_t order[6] = {0, 1, 2, 3, 4, 5};
+            result found = run(m, one, (onet_order_options){.beam = 2, .threads = 1});
+            assert_int_equal(sets_new(&all, nets[k].width, &err), ONET_OK);
+            do assert_int_equal(sets_append(all, n, nets[k].width, one->items, order, &err), ONET_OK);
+            while (next_order(order, (int)n));
+            double *p = scores(m, all);
+            for (size_t s = 0; s < all->count && exp(found.logprob[0]) > 0.5; s++) {
+                sure += !s && n > 2;
+                assert_true(p[s] <= found.logprob[0]);
+                if (p[s] == found.logprob[0])
+                    assert_memory_equal(all->order + all->start[s], found.order, n * sizeof *found.order);
+            }
+            free(p);
+            result_free(&found);
+            onet_sets_free(one);
+            onet_sets_free(all);
+            onet_model_free(m);
+        }
+    assert_true(sure > 20);
+}
+
+/* ---- How many steps are computed ---------------------------------------------------------------------- */
+
+static int blocks_run;
+
+static void counting_conv_forward(const conv_forward *f) {
+    blocks_run++;
+    kernels_pick(NULL)->conv_forward(f);
+}
+
+/* Blocks of the decoder that a search runs; its best order to order[n]. */
+static int blocks_of_search(const frozen *f, const onet_sets *one, search_task task, int32_t *order) {
+    encoded e = {0};
+    search s = {0};
+    int n = (int)sets_size(one, 0);
+    const float *items[8];
+    int32_t rows[8];
+    for (int i = 0; i < n; i++) {
+        items[i] = sets_item(one, (size_t)i);
+        rows[i] = i;
+    }
+    task.n = n;
+    task.item = rows;
+    assert_true(encoded_reserve(&e, f, n) && search_reserve(&s, f, task.beams, n));
+    encode(&e, f, items, n, n, NULL);
+    blocks_run = 0;
+    assert_true(search_run(&s, f, &e, &task) >= 1);
+    memcpy(order, s.now[0].order, (size_t)n * sizeof *order);
+    search_free(&s);
+    encoded_free(&e);
+    return blocks_run;
+}
+
+/* A sure order takes as many steps as the greedy search; no step of the greedy order is computed twice, so an
+ * answer that is the greedy order never takes more than the whole search. */
+static void fewer_steps_are_computed(void **state) {
+    (void)state;
+    kernels counting = *kernels_pick(NULL);
+    counting.conv_forward = counting_conv_forward;
+    int sure = 0, fewer = 0;
+    for (int k = 0; k < NETS; k++)
+        for (int turn = 0; turn < 120; turn++) {
+            onet_model *m = sharp_model(&nets[k], 91, sharpness[turn % SHARPNESSES]);
+            onet_sets *one = random_sets(nets[k].width, 1, 3, 8, 92 + (uint64_t)turn);
+            if (turn % 3 == 0) repeat_items(one, 93);
+            int n = (int)sets_size(one, 0), beams = search_orders(n, 2 + turn % 5);
+            freezer z;
+            assert_true(freezer_new(&z, m, &counting));
+            const frozen *f = freezer_get(&z, n);
+            int32_t best[8], all[8], greedy[8];
+            int fast = blocks_of_search(f, one, (search_task){.beams = beams, .best_only = true}, best),
+                whole = blocks_of_search(f, one, (search_task){.beams = beams}, all),
+                one_beam = blocks_of_search(f, one, (search_task){.beams = 1}, greedy);
+            result p = run(m, one, (onet_order_options){.decode = ONET_GREEDY, .threads = 1});
+            assert_memory_equal(best, all, (size_t)n * sizeof *best);
+            if (exp(p.logprob[0]) > 0.51) assert_int_equal(fast, one_beam);
+            if (!memcmp(best, greedy, (size_t)n * sizeof *best)) assert_true(fast <= whole);
+            sure += fast == one_beam;
+            fewer += fast > one_beam && fast < whole;
+            result_free(&p);
+            freezer_free(&z);
+            onet_sets_free(one);
+            onet_model_free(m);
+        }
+    assert_true(sure > 50 && fewer > 50);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_sets_have_the_answers_of_the_whole_search),
+        cmocka_unit_test(so_have_larger_ones),
+        cmocka_unit_test(no_order_is_above_a_sure_one),
+        cmocka_unit_test(fewer_steps_are_computed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
