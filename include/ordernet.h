@@ -421,6 +421,9 @@ typedef struct onet_progress {
      * of them it went on; 0 where it does not. */
     uint64_t steps_before, resumed_at;
     int ended; /* the epoch that has just ended; 0: the call comes in the midst of one */
+    /* Which of several models (onet_train_options.models), from 1. Epochs, steps and measures are its own;
+     * seconds and seconds_left are those of all. The last call of all has the measures of the merged one. */
+    int model, models;
 } onet_progress;
 
 /* How the products of training are computed: in float32, or (only on a GPU) with factors rounded to TF32, on
@@ -486,6 +489,11 @@ typedef struct onet_train_options {
     /* 1: the model, and the best one, have their weights in half precision (onet_model_set_half); validation
      * measures them so. The training itself and its checkpoints do not change. */
     int half;
+    /* Trains so many models, 1 to 64, with the seeds seed, seed + 1, ..., one after the other, and merges them
+     * (onet_model_merge). Each has files of its own, beside m.1.safetensors, m.2.safetensors, ...: the merged
+     * model is written to model_path, the merged best ones to m.best.safetensors. A run that is resumed may
+     * have more models than before. Not with train_vectors. */
+    int models;
 } onet_train_options;
 
 /* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv;
@@ -498,6 +506,8 @@ typedef enum onet_train_file {
 } onet_train_file;
 /* The name of one of them into path [room]; returns its length, as snprintf does. */
 ONET_API size_t onet_train_path(char *path, size_t room, const char *model_path, onet_train_file file);
+/* The same for the model of that number, from 1, where there are several: m.1.safetensors. */
+ONET_API size_t onet_train_model_path(char *path, size_t room, const char *model_path, int number);
 
 /* Values that suit a few thousand sets of a user's own, and the net of preset "default". */
 ONET_API void onet_train_defaults(onet_train_options *options, size_t size);

@@ -125,6 +125,9 @@ static void names_files(void **state) {
     assert_string_equal(path, "m.best.safetensors");
     assert_int_equal(onet_train_path(path, 4, "m", ONET_TRAIN_CHECKPOINT), 24);
     assert_string_equal(path, "m.c");
+    assert_int_equal(onet_train_model_path(path, sizeof path, "a/m.safetensors", 2), 17);
+    assert_string_equal(path, "a/m.2.safetensors");
+    assert_int_equal(onet_train_model_path(path, sizeof path, "m", 0), 0);
 }
 
 typedef struct source {

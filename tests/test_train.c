@@ -247,6 +247,128 @@ static void a_resumed_run_equals_an_unbroken_one(void **state) {
                             0);
 }
 
+/* Stops the first call that tells of the second model's `step`, and keeps what was told last. */
+typedef struct stopping_second {
+    uint64_t step; /* 0: does not stop */
+    onet_progress last;
+    int order_is_right; /* models one after the other, seconds never less */
+} stopping_second;
+
+static int stop_second(void *context, const onet_progress *p) {
+    stopping_second *s = context;
+    s->order_is_right &= p->model >= s->last.model && p->seconds >= s->last.seconds && p->models == 3;
+    s->last = *p;
+    return s->step && p->model == 2 && p->step >= s->step;
+}
+
+/* Several models are those of the seeds one by one, merged; also across an interruption, and with more models
+ * than before it. */
+static void several_models_are_merged(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(200, 2, 7, 3), *valid = sorting(40, 3, 6, 4);
+    onet_train_options o = small_run();
+    onet_model *one[3], *best[3], *merged, *got, *got_best;
+    onet_error err;
+    char path[128], sum[65], want[65];
+    o.seed = 5;
+    for (int k = 0; k < 3; k++, o.seed++) {
+        o.best = &best[k];
+        one[k] = train(sets, valid, &o);
+    }
+    o.seed = 5;
+    snprintf(path, sizeof path, "%s", in_folder("several.safetensors"));
+    o.model_path = path;
+    o.models = 3;
+    o.keep = 1;
+    o.best = &got_best;
+    o.checkpoint_seconds = 1e-9;
+    stopping_second s = {.step = 3, .order_is_right = 1};
+    o.progress = stop_second;
+    o.context = &s;
+    assert_int_equal(onet_train(&got, sets, valid, &o, &err), ONET_INTERRUPTED);
+    assert_null(got);
+    assert_int_equal(s.last.model, 2);
+    assert_true(s.last.seconds_left > 0);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(access(in_folder("several.1.safetensors"), F_OK), 0);
+    /* It is there already, in parts; one model alone does not go on with it. */
+    assert_int_equal(onet_train(&got, sets, valid, &o, &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "several.1.safetensors is there already"));
+    o.resume = 1;
+    o.models = 1;
+    assert_int_equal(onet_train(&got, sets, valid, &o, &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "several.1.checkpoint.safetensors is of a training of several models"));
+    /* Two of them first, then all three. */
+    o.progress = NULL;
+    o.models = 2;
+    assert_int_equal(onet_train(&got, sets, valid, &o, &err), ONET_OK);
+    assert_int_equal(onet_model_merge(&merged, (const onet_model *const *)one, 2, &err), ONET_OK);
+    onet_model_checksum(got, sum);
+    onet_model_checksum(merged, want);
+    assert_string_equal(sum, want);
+    onet_model_free(got);
+    onet_model_free(got_best);
+    onet_model_free(merged);
+    s = (stopping_second){.order_is_right = 1};
+    o.progress = stop_second;
+    o.models = 3;
+    assert_int_equal(onet_train(&got, sets, valid, &o, &err), ONET_OK);
+    assert_int_equal(onet_model_merge(&merged, (const onet_model *const *)one, 3, &err), ONET_OK);
+    onet_model_checksum(got, sum);
+    onet_model_checksum(merged, want);
+    assert_string_equal(sum, want);
+    assert_true(s.order_is_right);
+    /* The last that is told are the measures of the merged model, which has them in its record. */
+    char text[32];
+    snprintf(text, sizeof text, "%.6f", s.last.valid_loglik);
+    assert_string_equal(onet_model_record(got, "valid.loglik"), text);
+    assert_string_not_equal(onet_model_record(one[2], "valid.loglik"), text);
+    onet_model_free(got);
+    onet_model_free(merged);
+    /* What is written is what is given; the best ones are merged as well. */
+    assert_int_equal(onet_model_load(&got, path, &err), ONET_OK);
+    onet_model_checksum(got, sum);
+    assert_string_equal(sum, want);
+    onet_model_free(got);
+    assert_int_equal(onet_model_merge(&merged, (const onet_model *const *)best, 3, &err), ONET_OK);
+    onet_model_checksum(merged, want);
+    onet_model_checksum(got_best, sum);
+    assert_string_equal(sum, want);
+    assert_int_equal(onet_model_load(&got, in_folder("several.best.safetensors"), &err), ONET_OK);
+    onet_model_checksum(got, sum);
+    assert_string_equal(sum, want);
+    onet_model_free(got);
+    onet_model_free(got_best);
+    onet_model_free(merged);
+    for (int k = 0; k < 3; k++) {
+        onet_model_free(one[k]);
+        onet_model_free(best[k]);
+    }
+    onet_sets_free(sets);
+    onet_sets_free(valid);
+}
+
+static void a_stop_may_keep_several_models(void **state) {
+    (void)state;
+    onet_sets *sets = sorting(200, 2, 7, 3);
+    onet_train_options o = small_run();
+    stopping_second s = {.step = 3, .order_is_right = 1};
+    onet_model *got;
+    onet_error err;
+    o.models = 3;
+    o.progress = stop_second;
+    o.context = &s;
+    o.keep_stopped = 1;
+    o.half = 1;
+    assert_int_equal(onet_train(&got, sets, NULL, &o, &err), ONET_INTERRUPTED);
+    assert_non_null(got);
+    assert_non_null(onet_model_record(got, "merged.2.sha256"));
+    assert_null(onet_model_record(got, "merged.3.sha256"));
+    assert_true(onet_model_half(got));
+    onet_model_free(got);
+    onet_sets_free(sets);
+}
+
 typedef struct stopping {
     int after;     /* epochs */
     int ended[16]; /* what progress told, each epoch once */
@@ -610,6 +732,13 @@ static void bad_options_are_refused(void **state) {
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o = good, o.settings.hidden = 0;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.models = 0;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.models = 65;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.models = 2, o.train_vectors = 1;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    assert_null(m);
     o = good, o.settings.width = 3;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     assert_int_equal(onet_train(&m, ones, NULL, &good, &err), ONET_BAD);
@@ -812,6 +941,8 @@ int main(void) {
         cmocka_unit_test(the_best_and_patience_go_by_log_likelihood),
         cmocka_unit_test(a_stop_may_keep_the_model),
         cmocka_unit_test(a_stop_ends_a_validation),
+        cmocka_unit_test(several_models_are_merged),
+        cmocka_unit_test(a_stop_may_keep_several_models),
         cmocka_unit_test(fine_tuning),
         cmocka_unit_test(fine_tuning_of_other_items_is_refused),
         cmocka_unit_test(the_average_is_that_of_all_steps),

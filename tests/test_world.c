@@ -313,6 +313,37 @@ static void stops_together(void **state) {
     onet_sets_free(valid);
 }
 
+static void train_any(const world *w, void *shared) {
+    training *t = shared;
+    int k = w->rank;
+    onet_train_options o = t->o;
+    o.world = w;
+    t->status[k] = onet_train(&t->model[k], k ? NULL : t->sets, k ? NULL : t->valid, &o, &t->err[k]);
+}
+
+/* Several models: all ranks train each, and merge. */
+static void trains_several(void **state) {
+    (void)state;
+    onet_sets *sets = number_sets(200, 0, 1), *valid = number_sets(20, 0, 2);
+    training t = training_of(sets);
+    onet_model *alone;
+    onet_error err;
+    t.valid = valid;
+    t.o.train_vectors = 0;
+    t.o.models = 2;
+    assert_int_equal(onet_train(&alone, sets, valid, &t.o, &err), ONET_OK);
+    as_ranks(3, train_any, &t);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(t.status[k], ONET_OK);
+        assert_true(relative_difference(alone->theta, t.model[k]->theta, alone->sh.total) < 1e-4);
+        assert_memory_equal(t.model[0]->theta, t.model[k]->theta, alone->sh.total * sizeof(float));
+    }
+    for (int k = 0; k < 3; k++) onet_model_free(t.model[k]);
+    onet_model_free(alone);
+    onet_sets_free(sets);
+    onet_sets_free(valid);
+}
+
 /* Fewer sets than ranks: those without any still take part in every all-reduce. */
 static void trains_with_fewer_sets_than_ranks(void **state) {
     (void)state;
@@ -514,7 +545,7 @@ int main(void) {
         cmocka_unit_test(trains_the_same), cmocka_unit_test(trains_with_fewer_sets_than_ranks),
         cmocka_unit_test(deals_context),   cmocka_unit_test(fine_tunes_the_same),
         cmocka_unit_test(stops_together),  cmocka_unit_test(fails_together),
-        cmocka_unit_test(orders_the_same),
+        cmocka_unit_test(orders_the_same), cmocka_unit_test(trains_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ from ._library import (
     UsageError,
     __version__,
 )
-from ._model import OrderNet, load
+from ._model import OrderNet, load, merge
 from ._progress import Progress
 from ._sets import Sets
 from ._tours import Proof, christofides, exact_tour, tour, tour_length
@@ -46,6 +46,7 @@ __all__ = [
     "christofides",
     "exact_tour",
     "load",
+    "merge",
     "tour",
     "tour_length",
     "unscramble",

@@ -190,6 +190,8 @@ class ProgressStruct(Structure):
         ("steps_before", c_uint64),
         ("resumed_at", c_uint64),
         ("ended", c_int),
+        ("model", c_int),
+        ("models", c_int),
     ]
 
 
@@ -237,6 +239,7 @@ class TrainOptions(Structure):
         ("keep_stopped", c_int),
         ("best", POINTER(c_void_p)),
         ("half", c_int),
+        ("models", c_int),
     ]
 
 
@@ -368,6 +371,7 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_orderer_free": (None, [c_void_p]),
     "onet_orderer_run": (c_int, [c_void_p, POINTER(SetsStruct), c_void_p, _ERR]),
     "onet_orderer_score_steps": (c_int, [c_void_p, POINTER(SetsStruct), c_void_p, c_void_p, _ERR]),
+    "onet_model_merge": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_size_t, _ERR]),
     "onet_train_defaults": (None, [POINTER(TrainOptions), c_size_t]),
     "onet_train": (c_int, [POINTER(c_void_p), POINTER(SetsStruct), POINTER(SetsStruct), POINTER(TrainOptions), _ERR]),
     "onet_measure_each": (c_int, [c_void_p, POINTER(SetsStruct), c_void_p, c_void_p, _ERR]),

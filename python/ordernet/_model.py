@@ -55,6 +55,7 @@ _PLAIN = (
     "valid_limit",
     "patience",
     "half",
+    "models",
 )
 _CHOSEN = {
     "schedule": "schedules",
@@ -89,6 +90,9 @@ class OrderNet:
     patience, valid_limit, keep
         stop when validation has not improved for so many epochs, 0: never; validation sets looked at, 0: all;
         "last" keeps the weights of the last epoch, as the program does, "best" those of the best by validation.
+    models
+        train so many, with the seeds seed, seed + 1, ..., and merge them into one (see ``merge``), which is right
+        more often than one of them; in scikit-learn's words the number of estimators of an ensemble.
     pretrained
         fine-tuning: a path, or a fitted OrderNet, whose weights the training starts with. Give a path where
         scikit-learn clones the model: it clones a model inside without what that was fitted to.
@@ -102,9 +106,10 @@ class OrderNet:
     Attributes, after ``fit``
     -------------------------
     history_
-        lists by name, one entry per epoch: epoch, loss, learning_rate, valid_exact, valid_loglik, seconds.
+        lists by name, one entry per epoch of each model: model, epoch, loss, learning_rate, valid_exact,
+        valid_loglik, seconds.
     best_epoch_
-        the epoch with the highest log-likelihood of the validation sets, 0 without validation.
+        the epoch with the highest log-likelihood of the validation sets, 0 without validation; of the last model.
     n_features_in_, feature_names_in_ (where the sets had names), n_parameters_, record_, checksum_
         features per item; trained parameters; the training record of the model file; its SHA-256.
     """
@@ -144,6 +149,7 @@ class OrderNet:
         patience: int = 0,
         valid_limit: int = 2000,
         keep: str = "last",
+        models: int = 1,
         pretrained: Any = None,
         beam: int = 5,
         seed: int = 1,
@@ -184,6 +190,7 @@ class OrderNet:
         self.patience = patience
         self.valid_limit = valid_limit
         self.keep = keep
+        self.models = models
         self.pretrained = pretrained
         self.beam = beam
         self.seed = seed
@@ -363,7 +370,7 @@ class OrderNet:
             return stop[0]
 
         history: Dict[str, List[float]] = {
-            name: [] for name in ("epoch", "loss", "learning_rate", "valid_exact", "valid_loglik", "seconds")
+            name: [] for name in ("model", "epoch", "loss", "learning_rate", "valid_exact", "valid_loglik", "seconds")
         }
         last: List[Optional[Progress]] = [None]
         shown = bar(self.progress)
@@ -371,7 +378,8 @@ class OrderNet:
         def watch() -> None:
             while waiting:
                 last[0] = now = waiting.popleft()
-                if now.ended and (not history["epoch"] or history["epoch"][-1] < now.ended):
+                seen = (history["model"][-1], history["epoch"][-1]) if history["epoch"] else (0, 0)
+                if now.ended and seen < (now.model, now.ended):
                     for name in history:
                         history[name].append(now.ended if name == "epoch" else getattr(now, name))
                 if shown is not None:
@@ -619,6 +627,22 @@ def load(path: Any) -> OrderNet:
         path = _library.MODELS / f"{path}.safetensors"
     model = OrderNet()
     model._take(Engine.load(path))
+    return model
+
+
+def merge(models: Iterable[Any]) -> OrderNet:
+    """One model from several, OrderNets or paths: its logits are the mean of theirs, so that it is right more often.
+
+    They must be trained on the same data with the same net (widths may differ), for example with other seeds;
+    ``OrderNet(models=4)`` trains and merges at once.
+    """
+    if isinstance(models, (str, bytes, OrderNet)) or not isinstance(models, Iterable):
+        raise UsageError("merge takes a list of models or paths")
+    engines = [one._fitted() if isinstance(one, OrderNet) else Engine.load(one) for one in models]
+    handles, merged = (c_void_p * max(len(engines), 1))(*(one.handle for one in engines)), c_void_p()
+    call("onet_model_merge", byref(merged), handles, len(engines), bad=ModelError)
+    model = OrderNet()
+    model._take(Engine(merged))
     return model
 
 

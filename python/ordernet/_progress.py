@@ -23,6 +23,8 @@ class Progress(NamedTuple):
     valid_loglik: float  #: log-likelihood of the validation sets' orders, mean per step
     best_epoch: int  #: with the highest valid_loglik so far; 0 before the first validation
     ended: int  #: the epoch that has just ended, or 0
+    model: int  #: from 1; epochs, steps and measures are its own, seconds those of all models
+    models: int
 
 
 def _numbers(now: Progress) -> str:
@@ -32,6 +34,11 @@ def _numbers(now: Progress) -> str:
     return text
 
 
+def _epoch(now: Progress) -> str:
+    model = f"model {now.model}/{now.models}, " if now.models > 1 else ""
+    return f"{model}epoch {now.epoch}/{now.epochs}"
+
+
 class _Line:
     """One line on standard error, drawn again and again; for where tqdm is not installed."""
 
@@ -39,9 +46,9 @@ class _Line:
         self.width = 0
 
     def show(self, now: Progress, end: str = "") -> None:
-        done = now.step / now.steps if now.steps else 1
+        done = (now.model - 1 + (now.step / now.steps if now.steps else 1)) / now.models
         bar = "#" * int(30 * done)
-        text = f"epoch {now.epoch}/{now.epochs} |{bar:<30}| {100 * done:3.0f}% {_numbers(now)}, {now.examples_per_second:.0f} sets/s"
+        text = f"{_epoch(now)} |{bar:<30}| {100 * done:3.0f}% {_numbers(now)}, {now.examples_per_second:.0f} sets/s"
         sys.stderr.write("\r" + text.ljust(self.width) + end)
         sys.stderr.flush()
         self.width = len(text)
@@ -60,10 +67,10 @@ class _Tqdm:
 
     def show(self, now: Progress) -> None:
         if self.bar is None:
-            self.bar = self.tqdm(total=now.steps, unit="step", desc="fit")
+            self.bar = self.tqdm(total=now.steps * now.models, unit="step", desc="fit")
         self.bar.set_postfix_str(_numbers(now), refresh=False)
-        self.bar.set_description(f"epoch {now.epoch}/{now.epochs}", refresh=False)
-        self.bar.update(now.step - self.bar.n)
+        self.bar.set_description(_epoch(now), refresh=False)
+        self.bar.update((now.model - 1) * now.steps + now.step - self.bar.n)
 
     def close(self, now: Optional[Progress]) -> None:
         if self.bar is not None:

@@ -39,6 +39,41 @@ def test_keep_best_and_patience(data):
         ordernet.OrderNet(**SMALL, patience=2).fit(*data)
 
 
+def test_several_models_are_merged(data, tmp_path):
+    valid = make_sets(50, 9)
+    one = [ordernet.OrderNet(**dict(SMALL, seed=seed)).fit(*data) for seed in (3, 4)]
+    several = ordernet.OrderNet(**dict(SMALL, seed=3), models=2).fit(*data, valid=valid)
+    merged = ordernet.merge(one)
+    assert several.checksum_ == merged.checksum_ != one[0].checksum_
+    assert several.history_["model"] == [1] * 6 + [2] * 6
+    assert several.history_["epoch"] == [1, 2, 3, 4, 5, 6] * 2
+    assert abs(float(several.record_["valid.loglik"]) - merged.evaluate(*valid)["loglik_all"][0]) < 1e-5
+    one[0].save(tmp_path / "a.safetensors")
+    assert ordernet.merge([tmp_path / "a.safetensors", one[1]]).checksum_ == merged.checksum_
+    seen = []
+    stopped = ordernet.OrderNet(**SMALL, models=3)
+    stopped.fit(*data, callbacks=lambda now: seen.append(now) or (now.model == 2 and now.ended == 2))
+    assert "merged.2.sha256" in stopped.record_ and "merged.3.sha256" not in stopped.record_
+    assert {now.models for now in seen} == {3} and max(now.model for now in seen) == 2
+
+
+def test_what_cannot_be_merged_is_refused(data):
+    one = ordernet.OrderNet(**SMALL).fit(*data)
+    deeper = ordernet.OrderNet(**dict(SMALL, decoder_blocks=3)).fit(*data)
+    with pytest.raises(ordernet.ModelError, match="decoder blocks"):
+        ordernet.merge([one, deeper])
+    for none in ([], one, "a.safetensors", 3):
+        with pytest.raises(ordernet.UsageError):
+            ordernet.merge(none)
+    with pytest.raises(ordernet.NotFittedError):
+        ordernet.merge([one, ordernet.OrderNet()])
+    with pytest.raises(ordernet.MissingFileError):
+        ordernet.merge([one, "nowhere.safetensors"])
+    for models in (0, 65, 1.5, "2"):
+        with pytest.raises(ordernet.UsageError, match="models"):
+            ordernet.OrderNet(**SMALL, models=models).fit(*data)
+
+
 def test_callbacks_watch_and_stop(data):
     seen, threads = [], set()
     model = ordernet.OrderNet(**SMALL)

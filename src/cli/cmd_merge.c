@@ -43,9 +43,8 @@ const command cmd_merge = {
              "right more often than one of them. They must have the same number of blocks, the same pool "
              "and the same features; their widths add up. The merged model is an ordinary one. Ordering "
              "with it takes about seven times as long where there are three models.",
-    .examples =
-        "for s in 1 2 3; do ordernet train --data sets.jsonl --seed $s --model m$s.safetensors; done\n"
-        "ordernet merge m1.safetensors m2.safetensors m3.safetensors --out m.safetensors",
+    .examples = "ordernet merge m1.safetensors m2.safetensors m3.safetensors --out m.safetensors\n"
+                "ordernet train --data sets.jsonl --models 3 --model m.safetensors     # trains and merges",
     .options = options,
     .size = sizeof(merge_values),
     .run = run,

@@ -84,10 +84,10 @@ static onet_status check_place(const char *path, onet_error *err) {
     return output_possible(path, err);
 }
 
-/* What the training reads must not be what it writes: the model, or one of the files beside it. */
-static onet_status check_kept(const char *name, const char *read, const char *model, onet_error *err) {
+/* What the training reads must not be what it writes: a model, or one of the files beside it. */
+static onet_status check_apart(const char *name, const char *read, const char *model, onet_error *err) {
     static const onet_train_file beside[] = {ONET_TRAIN_BEST, ONET_TRAIN_CHECKPOINT, ONET_TRAIN_LOG};
-    for (int i = 0; read && model && i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
         char path[PATH_MAX];
         if (i)
             onet_train_path(path, sizeof path, model, beside[i - 1]);
@@ -98,6 +98,18 @@ static onet_status check_kept(const char *name, const char *read, const char *mo
                         path);
     }
     return ONET_OK;
+}
+
+static onet_status check_kept(const char *name, const char *read, const onet_train_options *o,
+                              onet_error *err) {
+    if (!read || !o->model_path) return ONET_OK;
+    onet_status status = check_apart(name, read, o->model_path, err);
+    for (int number = 1; number <= o->models && o->models > 1 && !status; number++) {
+        char path[PATH_MAX];
+        onet_train_model_path(path, sizeof path, o->model_path, number);
+        status = check_apart(name, read, path, err);
+    }
+    return status;
 }
 
 static onet_status train(const train_values *v, const onet_sets *data, const onet_sets *valid,
@@ -111,10 +123,14 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
             printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
                    valid->count + data->count, (unsigned long long)v->options.seed);
     }
-    if (status == ONET_INTERRUPTED)
+    if (status == ONET_INTERRUPTED) {
+        char which[64] = "";
+        if (t.last.models > 1)
+            snprintf(which, sizeof which, " of model %d of %d", t.last.model, t.last.models);
         fail(err, status,
-             "interrupted at step %llu of %llu; the same command with --resume goes on from there",
-             (unsigned long long)t.last.step, (unsigned long long)t.last.steps);
+             "interrupted at step %llu of %llu%s; the same command with --resume goes on from there",
+             (unsigned long long)t.last.step, (unsigned long long)t.last.steps, which);
+    }
     onet_model_free(model);
     return status;
 }
@@ -226,10 +242,10 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
                               onet_sets **valid, onet_error *err) {
     const char *model = v->options.model_path;
     onet_status status = model ? check_place(model, err) : ONET_OK;
-    if (!status) status = check_kept("--data", v->data, model, err);
-    if (!status) status = check_kept("--valid", v->valid, model, err);
-    if (!status) status = check_kept("--vectors", v->vectors, model, err);
-    if (!status) status = check_kept("--from", v->from, model, err);
+    if (!status) status = check_kept("--data", v->data, &v->options, err);
+    if (!status) status = check_kept("--valid", v->valid, &v->options, err);
+    if (!status) status = check_kept("--vectors", v->vectors, &v->options, err);
+    if (!status) status = check_kept("--from", v->from, &v->options, err);
     if (!status && model) status = onet_train_possible(&v->options, err);
     if (!status && v->valid && !strcmp(v->data, "-") && !strcmp(v->valid, "-"))
         status = fail(err, ONET_USAGE, "--data and --valid cannot both be standard input");
@@ -518,6 +534,16 @@ static const option options[] = {
      .argument = "N",
      .field = AT(options.seed),
      .help = "First weights and the order of the data follow from it."},
+    {.name = "models",
+     .kind = OPTION_INT,
+     .argument = "K",
+     .low = 1,
+     .high = 64,
+     .field = AT(options.models),
+     .help = "Train K models one after the other, with the seeds N, N+1, ..., and merge them into one, as "
+             "'ordernet merge' does: together they are right more often than one of them. Each has its own "
+             "model, checkpoint, log and best model: those of m.safetensors are m.1.safetensors, "
+             "m.1.log.csv and so on. With --resume K may be larger than before."},
 
     {.group = "Machine"},
     OPTION_THREADS(AT(options.threads)),

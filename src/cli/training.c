@@ -30,11 +30,12 @@ static int show(void *context, const onet_progress *now) {
     t->told = true;
     t->last = *now;
     if (!isnan(now->loss) && progress_due(&t->line)) { /* before there is a loss there is nothing to tell */
-        char text[256], left[32], valid[80], fold[48] = "";
+        char text[256], left[32], valid[80], fold[48] = "", model[48] = "";
         if (t->folds) snprintf(fold, sizeof fold, "fold %d/%d, ", t->fold, t->folds);
-        snprintf(text, sizeof text, "%sepoch %d/%d, step %llu/%llu, loss %.4f%s, %.0f sets/s, %s left", fold,
-                 now->epoch, now->epochs, (unsigned long long)now->step, (unsigned long long)now->steps,
-                 now->loss, valid_text(now, valid), now->examples_per_second,
+        if (now->models > 1) snprintf(model, sizeof model, "model %d/%d, ", now->model, now->models);
+        snprintf(text, sizeof text, "%s%sepoch %d/%d, step %llu/%llu, loss %.4f%s, %.0f sets/s, %s left",
+                 fold, model, now->epoch, now->epochs, (unsigned long long)now->step,
+                 (unsigned long long)now->steps, now->loss, valid_text(now, valid), now->examples_per_second,
                  duration_text(now->seconds_left, left));
         progress_draw(&t->line, text);
     }
@@ -68,9 +69,25 @@ static const char *place_text(const onet_train_options *o, const onet_model *mod
     return text;
 }
 
+/* Several models: the measures are those of the merged one. */
+static void summarise_several(const training *t, const onet_train_options *o, const onet_model *model) {
+    const onet_progress *p = &t->last;
+    char time[32], valid[80], path[PATH_MAX];
+    printf("%s: %d models merged, %zu parameters%s, %s\n", o->model_path, p->models,
+           onet_model_parameters(model, 1), valid_text(p, valid),
+           duration_text(progress_seconds(&t->line), time));
+    if (!p->best_epoch) return;
+    onet_train_path(path, sizeof path, o->model_path, ONET_TRAIN_BEST);
+    printf("%s: the best of each by validation, merged\n", path);
+}
+
 void training_summarise(const training *t, const onet_train_options *o, const onet_model *model) {
     const onet_progress *p = &t->last;
     char time[32], place[64], valid[80];
+    if (p->models > 1) {
+        summarise_several(t, o, model);
+        return;
+    }
     printf("%s: %zu parameters, %llu steps, loss %.4f", o->model_path, onet_model_parameters(model, 1),
            (unsigned long long)p->step, p->loss);
     printf("%s", valid_text(p, valid));

@@ -8,8 +8,6 @@
 #include "data/columns.h"
 #include "model/model.h"
 
-enum { MOST_MERGED = 64 };
-
 /* A part of the merged network, and which of its channels the part's first ones are. */
 typedef struct part {
     const onet_model *one;

@@ -29,6 +29,8 @@ struct onet_model {
 /* Parameters zero, mean 0, scale 1, no words, an empty record. */
 onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err);
 
+enum { MOST_MERGED = 64 }; /* models that onet_model_merge takes */
+
 /* The tensor beside a statistic of the norms that says how it changes with 1/n: .running_mean has
  * .mean_slope. */
 tensor model_slope_tensor(const tensor *statistic);

@@ -39,6 +39,7 @@ void onet_train_defaults(onet_train_options *options, size_t size) {
     o->statistics = ONET_STATISTICS_RUNNING;
     o->checkpoint_seconds = 60;
     o->valid_limit = 2000;
+    o->models = 1;
     sized_give(options, size, &own, sizeof own);
 }
 
@@ -69,6 +70,12 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return fail(err, ONET_USAGE, "the share of items that are left out is at least 0 and less than 1");
     if (!(o->jitter >= 0) || !isfinite(o->jitter))
         return fail(err, ONET_USAGE, "jitter must be a number, 0 or more");
+    if (o->models < 1 || o->models > MOST_MERGED)
+        return fail(err, ONET_USAGE, "%d models: 1 to %d can be trained and merged", o->models, MOST_MERGED);
+    if (o->models > 1 && o->train_vectors)
+        return fail(err, ONET_USAGE,
+                    "several models cannot be merged where each trains the words' vectors: leave out "
+                    "onet_train_options.train_vectors or onet_train_options.models");
     if (!choice_of(onet_schedules(), o->schedule) || !choice_of(onet_norm_statistics(), o->statistics) ||
         !choice_of(onet_batch_kinds(), o->batches) || !choice_of(onet_precisions(), o->precision))
         return fail(err, ONET_USAGE,
@@ -76,11 +83,11 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
     return ONET_OK;
 }
 
-onet_status train_check_files(const onet_train_options *o, onet_error *err) {
+/* Files of an earlier training at a model's path or beside it. */
+static onet_status check_new(const char *model_path, onet_error *err) {
     static const char *const endings[] = {NULL, TRAIN_CHECKPOINT, TRAIN_LOG, TRAIN_BEST};
-    if (!o->keep || o->resume || !o->model_path) return ONET_OK;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char *path = endings[i] ? train_beside(o->model_path, endings[i]) : strdup(o->model_path);
+        char *path = endings[i] ? train_beside(model_path, endings[i]) : strdup(model_path);
         if (!path) return fail_memory(err, "the names of the files");
         bool there = !access(path, F_OK);
         if (there)
@@ -93,6 +100,38 @@ onet_status train_check_files(const onet_train_options *o, onet_error *err) {
         if (there) return ONET_USAGE;
     }
     return ONET_OK;
+}
+
+/* One model has its checkpoint beside the model, several have theirs beside m.1.safetensors and so on. */
+static onet_status check_resumed(const onet_train_options *o, onet_error *err) {
+    char *one = train_beside(o->model_path, TRAIN_CHECKPOINT);
+    char *several = train_beside(o->model_path, ".1" TRAIN_CHECKPOINT);
+    onet_status status = ONET_OK;
+    if (!one || !several)
+        status = fail_memory(err, "the names of the files");
+    else if (o->models > 1 && !access(one, F_OK))
+        status = fail(err, ONET_USAGE,
+                      "%s is of a training of one model: go on without onet_train_options.models", one);
+    else if (o->models == 1 && access(one, F_OK) && !access(several, F_OK))
+        status = fail(err, ONET_USAGE,
+                      "%s is of a training of several models: say how many with onet_train_options.models",
+                      several);
+    free(one);
+    free(several);
+    return status;
+}
+
+onet_status train_check_files(const onet_train_options *o, onet_error *err) {
+    if (!o->model_path) return ONET_OK;
+    if (o->resume) return check_resumed(o, err);
+    if (!o->keep) return ONET_OK;
+    onet_status status = check_new(o->model_path, err);
+    for (int number = 1; number <= o->models && o->models > 1 && !status; number++) {
+        char *path = train_part(o->model_path, number);
+        status = path ? check_new(path, err) : fail_memory(err, "the names of the files");
+        free(path);
+    }
+    return status;
 }
 
 onet_status onet_train_possible(const onet_train_options *options, onet_error *err) {

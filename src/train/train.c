@@ -99,12 +99,26 @@ size_t onet_train_path(char *path, size_t room, const char *model_path, onet_tra
     return (size_t)snprintf(path, room, "%.*s%s", (int)length, model_path, ending[file]);
 }
 
+size_t onet_train_model_path(char *path, size_t room, const char *model_path, int number) {
+    if (path && room) path[0] = 0;
+    if (!model_path || (!path && room) || number < 1 || number > MOST_MERGED) return 0;
+    return (size_t)snprintf(path, room, "%.*s.%d.safetensors", (int)stem_length(model_path), model_path,
+                            number);
+}
+
 char *train_beside(const char *model_path, const char *ending) {
     size_t length = stem_length(model_path);
     char *path = malloc(length + strlen(ending) + 1);
     if (!path) return NULL;
     memcpy(path, model_path, length);
     strcpy(path + length, ending);
+    return path;
+}
+
+char *train_part(const char *model_path, int number) {
+    size_t room = onet_train_model_path(NULL, 0, model_path, number) + 1;
+    char *path = malloc(room);
+    if (path) onet_train_model_path(path, room, model_path, number);
     return path;
 }
 
@@ -282,16 +296,13 @@ static onet_status fill_model(run *r, onet_error *err) {
 
 static onet_status record_progress(run *r, onet_error *err) {
     onet_model *model = r->model;
-    char step[32], loss[32], exact[32], loglik[32];
+    char step[32], loss[32];
     snprintf(step, sizeof step, "%" PRIu64, r->s.step);
     number_print(loss, sizeof loss, "%.6f", mean_loss(r));
-    number_print(exact, sizeof exact, "%.6f", r->s.valid_exact);
-    number_print(loglik, sizeof loglik, "%.6f", r->s.valid_loglik);
     onet_status status = model_record_set(model, "steps", step, err);
     if (!status) status = model_record_set(model, "loss", loss, err);
-    if (!status && !isnan(r->s.valid_exact)) status = model_record_set(model, "valid.exact", exact, err);
-    if (!status && !isnan(r->s.valid_loglik)) status = model_record_set(model, "valid.loglik", loglik, err);
-    return status;
+    if (status) return status;
+    return validate_record(&(validation){r->s.valid_exact, r->s.valid_loglik}, model, err);
 }
 
 /* ---- progress and validation ---- */
@@ -346,7 +357,9 @@ static onet_progress progress(const run *r) {
                            .best_epoch = (int)r->s.best_epoch,
                            .steps_before = r->steps_before,
                            .resumed_at = r->resumed_at,
-                           .ended = r->s.step && ends(r) ? (int)epoch_done(r) : 0};
+                           .ended = r->s.step && ends(r) ? (int)epoch_done(r) : 0,
+                           .model = 1,
+                           .models = 1};
 }
 
 static void report(run *r, int always) {
@@ -377,17 +390,10 @@ static void log_step(run *r) {
 /* Measures the model; the best so far is kept. Log-likelihood moves with every step of every set, exact match
  * only where a whole set goes over: the first is the less noisy guide. */
 static onet_status measure_model(run *r, onet_error *err) {
-    size_t count = r->valid->count;
-    if (r->o.valid_limit > 0 && count > (size_t)r->o.valid_limit) count = (size_t)r->o.valid_limit;
-    bool cpu = !r->net->ops->is_gpu; /* a training on the CPU leaves GPUs alone */
-    onet_order_options how = {.size = sizeof how,
-                              .decode = ONET_GREEDY,
-                              .threads = r->o.threads,
-                              .kernels = r->o.kernels,
-                              .device = cpu ? "cpu" : NULL};
+    const gpu_choice gpu = {.number = r->net->device};
     validation found;
-    onet_status status = validate_sets(&found, r->model, r->valid, count, &how,
-                                       (gpu_choice){.number = r->net->device}, look, r, err);
+    onet_status status =
+        validate_sets(&found, r->model, r->valid, &r->o, r->net->ops->is_gpu ? &gpu : NULL, look, r, err);
     if (status) return status == ONET_INTERRUPTED ? ONET_OK : status;
     r->s.valid_exact = found.exact;
     r->s.valid_loglik = found.loglik;
@@ -793,14 +799,4 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     else
         *model = r.model;
     return status;
-}
-
-onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
-                       const onet_train_options *options, onet_error *err) {
-    NEED(model, "model");
-    *model = NULL;
-    onet_train_options own;
-    onet_train_defaults(&own, sizeof own);
-    onet_status status = sized_take(&own, sizeof own, options, "onet_train_options", err);
-    return status ? status : train_together(own.world, model, train, valid, &own, err);
 }

@@ -18,5 +18,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
 #define TRAIN_LOCK       ".lock"
 /* The name of one of them, allocated; NULL: out of memory. */
 char *train_beside(const char *model_path, const char *ending);
+/* The same for the path of one of several models: m.1.safetensors. */
+char *train_part(const char *model_path, int number);
 
 #endif
