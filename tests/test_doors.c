@@ -548,6 +548,10 @@ static void training(void **state) {
     assert_string_equal(path, "");
     assert_int_equal(onet_train_path(path, sizeof path, "m", (onet_train_file)9), 0);
     assert_int_equal(onet_train_path(NULL, 0, "m", ONET_TRAIN_LOG), 9);
+    assert_int_equal(onet_train_model_path(NULL, sizeof path, "m", 1), 0);
+    assert_int_equal(onet_train_model_path(path, sizeof path, NULL, 1), 0);
+    assert_int_equal(onet_train_model_path(path, sizeof path, "m", 65), 0);
+    assert_int_equal(onet_train_model_path(NULL, 0, "m", 1), 15);
     onet_sets_free(sets);
 }
 
