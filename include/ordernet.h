@@ -489,10 +489,10 @@ typedef struct onet_train_options {
     /* 1: the model, and the best one, have their weights in half precision (onet_model_set_half); validation
      * measures them so. The training itself and its checkpoints do not change. */
     int half;
-    /* Trains so many models, 1 to 64, with the seeds seed, seed + 1, ..., one after the other, and merges them
-     * (onet_model_merge). Each has files of its own, beside m.1.safetensors, m.2.safetensors, ...: the merged
-     * model is written to model_path, the merged best ones to m.best.safetensors. A run that is resumed may
-     * have more models than before. Not with train_vectors. */
+    /* Trains so many models, 1 to 64, with the seeds seed, seed + 1, ..., one after the other, and merges
+     * them (onet_model_merge). Each has files of its own, beside m.1.safetensors, m.2.safetensors, ...: the
+     * merged model is written to model_path, the merged best ones to m.best.safetensors. A run that is
+     * resumed may have more models than before. Not with train_vectors. */
     int models;
 } onet_train_options;
 
