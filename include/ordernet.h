@@ -494,6 +494,10 @@ typedef struct onet_train_options {
      * merged model is written to model_path, the merged best ones to m.best.safetensors. A run that is
      * resumed may have more models than before. Not with train_vectors. */
     int models;
+    /* At this share of the steps another item than the right one is placed, drawn anew in each epoch, so that
+     * the net learns to go on after an error of its own: right is then what follows the item placed last or,
+     * where that is placed already, the first item that is left. */
+    double stray;
 } onet_train_options;
 
 /* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv;

@@ -531,6 +531,9 @@ static void training(void **state) {
     option(forget, 1);
     option(drop, -0.5);
     option(jitter, INFINITY);
+    option(stray, -0.1);
+    option(stray, NAN);
+    option(models, 0);
     option(threads, -1);
     option(threads, 1 << 20);
     option(kernels, "none");

@@ -141,6 +141,7 @@ static void threads_give_the_same_bits(void **state) {
         o.clip = 0.5;
         o.drop = 0.4;
         o.jitter = 0.05;
+        o.stray = 0.1;
         o.batches = ONET_BATCHES_ONE_SIZE;
         same_bits_for_any_threads(sets, valid, o);
         o.batches = ONET_BATCHES_MIXED;
@@ -177,6 +178,7 @@ static void resumed_equals_unbroken(onet_sets *sets, onet_sets *valid, onet_batc
     o.train_vectors = train_vectors;
     o.drop = drop;
     if (sets->items) o.jitter = drop / 5;
+    o.stray = drop / 4;
     o.patience = patience;
     o.batches = batches;
     o.model_path = in_folder("whole.safetensors");
@@ -727,6 +729,8 @@ static void bad_options_are_refused(void **state) {
     o = good, o.statistics = (onet_statistics)-1;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o = good, o.drop = 1;
+    assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
+    o = good, o.stray = 1;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);
     o = good, o.jitter = INFINITY;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_USAGE);

@@ -1,5 +1,5 @@
-/* The sets of an epoch: words forgotten, items left out, noise on features; each by the share that was asked
- * for, orders still right, and the same draw however sets are dealt to ranks. */
+/* The sets of an epoch: words forgotten, items left out, noise on features, orders that stray; each by the
+ * share that was asked for, orders still right, and the same draw however sets are dealt to ranks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,12 +231,70 @@ static void noise_stays_finite(void **state) {
     onet_sets_free(sets);
 }
 
+/* At each step the target is what follows the item placed last, or the first item left where that is placed;
+ * items of numbers() ascend, so the place of an item in the right order is its rank. */
+static size_t check_stray(const augment *a, size_t s) {
+    const onet_sets *now = &a->sets;
+    size_t from = now->start[s], n = sets_size(now, s), strayed = 0, placed = sets_placed(now, s);
+    const int32_t *order = now->order + from, *target = a->target + from;
+    int32_t right[MOST], rank[MOST];
+    bool gone[MOST] = {false};
+    onet_error err;
+    assert_int_equal(sets_check_order(order, n, &err), ONET_OK);
+    for (size_t t = 0; t < placed; t++) {
+        size_t at = 0;
+        for (size_t u = 0; u < placed; u++)
+            at += sets_item(now, from + (size_t)order[u])[0] < sets_item(now, from + (size_t)order[t])[0];
+        rank[t] = (int32_t)at;
+        right[at] = order[t];
+    }
+    for (size_t t = 0; t < placed; t++) {
+        size_t next = t ? (size_t)rank[t - 1] + 1 : 0;
+        if (next >= placed || gone[next])
+            for (next = 0; gone[next];) next++;
+        assert_int_equal(target[t], right[next]);
+        strayed += target[t] != order[t];
+        gone[rank[t]] = true;
+    }
+    for (size_t t = placed; t < n; t++) assert_int_equal(target[t], order[t]);
+    return strayed;
+}
+
+static void orders_stray(void **state) {
+    (void)state;
+    onet_error err;
+    augment *a;
+    onet_sets *sets = numbers(0, 1);
+    for (int with_drop = 0; with_drop < 2; with_drop++) {
+        onet_train_options o = asks(0, with_drop ? 0.5 : 0, 0);
+        o.stray = 0.2;
+        assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
+        size_t strayed[2] = {0}, steps = 0;
+        for (uint64_t epoch = 0; epoch < 2; epoch++) {
+            augment_draw(a, epoch, false);
+            for (size_t s = 0; s < SETS; s++) strayed[epoch] += check_stray(a, s);
+            steps = a->sets.start[SETS];
+        }
+        /* One in five steps draws an item, sometimes the right one: 13% of the steps stray, and fewer where
+         * items were left out of the sets. */
+        double share = (double)strayed[1] / (double)steps;
+        assert_true(share > 0.09 && share < 0.14);
+        assert_true(strayed[0] != strayed[1]);
+        augment_draw(a, 0, true);
+        assert_memory_equal(a->sets.order, sets->order, sets->start[SETS] * sizeof *sets->order);
+        assert_memory_equal(a->target, sets->order, sets->start[SETS] * sizeof *sets->order);
+        augment_free(a);
+    }
+    onet_sets_free(sets);
+}
+
 static void ranks_draw_the_same(void **state) {
     (void)state;
     onet_error err;
     augment *a;
     onet_sets *sets = numbers(0, 1);
     onet_train_options o = asks(0, 0.5, 0.2);
+    o.stray = 0.3;
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
     assert_int_equal(first_spread(sets, a->spread, &err), ONET_OK);
     augment_draw(a, 4, false);
@@ -253,6 +311,7 @@ static void ranks_draw_the_same(void **state) {
                    at = a->sets.start[(size_t)rank + 3 * s];
             assert_int_equal(n, sets_size(&a->sets, (size_t)rank + 3 * s));
             assert_memory_equal(b->sets.order + from, a->sets.order + at, n * sizeof *sets->order);
+            assert_memory_equal(b->target + from, a->target + at, n * sizeof *a->target);
             assert_memory_equal(b->sets.items + from * WIDTH, a->sets.items + at * WIDTH,
                                 n * WIDTH * sizeof(float));
         }
@@ -361,6 +420,7 @@ int main(void) {
         cmocka_unit_test(items_are_left_out),
         cmocka_unit_test(noise_is_added),
         cmocka_unit_test(noise_stays_finite),
+        cmocka_unit_test(orders_stray),
         cmocka_unit_test(ranks_draw_the_same),
         cmocka_unit_test(context_items_are_left_out_too),
         cmocka_unit_test(words_are_left_out_and_forgotten),

@@ -240,6 +240,7 @@ class TrainOptions(Structure):
         ("best", POINTER(c_void_p)),
         ("half", c_int),
         ("models", c_int),
+        ("stray", c_double),
     ]
 
 

@@ -51,6 +51,7 @@ _PLAIN = (
     "forget",
     "drop",
     "jitter",
+    "stray",
     "threads",
     "valid_limit",
     "patience",
@@ -81,9 +82,9 @@ class OrderNet:
     preset, encoder_blocks, hidden, encoder_out, pool, decoder_blocks, decoder_out, relative
         the net: "default", "tsp" or "words", and what differs from it (None: as the preset says). relative=True
         gives each feature a second time, relative to the set.
-    standardise, drop, jitter, train_vectors, forget
-        scale features to mean 0 and variance 1; leave items out, add noise to features, anew in each epoch;
-        words: train their vectors, take a share of them for unknown.
+    standardise, drop, jitter, stray, train_vectors, forget
+        scale features to mean 0 and variance 1; leave items out, add noise to features, place another item than
+        the right one at some steps, anew in each epoch; words: train their vectors, take a share of them for unknown.
     batches, statistics, precision, half
         "mixed" or "one-size"; "running" or "measured"; "float32" or "tf32" (GPU); half=True rounds the weights of
         the model to half precision, which halves its file.
@@ -140,6 +141,7 @@ class OrderNet:
         standardise: bool = True,
         drop: float = 0.0,
         jitter: float = 0.0,
+        stray: float = 0.0,
         train_vectors: bool = False,
         forget: float = 0.0,
         batches: str = "mixed",
@@ -181,6 +183,7 @@ class OrderNet:
         self.standardise = standardise
         self.drop = drop
         self.jitter = jitter
+        self.stray = stray
         self.train_vectors = train_vectors
         self.forget = forget
         self.batches = batches

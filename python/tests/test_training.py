@@ -57,6 +57,15 @@ def test_several_models_are_merged(data, tmp_path):
     assert {now.models for now in seen} == {3} and max(now.model for now in seen) == 2
 
 
+def test_steps_stray(data):
+    plain = ordernet.OrderNet(**SMALL).fit(*data)
+    strays = ordernet.OrderNet(**SMALL, stray=0.1).fit(*data)
+    assert strays.checksum_ != plain.checksum_
+    assert "stray=0.1" in strays.record_["run"]
+    with pytest.raises(ordernet.UsageError, match="stray"):
+        ordernet.OrderNet(**SMALL, stray=1).fit(*data)
+
+
 def test_what_cannot_be_merged_is_refused(data):
     one = ordernet.OrderNet(**SMALL).fit(*data)
     deeper = ordernet.OrderNet(**dict(SMALL, decoder_blocks=3)).fit(*data)

@@ -467,6 +467,16 @@ static const option options[] = {
      .help = "Numbers: add noise to the features, drawn anew in each epoch, X times the deviation of each. A "
              "feature with two values at most, a flag, stays as it is. For few examples."},
 
+    {.name = "stray",
+     .kind = OPTION_DOUBLE,
+     .argument = "SHARE",
+     .field = AT(options.stray),
+     .low = 0,
+     .high = 0.9,
+     .help = "At this share of the steps, drawn anew in each epoch, place another item than the right one: "
+             "the net learns to go on after an error of its own, with what follows the item placed last or "
+             "else the first that is left. For large sets whose neighbours matter, as on pages."},
+
     {.group = "Training"},
     {.name = "epochs",
      .kind = OPTION_INT,

@@ -124,6 +124,7 @@ static void place_rows(cpu *s, int b) {
     for (int t = 0; t < a->m; t++) {
         int32_t row = row_of[s->sets->order[from + t]];
         s->order[a->row + t] = row;
+        s->right[a->row + t] = s->base.target ? row_of[s->base.target[from + t]] : row;
         s->pos[a->row + row] = t;
     }
 }

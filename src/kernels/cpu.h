@@ -69,6 +69,7 @@ typedef struct cpu {
     int32_t *row_of;       /* [rows]: row, within the set, of each item: the inverse of `item` */
     int32_t *pos;          /* [rows]: step at which an item is placed */
     int32_t *order;        /* [rows]: row, within the set, of the item at each step */
+    int32_t *right;        /* [rows]: the same of the right item */
     real *x, *dx;          /* [rows + 1, D] */
     encoder_state enc[MAX_BLOCKS];
     decoder_state dec[MAX_BLOCKS];

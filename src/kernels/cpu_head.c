@@ -17,7 +17,7 @@ static void sets_head(cpu *s, int block, int chunk) {
     for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
         const set_at *at = &s->at[b];
         int n = at->m, cells = n * n;
-        const int32_t *pos = s->pos + at->row, *order = s->order + at->row;
+        const int32_t *pos = s->pos + at->row, *right = s->right + at->row;
         real *logit = s->logit + at->cell, *dlogit = s->dlogit + at->cell, *item_d = s->item_d + at->row;
         for (int i = 0; i < n; i++) {
             const real *x = s->x + (at->row + i) * D;
@@ -35,7 +35,7 @@ static void sets_head(cpu *s, int block, int chunk) {
         }
         for (int t = 0; t < n; t++) {
             real *l = logit + (size_t)t * n, *d = dlogit + (size_t)t * n;
-            real top = l[order[t]];
+            real top = l[right[t]];
             for (int i = 0; i < n; i++)
                 if (pos[i] >= t && l[i] > top) top = l[i];
             double exps = 0;
@@ -49,10 +49,10 @@ static void sets_head(cpu *s, int block, int chunk) {
             real shift = top + (real)log(exps), share = each / (real)exps;
             for (int i = 0; i < n; i++) {
                 l[i] = pos[i] < t ? 0 : l[i] - shift;
-                d[i] = d[i] * share - (i == order[t] ? each : 0);
+                d[i] = d[i] * share - (i == right[t] ? each : 0);
                 item_d[i] += d[i];
             }
-            loss -= (double)l[order[t]];
+            loss -= (double)l[right[t]];
         }
         for (int i = 0; i < n; i++) {
             const real *x = s->x + (at->row + i) * D;

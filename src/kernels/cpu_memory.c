@@ -104,6 +104,7 @@ static void layout_batch(void *context, arena *a) {
     ARENA_PLACE(a, s->row_of, rows);
     ARENA_PLACE(a, s->pos, rows);
     ARENA_PLACE(a, s->order, rows);
+    ARENA_PLACE(a, s->right, rows);
     ARENA_PLACE(a, s->x, (rows + 1) * D);
     ARENA_PLACE(a, s->dx, (rows + 1) * D);
     ARENA_PLACE(a, s->q, (rows + 1) * Q);

@@ -1,4 +1,5 @@
-/* Draws the sets of an epoch: items left out, words taken for unknown, noise on features. */
+/* Draws the sets of an epoch: items left out, words taken for unknown, noise on features, orders that stray.
+ */
 #include "train/augment.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@
 #define STREAM_FORGET UINT64_C(0x666f726765740000)
 #define STREAM_DROP   UINT64_C(0x64726f7000000000)
 #define STREAM_JITTER UINT64_C(0x6a69747465720000)
+#define STREAM_STRAY  UINT64_C(0x7374726179000000)
 
 static void seed_for(rng *r, const augment *a, uint64_t stream, uint64_t epoch, uint64_t number) {
     rng_seed(r, a->o->seed ^ (epoch + 1) * UINT64_C(0x9E3779B97F4A7C15), stream + number);
@@ -35,6 +37,8 @@ void augment_free(augment *a) {
     free(a->spread);
     free(a->keep);
     free(a->moved);
+    free(a->right);
+    free(a->target);
     free(a->whole);
     free(a->relative);
     free(a);
@@ -63,19 +67,20 @@ static onet_status find_unknown(augment *a, onet_error *err) {
 static bool make_room(augment *a) {
     const onet_sets *own = a->own;
     size_t items = own->start[own->count], largest = 1;
-    bool drop = a->o->drop > 0;
+    bool drop = a->o->drop > 0, strays = a->o->stray > 0;
     a->sizes = *a->all;
     a->sets = *own;
     for (size_t s = 0; s < a->all->count; s++)
         if (sets_size(a->all, s) > largest) largest = sets_size(a->all, s);
     if (!(a->keep = array_new(largest, 1)) || !(a->moved = array_new(largest, sizeof *a->moved)))
         return false;
+    if ((drop || strays) && !(a->sets.order = array_new(items, sizeof *own->order))) return false;
+    if (strays && (!(a->right = array_new(largest, sizeof *a->right)) ||
+                   !(a->target = array_new(items, sizeof *a->target))))
+        return false;
     if (drop) {
-        a->sizes.start = a->sets.start = NULL;
-        a->sets.order = NULL;
-        if (!(a->sets.start = array_new(own->count + 1, sizeof *own->start)) ||
-            !(a->sets.order = array_new(items, sizeof *own->order)))
-            return false;
+        a->sizes.start = NULL;
+        if (!(a->sets.start = array_new(own->count + 1, sizeof *own->start))) return false;
         a->sizes.start = a->stride == 1 ? a->sets.start : array_new(a->all->count + 1, sizeof *own->start);
         if (!a->sizes.start) return false;
         if (own->context) {
@@ -95,7 +100,7 @@ static bool make_room(augment *a) {
 onet_status augment_new(augment **out, const onet_sets *all, const onet_sets *own,
                         const onet_train_options *o, int rank, int ranks, onet_error *err) {
     *out = NULL;
-    if (o->forget <= 0 && o->drop <= 0 && o->jitter <= 0) return ONET_OK;
+    if (o->forget <= 0 && o->drop <= 0 && o->jitter <= 0 && o->stray <= 0) return ONET_OK;
     if (o->forget > 0 && !own->word)
         return fail(err, ONET_USAGE, "only words can be forgotten: these items are numbers");
     if (o->jitter > 0 && own->word)
@@ -191,6 +196,32 @@ static void drop_items(augment *a, uint64_t epoch, size_t s, bool whole) {
     a->sets.start[s + 1] = to + (size_t)kept;
 }
 
+/* Places other items than the right one at some steps of a set of the epoch. */
+static void stray(augment *a, uint64_t epoch, size_t s, bool whole) {
+    size_t to = a->sets.start[s], n = sets_size(&a->sets, s), placed = sets_placed(&a->sets, s);
+    int32_t *order = a->sets.order + to, *target = a->target + to;
+    if (a->o->drop <= 0) memcpy(order, a->own->order + to, n * sizeof *order);
+    memcpy(target, order, n * sizeof *target);
+    if (whole) return;
+    memcpy(a->right, order, placed * sizeof *order);
+    uint8_t *gone = memset(a->keep, 0, placed); /* by the place in the right order */
+    size_t next = 0, first = 0;                 /* after the item placed last; the first that is left */
+    rng r;
+    seed_for(&r, a, STREAM_STRAY, epoch, a->first + s * a->stride);
+    for (size_t t = 0; t < placed; t++) {
+        while (gone[first]) first++;
+        size_t right = next < placed && !gone[next] ? next : first, taken = right;
+        if (rng_uniform(&r) < a->o->stray) {
+            size_t left = (size_t)rng_below(&r, placed - t); /* those before it that are left */
+            for (taken = first; left || gone[taken]; taken++) left -= !gone[taken];
+        }
+        target[t] = a->right[right];
+        order[t] = a->right[taken];
+        gone[taken] = 1;
+        next = taken + 1;
+    }
+}
+
 static void forget_words(augment *a, uint64_t epoch, size_t s) {
     size_t from = a->own->start[s], n = sets_size(a->own, s), to = a->sets.start[s];
     double share = a->o->forget;
@@ -236,6 +267,7 @@ void augment_draw(augment *a, uint64_t epoch, bool whole) {
             forget_words(a, epoch, s);
         else
             copy_features(a, epoch, s, !whole && a->o->jitter > 0);
+        if (a->target) stray(a, epoch, s, whole);
     }
     if (!drop || a->stride == 1) return;
     if (whole) {

@@ -1,7 +1,7 @@
-/* The sets of an epoch. Words are taken for unknown, items are left out and noise is added to features, all
- * drawn anew in each epoch, so that the net cannot learn the sets by heart. A draw follows from the seed, the
- * epoch and the number of the set alone: it is the same for any number of threads or ranks, and after a
- * resume. */
+/* The sets of an epoch. Words are taken for unknown, items are left out, noise is added to features and
+ * orders stray, all drawn anew in each epoch, so that the net cannot learn the sets by heart. A draw follows
+ * from the seed, the epoch and the number of the set alone: it is the same for any number of threads or
+ * ranks, and after a resume. */
 #ifndef TRAIN_AUGMENT_H
 #define TRAIN_AUGMENT_H
 
@@ -20,11 +20,13 @@ typedef struct augment {
     int32_t *moved;             /* [largest set]: an item's index among those that stay; -1: left out */
     float *whole;               /* [items of own, width]: relative to the sets as given; NULL: not wanted */
     float *relative;            /* the same, of the items of the epoch */
+    int32_t *right;             /* [largest set]: the order of a set, from which it strays */
+    int32_t *target;            /* [items of own]: as in net.h; NULL: nothing strays */
     onet_sets sizes;            /* all sets of the epoch: their sizes alone */
     onet_sets sets;             /* this rank's sets of the epoch */
 } augment;
 
-/* What `o` asks for: forget, drop, jitter and the seed. *a is NULL where it asks for none of them. All
+/* What `o` asks for: forget, drop, jitter, stray and the seed. *a is NULL where it asks for none of them. All
  * arguments must live as long as this does; in other ranks than 0, `all` has sizes only. ONET_USAGE where
  * items are not of the kind that an option is for. */
 onet_status augment_new(augment **a, const onet_sets *all, const onet_sets *own, const onet_train_options *o,
@@ -35,7 +37,8 @@ void augment_free(augment *a);
  * or moved. mean, scale: the standardisation. Once, before the first draw. */
 onet_status augment_relate(augment *a, const float *mean, const float *scale, onet_error *err);
 
-/* Draws the sets of an epoch; `whole`: without leaving items out and without noise, as they are ordered. */
+/* Draws the sets of an epoch; `whole`: without leaving items out, without noise and without straying, as they
+ * are ordered. */
 void augment_draw(augment *a, uint64_t epoch, bool whole);
 /* The sizes alone. */
 void augment_sizes(augment *a, uint64_t epoch);

@@ -122,7 +122,8 @@ void identity_make(char text[IDENTITY_TEXT], const onet_sets *train, const onet_
                    {"average", o->average},
                    {"forget", o->forget},
                    {"drop", o->drop},
-                   {"jitter", o->jitter}};
+                   {"jitter", o->jitter},
+                   {"stray", o->stray}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         put_number(&l, numbers[i].key, numbers[i].value);
     put(&l, " seed=%" PRIu64 " standardise=%d train_vectors=%d precision=%s", o->seed, o->standardise,

@@ -70,6 +70,8 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return fail(err, ONET_USAGE, "the share of items that are left out is at least 0 and less than 1");
     if (!(o->jitter >= 0) || !isfinite(o->jitter))
         return fail(err, ONET_USAGE, "jitter must be a number, 0 or more");
+    if (!(o->stray >= 0 && o->stray < 1))
+        return fail(err, ONET_USAGE, "the share of steps that stray is at least 0 and less than 1");
     if (o->models < 1 || o->models > MOST_MERGED)
         return fail(err, ONET_USAGE, "%d models: 1 to %d can be trained and merged", o->models, MOST_MERGED);
     if (o->models > 1 && o->train_vectors)

@@ -219,6 +219,7 @@ static onet_status plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *er
             }
         }
         r->net->relative = r->augment->relative;
+        r->net->target = r->augment->target;
         if (!status)
             status = r->net->ops->data(r->net, &r->augment->sets, r->model->mean, r->model->scale,
                                        r->s.vec != NULL, err);

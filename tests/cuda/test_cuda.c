@@ -54,6 +54,7 @@ typedef struct cases {
     const int *sizes; /* where n is 0: items of the sets, again and again, up to a 0 */
     int context;      /* 1: about a third of the items are context */
     int given;        /* 1: the relative features are given, as where items were left out */
+    int strays;       /* 1: the right item of a step is not always the one that is placed */
 } test_case;
 
 #define CASE(NAME, SETTINGS, SETS, ITEMS)                                                                    \
@@ -102,6 +103,7 @@ typedef struct sample {
     onet_words words;
     float *theta;
     float *relative; /* [items, width], where they are given */
+    int32_t *target; /* [items], where the orders stray */
     uint32_t *index;
     int B;
     batch_size room; /* for all sets */
@@ -130,6 +132,16 @@ static void add_context(sample *k, uint64_t seed) {
             if (!k->sets.context[from + order[t]]) order[placed++] = order[t];
         for (int i = 0; i < n; i++)
             if (k->sets.context[from + i]) order[placed++] = i;
+    }
+}
+
+/* At each step any of the items that are left is right. */
+static void add_targets(sample *k, uint64_t seed) {
+    k->target = need(calloc(k->sets.start[k->sets.count], sizeof *k->target));
+    for (size_t s = 0; s < k->sets.count; s++) {
+        size_t from = k->sets.start[s], placed = sets_placed(&k->sets, s);
+        for (size_t t = 0; t < placed; t++)
+            k->target[from + t] = k->sets.order[from + t + generated_u64(seed, 81, from + t) % (placed - t)];
     }
 }
 
@@ -164,6 +176,7 @@ static void sample_make(sample *k, const test_case *tc, int count, uint64_t seed
         for (size_t i = 0; i < items * s->width; i++)
             k->relative[i] = (float)(2 * generated_uniform(seed, 80, i) - 1);
     }
+    if (tc->strays) add_targets(k, seed);
     k->room = size_of_batch(k, k->index, count);
     if (!vocabulary) return;
     k->words.count = vocabulary;
@@ -188,6 +201,7 @@ static void sample_free(sample *k) {
     free(k->words.vectors);
     free(k->theta);
     free(k->relative);
+    free(k->target);
     free(k->index);
 }
 
@@ -254,6 +268,7 @@ static net *open_shared(const sample *k, int which, int train_vectors, member *m
     }
     must(t->ops->reserve(t, k->room, &err), &err);
     t->relative = k->relative;
+    t->target = k->target;
     must(t->ops->data(t, &k->sets, mean, scale, train_vectors, &err), &err);
     must(t->ops->put(t, NET_THETA, k->theta, &err), &err);
     return t;
@@ -1119,25 +1134,31 @@ int main(int argc, char **argv) {
     }
     room_got = need(malloc(ROOM * sizeof *room_got));
     room_want = need(malloc(ROOM * sizeof *room_want));
-    const test_case small[] = {CASE("odd", odd, 3, 5), CASE("odd mean", odd_mean, 2, 3),
-                               CASE("narrow mean", narrow_mean, 3, 4), CASE("relative", relative, 2, 35)};
+    const test_case small[] = {
+        CASE("odd", odd, 3, 5),
+        CASE("odd mean", odd_mean, 2, 3),
+        CASE("narrow mean", narrow_mean, 3, 4),
+        CASE("relative", relative, 2, 35),
+        {.name = "narrow mean, strays", .s = narrow_mean, .B = 3, .n = 4, .strays = 1}};
     /* Batches of several sizes, in tiles of many sets, of one set and of a part of a set. */
     static const int few_sizes[] = {2, 5, 1, 3, 0}, some_sizes[] = {3, 12, 2, 5, 4, 0},
                      wide_sizes[] = {5, 64, 2, 17, 3, 0}, large_sizes[] = {150, 3, 33, 70, 2, 300, 0};
-    const test_case mixed[] = {MIXED("odd", odd, 6, few_sizes),
-                               MIXED("odd mean", odd_mean, 4, few_sizes),
-                               MIXED("TSP", tsp, 6, some_sizes),
-                               MIXED("pairs", pairs, 5, some_sizes),
-                               MIXED("flat", flat, 5, few_sizes),
-                               MIXED("bare", bare, 5, few_sizes),
-                               MIXED("broad", broad, 3, some_sizes),
-                               MIXED("odd", odd, 5, wide_sizes),
-                               CONTEXT("odd, context", odd, 7, some_sizes),
-                               {.name = "odd, context", .s = odd, .B = 4, .n = 6, .context = 1},
-                               CONTEXT("odd mean, context", odd_mean, 5, few_sizes),
-                               MIXED("relative", relative, 6, wide_sizes),
-                               CONTEXT("relative, context", relative, 5, some_sizes),
-                               GIVEN("relative, given", relative, 5, some_sizes)};
+    const test_case mixed[] = {
+        MIXED("odd", odd, 6, few_sizes),
+        MIXED("odd mean", odd_mean, 4, few_sizes),
+        MIXED("TSP", tsp, 6, some_sizes),
+        MIXED("pairs", pairs, 5, some_sizes),
+        MIXED("flat", flat, 5, few_sizes),
+        MIXED("bare", bare, 5, few_sizes),
+        MIXED("broad", broad, 3, some_sizes),
+        MIXED("odd", odd, 5, wide_sizes),
+        CONTEXT("odd, context", odd, 7, some_sizes),
+        {.name = "odd, context", .s = odd, .B = 4, .n = 6, .context = 1},
+        CONTEXT("odd mean, context", odd_mean, 5, few_sizes),
+        MIXED("relative", relative, 6, wide_sizes),
+        CONTEXT("relative, context", relative, 5, some_sizes),
+        GIVEN("relative, given", relative, 5, some_sizes),
+        {.name = "odd, strays", .s = odd, .B = 7, .sizes = some_sizes, .context = 1, .strays = 1}};
     const test_case mixed_more[] = {MIXED("odd", odd, 128, wide_sizes),
                                     MIXED("odd mean", odd_mean, 100, some_sizes),
                                     MIXED("odd", odd, 6, large_sizes),

@@ -58,6 +58,7 @@ typedef struct bench {
     double *theta;
     double *x;
     int32_t *y;
+    int32_t *target; /* as in net.h; NULL: the orders do not stray */
 } bench;
 
 /* Makes sets of one size smaller and items of them context, as the trial says; the order of such sets is that
@@ -115,6 +116,23 @@ static void teardown(bench *b) {
     free(b->theta);
     free(b->x);
     free(b->y);
+    free(b->target);
+}
+
+/* At each step any item that is left is right: the last one, the one that is placed, in turn. */
+static void stray(bench *b) {
+    onet_error err;
+    const onet_sets *sets = b->sets;
+    b->target = malloc(sets->start[sets->count] * sizeof *b->target);
+    assert_non_null(b->target);
+    memcpy(b->target, sets->order, sets->start[sets->count] * sizeof *b->target);
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t placed = sets_placed(sets, s);
+        for (size_t t = 0; t < placed; t += 2)
+            b->target[sets->start[s] + t] = sets->order[sets->start[s] + placed - 1];
+    }
+    b->t->target = b->target;
+    assert_int_equal(b->t->ops->data(b->t, sets, NULL, NULL, 0, &err), ONET_OK);
 }
 
 static double forward(bench *b, const trial *tr) {
@@ -158,11 +176,12 @@ static void split_form_is_the_papers(void **state) {
 }
 
 /* Central differences along each tensor's own random direction, and along single numbers. */
-static void differences(const trial *all, int count) {
+static void differences(const trial *all, int count, bool strays) {
     for (int i = 0; i < count; i++) {
         const trial *tr = &all[i];
         bench b;
         setup(&b, tr, 70 + (unsigned)i);
+        if (strays) stray(&b);
         b.t->update = 0;
         forward(&b, tr);
         b.t->ops->backward(b.t);
@@ -211,17 +230,42 @@ static void differences(const trial *all, int count) {
 
 static void gradients_are_differences(void **state) {
     (void)state;
-    differences(trials, TRIALS);
+    differences(trials, TRIALS, false);
 }
 
 static void gradients_of_mixed_sizes_are_differences(void **state) {
     (void)state;
-    differences(mixed, MIXED);
+    differences(mixed, MIXED, false);
+}
+
+static void gradients_of_orders_that_stray_are_differences(void **state) {
+    (void)state;
+    differences(mixed, MIXED, true);
+}
+
+/* The loss is that of the right items, the mean over all steps. */
+static void the_loss_is_that_of_the_right_items(void **state) {
+    (void)state;
+    for (int i = 0; i < TRIALS; i++) {
+        const trial *tr = &trials[i];
+        bench b;
+        setup(&b, tr, 7 + (unsigned)i);
+        double before = forward(&b, tr), sum = 0;
+        stray(&b);
+        double loss = forward(&b, tr);
+        const real *lp = cpu_logprob(b.t);
+        for (int step = 0; step < tr->B * tr->n; step++) sum += lp[step * tr->n + b.target[step]];
+        assert_true(fabs(loss + sum / (tr->B * tr->n)) < 1e-12);
+        assert_true(tr->n < 3 || loss != before);
+        teardown(&b);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(split_form_is_the_papers),
                                        cmocka_unit_test(gradients_are_differences),
-                                       cmocka_unit_test(gradients_of_mixed_sizes_are_differences)};
+                                       cmocka_unit_test(gradients_of_mixed_sizes_are_differences),
+                                       cmocka_unit_test(gradients_of_orders_that_stray_are_differences),
+                                       cmocka_unit_test(the_loss_is_that_of_the_right_items)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

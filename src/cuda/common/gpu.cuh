@@ -169,6 +169,7 @@ struct gpu {
     float *items;
     float *relative; /* [items, width]; NULL: made from the items */
     int32_t *word, *order_all;
+    int32_t *target;                                          /* [items]: as in net.h */
     float *table;                                             /* [words, width] */
     float *vectors, *vectors_m, *vectors_v, *vectors_average; /* only when trained */
     size_t vector_count;
@@ -188,7 +189,7 @@ struct gpu {
     int slot_now;
     bool slot_open;                       /* not sent yet: */
     bool slot_full;                       /* a whole batch, or Adam's numbers alone */
-    int *pos, *order;                     /* [R] */
+    int *pos, *order, *right;             /* [R]; right: as order, of the right item at each step */
     float *x, *dx;                        /* [R + 1, D padded] */
     float *gd;                            /* [R, O] */
     float *q, *dq;                        /* [R + 1, Q] */

@@ -151,6 +151,7 @@ static void place_batch(gpu *s, arena &a) {
     }
     a.place(s->pos, R);
     a.place(s->order, T);
+    a.place(s->right, T);
     a.place(s->row_at, R);
     a.place(s->step_set, T);
     a.place(s->x, (R + 1) * D);
@@ -310,6 +311,7 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
         a.place(s->relative, t->relative ? items * d : 0);
         a.place(s->word, sets->word ? items : 0);
         a.place(s->order_all, items);
+        a.place(s->target, t->target ? items : 0);
         a.place(s->table, words);
         if (pass) break;
         if (!get(&s->dataset, a.used))
@@ -321,12 +323,14 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
     }
     if (!sets->word) s->word = nullptr;
     if (!t->relative) s->relative = nullptr;
+    if (!t->target) s->target = nullptr;
     onet_status status = upload(s, s->start, sets->start, (sets->count + 1) * sizeof *s->start, err);
     if (!status && sets->word) status = upload(s, s->word, sets->word, items * sizeof *s->word, err);
     if (!status && sets->word) status = upload(s, s->table, sets->words->vectors, words * sizeof(float), err);
     if (!status && !sets->word) status = upload(s, s->items, sets->items, items * d * sizeof(float), err);
     if (!status && t->relative) status = upload(s, s->relative, t->relative, items * d * sizeof(float), err);
     if (!status) status = upload(s, s->order_all, sets->order, items * sizeof *s->order_all, err);
+    if (!status && t->target) status = upload(s, s->target, t->target, items * sizeof *s->target, err);
     float *both = (float *)malloc(2 * (size_t)d * sizeof(float));
     if (!both) return fail_memory(err, "the features' mean and scale");
     for (int c = 0; c < d; c++) {

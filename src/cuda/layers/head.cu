@@ -13,7 +13,7 @@ struct head_args {
     const float *r;
     size_t plane;
     const float *g; /* [N, C] */
-    const int *pos, *order;
+    const int *pos, *right;
     float *logit, *dlogit, *item_d;
     float *part; /* [B, N*C + ldx] */
     float each;  /* 1 / steps */
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
     const int n = at.m, C = p.C, N = p.N, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5,
               fits = N * C + n + n * n <= room;
     float *w = (float *)memory, *of_x = w + N * C;
-    const int *pos = p.pos + at.row0, *order = p.order + at.step0;
+    const int *pos = p.pos + at.row0, *right_of = p.right + at.step0;
     const float *hx = p.theta + p.head, *x = p.x + (size_t)at.row0 * p.ldx;
     float *logit = p.logit + at.cell0, *dlogit = p.dlogit + at.cell0;
     float *work = fits ? of_x + n : logit, *work_d = fits ? work : dlogit;
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
         for (int i = lane; i < n; i += 32)
             if (pos[i] >= t) sum += expf(l[i] - top);
         float shift = top + logf(warp_sum(sum));
-        int right = order[t];
+        int right = right_of[t];
         if (!lane) loss -= (double)(l[right] - shift);
         __syncwarp();
 #pragma unroll 1
@@ -184,7 +184,7 @@ void gpu_head(gpu *s) {
                    .plane = s->here.step_cells * s->C,
                    .g = s->dec.g,
                    .pos = s->pos,
-                   .order = s->order,
+                   .right = s->right,
                    .logit = s->logit,
                    .dlogit = s->dlogit,
                    .item_d = s->item_d,
@@ -214,11 +214,11 @@ struct take_args {
     const uint32_t *index;
     const uint64_t *start;
     const float *items, *vectors;
-    const int32_t *word, *order_all;
+    const int32_t *word, *order_all, *target;
     const float *mean, *scale, *first;
     float *x;
     int D;
-    int *pos, *order;
+    int *pos, *order, *right;
     /* Weights to pack: */
     int B, rows, H; /* rows: of an encoder block, 2 * hidden */
     const float *theta;
@@ -255,6 +255,8 @@ __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p,
         if (i >= at.m) continue;
         int item = p.order_all[from + i], to = slot ? slot[item] : item;
         p.order[at.step0 + i] = to;
+        int right = p.target ? p.target[from + i] : item;
+        p.right[at.step0 + i] = slot ? slot[right] : right;
         p.pos[row + to] = i;
         if (p.places) p.step_set[at.step0 + i] = blockIdx.x;
     }
@@ -301,6 +303,7 @@ void gpu_take(gpu *s) {
                    .vectors = s->train_vectors ? s->vectors : s->table,
                    .word = s->word,
                    .order_all = s->order_all,
+                   .target = s->target,
                    .mean = s->mean,
                    .scale = s->scale,
                    .first = s->theta + sh->start,
@@ -308,6 +311,7 @@ void gpu_take(gpu *s) {
                    .D = sh->D,
                    .pos = s->pos,
                    .order = s->order,
+                   .right = s->right,
                    .B = s->base.B,
                    .rows = 2 * sh->s.hidden,
                    .H = s->H,

@@ -325,8 +325,9 @@ __device__ inline void narrow::head() {
         float sum = free ? expf(l - top) : 0.0f;
         for (int s = 16; s; s /= 2) sum += __shfl_xor_sync(0xffffffff, sum, s);
         float lp = free ? l - (top + logf(sum)) : 0.0f, g = 0;
-        if (free) g = (expf(lp) - (lane == order()[t] ? 1.0f : 0.0f)) * each;
-        if (lane == order()[t]) loss -= (double)lp;
+        int right = p.target ? p.target[p.starts[p.index[blockIdx.x]] + t] : order()[t];
+        if (free) g = (expf(lp) - (lane == right ? 1.0f : 0.0f)) * each;
+        if (lane == right) loss -= (double)lp;
         if (lane >= n) continue;
         logit[t * n + lane] = g;
         p.logit[row0() * n + t * n + lane] = lp;

@@ -160,6 +160,7 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     p->feature_scale = s->scale;
     p->word = s->word;
     p->order_all = s->order_all;
+    p->target = s->target;
     p->theta = s->theta;
     p->grad = s->grad;
     p->start = sh->start;

@@ -79,7 +79,7 @@ struct narrow_args {
     const uint32_t *index;
     const uint64_t *starts;
     const float *items, *vectors, *feature_mean, *feature_scale;
-    const int32_t *word, *order_all;
+    const int32_t *word, *order_all, *target;
     float *theta, *grad;
     size_t start, head;
     float *x, *dx, *gd;

@@ -38,11 +38,11 @@ check "a training on a CPU" train cpu --device cpu
 check "a training on the emulated GPU" train gpu --device cuda
 check "the log's kernels" grep -q ',cuda$' "$folder/gpu.log.csv"
 check "the log's losses" same_losses gpu cpu
-few="--batches mixed --drop 0.5 --jitter 0.1 --from $folder/cpu.safetensors"
+few="--batches mixed --drop 0.5 --jitter 0.1 --stray 0.3 --from $folder/cpu.safetensors"
 # shellcheck disable=SC2086
-check "fine-tuning with items left out and noise, on a CPU" train few-cpu --device cpu $few
+check "fine-tuning with items left out, noise and steps that stray, on a CPU" train few-cpu --device cpu $few
 # shellcheck disable=SC2086
-check "fine-tuning with items left out and noise, on the emulated GPU" train few-gpu --device cuda $few
+check "fine-tuning with items left out, noise and steps that stray, on the emulated GPU" train few-gpu --device cuda $few
 check "the losses of fine-tuning" same_losses few-gpu few-cpu
 
 # shellcheck disable=SC2086
