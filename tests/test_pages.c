@@ -22,14 +22,14 @@ static void assert_order(const int32_t *order, const int *right, int n) {
 static void rules_order_as_they_say(void **state) {
     (void)state;
     int32_t order[GRID];
-    assert_int_equal(rule_order(RULE_TOP_DOWN, grid, GRID, 0, order, NULL), ONET_OK);
+    assert_int_equal(rule_order(RULE_TOP_DOWN, grid, NULL, GRID, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){2, 1, 0, 4, 3}, GRID);
     page_box two[] = {grid[0], grid[1], grid[3], grid[4]}; /* without the heading both cuts are possible */
-    assert_int_equal(rule_order(RULE_ROWS, two, 4, 0, order, NULL), ONET_OK);
+    assert_int_equal(rule_order(RULE_ROWS, two, NULL, 4, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){1, 0, 3, 2}, 4);
-    assert_int_equal(rule_order(RULE_COLUMNS, two, 4, 0, order, NULL), ONET_OK);
+    assert_int_equal(rule_order(RULE_COLUMNS, two, NULL, 4, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){1, 3, 0, 2}, 4);
-    assert_int_equal(rule_order(RULE_BANDS, grid, GRID, 0, order, NULL), ONET_OK);
+    assert_int_equal(rule_order(RULE_BANDS, grid, NULL, GRID, 0, order, NULL), ONET_OK);
     assert_order(order, (int[]){2, 1, 4, 0, 3}, GRID);
 }
 
@@ -80,10 +80,73 @@ static void regions_inside_others_are_read_with_them(void **state) {
     assert_int_equal(page_place(&p, NULL, NULL), ONET_OK);
     assert_int_equal(page_layout_make(&l, &p, NULL), ONET_OK);
     assert_order(l.host, (int[]){-1, -1, -1, -1, 0, 1, 1}, N); /* 6 lies in 5, which lies in 1 */
-    assert_int_equal(page_way(1, &l, order, NULL), ONET_OK);   /* rows first */
+    assert_int_equal(page_way(2, &l, order, NULL), ONET_OK);   /* rows first */
     assert_order(order, (int[]){0, 4, 6, 5, 1, 2, 3}, N);
-    assert_int_equal(page_way(2, &l, order, NULL), ONET_OK); /* columns first */
+    assert_int_equal(page_way(3, &l, order, NULL), ONET_OK); /* columns first */
     assert_order(order, (int[]){0, 4, 2, 6, 5, 1, 3}, N);
+    page_layout_free(&l);
+    page_free(&p);
+}
+
+/* A page of a book: a running title and, a little higher, the page number at its right; a paragraph with an
+ * initial, and one whose note begins higher; two columns, the left one a little lower. */
+static void prints_are_read_from_the_top_but_for_initials_and_columns(void **state) {
+    (void)state;
+    enum { N = 8 };
+    const page_box boxes[N] = {{20, 1, 80, 4}, {90, 0, 96, 4},   {10, 10, 90, 40}, {11, 11, 20, 20},
+                               {0, 44, 9, 50}, {10, 45, 90, 60}, {10, 66, 48, 90}, {52, 65, 90, 90}};
+    page_kind kinds[N] = {KIND_FURNITURE, KIND_FURNITURE, KIND_TEXT, KIND_HEADING,
+                          KIND_NOTE,      KIND_TEXT,      KIND_TEXT, KIND_TEXT};
+    page_box moved[N];
+    int32_t order[N];
+    assert_int_equal(rule_order(RULE_PRINTS, boxes, kinds, N, 0, order, NULL), ONET_OK);
+    assert_order(order, (int[]){1, 0, 3, 2, 4, 5, 6, 7}, N);
+    assert_int_equal(rule_order(RULE_TOP_DOWN, boxes, kinds, N, 0, order, NULL), ONET_OK);
+    assert_order(order, (int[]){1, 0, 2, 3, 4, 5, 7, 6}, N);
+    assert_int_equal(rule_prints(TITLES_LEFT_FIRST, boxes, kinds, N, order, NULL), ONET_OK);
+    assert_order(order, (int[]){0, 1, 3, 2, 4, 5, 6, 7}, N);
+    memcpy(moved, boxes, sizeof moved);
+    moved[1] = (page_box){4, 0, 10, 4}; /* the page number at the left */
+    assert_int_equal(rule_prints(TITLES_LEFT_FIRST, moved, kinds, N, order, NULL), ONET_OK);
+    assert_order(order, (int[]){1, 0, 3, 2, 4, 5, 6, 7}, N);
+    assert_int_equal(rule_prints(TITLES_WIDEST_FIRST, moved, kinds, N, order, NULL), ONET_OK);
+    assert_order(order, (int[]){0, 1, 3, 2, 4, 5, 6, 7}, N);
+    const struct {
+        page_box instead_of_the_initial;
+        page_kind kind;
+    } others[] = {
+        {{11, 28, 20, 38}, KIND_TEXT},      /* in the lower half */
+        {{60, 11, 69, 20}, KIND_TEXT},      /* at the right */
+        {{11, 11, 45, 39}, KIND_TEXT},      /* a column in a frame */
+        {{11, 11, 20, 20}, KIND_FURNITURE}, /* not text */
+    };
+    for (size_t c = 0; c < sizeof others / sizeof *others; c++) {
+        memcpy(moved, boxes, sizeof moved);
+        moved[3] = others[c].instead_of_the_initial;
+        kinds[3] = others[c].kind;
+        assert_int_equal(rule_order(RULE_PRINTS, moved, kinds, N, 0, order, NULL), ONET_OK);
+        assert_order(order, (int[]){1, 0, 2, 3, 4, 5, 6, 7}, N);
+    }
+}
+
+/* A box around two columns of two regions, in one of which lies another: the cuts do not see the box. */
+static void frames_are_read_before_what_they_hold(void **state) {
+    (void)state;
+    enum { N = 7 };
+    const page_box boxes[N] = {{52, 20, 98, 58}, {2, 20, 48, 60},   {0, 0, 100, 10}, {52, 64, 98, 98},
+                               {2, 64, 48, 98},  {0, 18, 100, 100}, {30, 90, 40, 95}};
+    page p = {0};
+    page_layout l;
+    int32_t order[N];
+    for (int i = 0; i < N; i++) add_region(&p, boxes[i], KIND_TEXT);
+    assert_int_equal(page_place(&p, NULL, NULL), ONET_OK);
+    assert_int_equal(page_layout_make(&l, &p, NULL), ONET_OK);
+    assert_order(l.frame, (int[]){5, 5, -1, 5, 5, 5, 5}, N);
+    assert_order(l.host, (int[]){-1, -1, -1, -1, -1, -1, 4}, N);
+    assert_int_equal(page_way(2, &l, order, NULL), ONET_OK); /* rows first */
+    assert_order(order, (int[]){2, 5, 1, 0, 4, 6, 3}, N);
+    assert_int_equal(page_way(10, &l, order, NULL), ONET_OK); /* bands */
+    assert_order(order, (int[]){2, 5, 1, 4, 6, 0, 3}, N);
     page_layout_free(&l);
     page_free(&p);
 }
@@ -116,9 +179,9 @@ static void separators_are_not_cut_through(void **state) {
         assert_int_equal(p.placed, N);
         assert_int_equal(page_layout_make(&l, &p, NULL), ONET_OK);
         assert_int_equal(l.lines, cases[c].lines);
-        assert_int_equal(rule_order(RULE_SEPARATORS, l.boxes, l.n, l.lines, order, NULL), ONET_OK);
+        assert_int_equal(rule_order(RULE_SEPARATORS, l.boxes, l.kind, l.n, l.lines, order, NULL), ONET_OK);
         assert_order(order, cases[c].right, N);
-        assert_int_equal(page_way(12, &l, order, NULL), ONET_OK);
+        assert_int_equal(page_way(13, &l, order, NULL), ONET_OK);
         assert_order(order, cases[c].right, N);
         page_layout_free(&l);
         page_free(&p);
@@ -162,7 +225,7 @@ static void every_rule_gives_a_permutation(void **state) {
     assert_true(l.lines > 5);
     for (int rule = 0; rule < PAGE_RULES + page_way_count(); rule++) {
         if (rule < PAGE_RULES)
-            assert_int_equal(rule_order((page_rule)rule, l.boxes, N, l.lines, order, NULL), ONET_OK);
+            assert_int_equal(rule_order((page_rule)rule, l.boxes, l.kind, N, l.lines, order, NULL), ONET_OK);
         else
             assert_int_equal(page_way(rule - PAGE_RULES, &l, order, NULL), ONET_OK);
         memset(seen, 0, N);
@@ -341,6 +404,8 @@ int main(void) {
         cmocka_unit_test(rules_order_as_they_say),
         cmocka_unit_test(trimmed_boxes_are_cut_where_they_overlap),
         cmocka_unit_test(regions_inside_others_are_read_with_them),
+        cmocka_unit_test(prints_are_read_from_the_top_but_for_initials_and_columns),
+        cmocka_unit_test(frames_are_read_before_what_they_hold),
         cmocka_unit_test(separators_are_not_cut_through),
         cmocka_unit_test(separators_are_features),
         cmocka_unit_test(every_rule_gives_a_permutation),

@@ -38,7 +38,7 @@ train "$out/train.jsonl" "$out/pages.safetensors"
 [ "$2" != model ] || exit 0
 for x in "" -plain; do
     "$program" pages eval --model "$out/pages.safetensors" "$out/valid$x.jsonl" >"$out/valid$x.txt"
-    for rule in top-down xy-rows xy-columns xy-separators; do
+    for rule in top-down prints xy-rows xy-columns xy-separators; do
         for name in train valid; do
             "$program" pages order --rule $rule "$out/$name$x.jsonl" >"$out/rules/$rule-$name$x.jsonl"
         done

@@ -41,7 +41,7 @@ static void defaults(void *values) {
 static onet_status choose_options(train_values *v, const onet_model *from, onet_error *err) {
     onet_train_options *o = &v->options;
     onet_status status = onet_settings_preset(&o->settings, "default", err);
-    o->settings.pool = ONET_POOL_MAX;
+    o->settings.pool = ONET_POOL_MEAN;
     o->settings.width = 0;
     o->schedule = ONET_COSINE;
     o->epochs = v->epochs ? v->epochs : from ? 12 : 6;

@@ -242,7 +242,7 @@ static onet_status order_by_rule(page *p, page_rule rule, onet_error *err) {
     int32_t *index = array_new((size_t)l.n + 1, sizeof *index);
     int32_t *order = array_new((size_t)l.n + 1, sizeof *order);
     if (!index || !order) status = fail_memory(err, "the order of a page");
-    if (!status) status = rule_order(rule, l.boxes, l.n, l.lines, order, err);
+    if (!status) status = rule_order(rule, l.boxes, l.kind, l.n, l.lines, order, err);
     if (!status) page_placed(p, index);
     for (int k = 0; k < l.n && !status; k++) order[k] = index[order[k]];
     if (!status) page_found(p, order);

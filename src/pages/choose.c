@@ -15,13 +15,14 @@
 
 /* Each order is judged in a pass over the page: too large a page has only a few. SHAKEN: how many copies of
  * the page, a little askew, are judged as well. What the network sees of a page hangs on thousandths of its
- * height; the mean over such copies hangs on them less. */
-enum { LARGE = 600, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
+ * height; the mean over such copies hangs on them less. On a small page, nearly always of a book, these
+ * thousandths tell the order. */
+enum { SMALL = 12, LARGE = 600, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
 
-/* How much more probable than top-down another order must be, as a logarithm. Where two orders are about as
- * probable the page is nearly always of a book, and top-down is right more often than the network
- * (experiments/pages). */
-static const double PREFERENCE = 1;
+/* How much more probable than that of the rule for books another order must be, as a logarithm. Where two
+ * orders are about as probable the page is nearly always of a book, and the rule is right more often than the
+ * network (experiments/pages). */
+static const double PREFERENCE = 3;
 
 /* Of the distortions, in heights of the page: the most skew, the deviation of the width and of each edge. */
 static const double SKEW = 0.006, STRETCH = 0.1, NOISE = 0.001, THINNEST = 0.002;
@@ -70,7 +71,9 @@ static onet_status judge(const judging *j, double *logprob, onet_error *err) {
     return status;
 }
 
-/* Adds the rules' orders, without repetition; that of top-down, which is the first way, is the first. */
+/* Adds the rules' orders, without repetition; that of the rule for books, which is the first way, is the
+ * first.
+ */
 static onet_status add_rules(judging *j, const page *p, onet_error *err) {
     page_layout l;
     int ways = p->placed > LARGE ? LARGE_WAYS : page_way_count();
@@ -88,7 +91,7 @@ static onet_status add_rules(judging *j, const page *p, onet_error *err) {
 }
 
 /* Judges the orders on the page as it is, then on shaken copies: sum [count] of all their log-probabilities,
- * with the preference for top-down, plain [count] of the first. */
+ * with the preference for the first order, plain [count] of the first. */
 static onet_status judge_all(judging *j, page *p, double *plain, double *sum, onet_error *err) {
     page_box *whole = array_new((size_t)p->count, sizeof *whole);
     double *more = array_new(j->count, sizeof *more);
@@ -96,7 +99,8 @@ static onet_status judge_all(judging *j, page *p, double *plain, double *sum, on
     for (int i = 0; i < p->count && !status; i++) whole[i] = p->regions[i].box;
     if (!status) status = judge(j, plain, err);
     for (size_t k = 0; k < j->count && !status; k++) sum[k] = plain[k] + (k ? 0 : PREFERENCE);
-    for (int draw = 0; draw < (p->placed > LARGE ? 0 : SHAKEN) && !status; draw++) {
+    int copies = p->placed > SMALL && p->placed <= LARGE ? SHAKEN : 0;
+    for (int draw = 0; draw < copies && !status; draw++) {
         shake(p, whole, draw);
         status = page_features(p, j->items, err);
         if (!status) status = judge(j, more, err);

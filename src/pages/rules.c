@@ -12,6 +12,8 @@
 const onet_choice *page_rules(void) {
     static const onet_choice rules[] = {
         {"top-down", "by the upper edge", RULE_TOP_DOWN},
+        {"prints", "top-down, but initials before their text, text beside text from left to right",
+         RULE_PRINTS},
         {"xy-rows", "recursive XY-cut, horizontal cuts first", RULE_ROWS},
         {"xy-columns", "recursive XY-cut, vertical cuts first", RULE_COLUMNS},
         {"bands", "wide regions divide the page into bands of columns", RULE_BANDS},
@@ -224,9 +226,11 @@ onet_status rule_bands(double wide, const page_box *boxes, int n, int32_t *order
 }
 
 /* The gaps were chosen on the training pages (experiments/pages). */
-onet_status rule_order(page_rule rule, const page_box *boxes, int n, int lines, int32_t *order,
-                       onet_error *err) {
+onet_status rule_order(page_rule rule, const page_box *boxes, const page_kind *kinds, int n, int lines,
+                       int32_t *order, onet_error *err) {
     switch (rule) {
+    case RULE_PRINTS:
+        return rule_prints(TITLES_HIGHEST_FIRST, boxes, kinds, n, order, err);
     case RULE_ROWS:
         return rule_xy_cut(&(xy_cut){true, -0.003, -0.003, 0}, boxes, n, 0, order, err);
     case RULE_COLUMNS:

@@ -1,4 +1,4 @@
-/* Many ways to order a page by rule: XY-cuts with several gaps, bands of columns. */
+/* Many ways to order a page by rule: top-down, XY-cuts with several gaps, bands of columns. */
 #include "pages/ways.h"
 
 #include <math.h>
@@ -10,9 +10,10 @@
 #include "pages/rules.h"
 
 typedef struct way {
-    enum { DOWN, BANDS, CUT } rule;
-    bool whole; /* regions inside others are ordered like the rest */
+    enum { PRINTS, DOWN, BANDS, CUT } rule;
+    bool whole; /* frames and regions inside others are ordered like the rest */
     bool lines; /* no cut crosses a separator */
+    page_titles titles;
     xy_cut cut;
     double wide;
 } way;
@@ -22,6 +23,7 @@ typedef struct way {
 
 static const way ways[] = {
     /* ranks for the network */
+    {.rule = PRINTS, .whole = true},
     {.rule = DOWN, .whole = true},
     {ROWS(-0.003, -0.003, 0)},
     {COLUMNS(0, 0, 0)},
@@ -38,6 +40,8 @@ static const way ways[] = {
     {ROWS(0, 0, 0.008), .lines = true},
     {COLUMNS(0.003, 0, 0.008), .lines = true},
     /* judged only */
+    {.rule = PRINTS, .whole = true, .titles = TITLES_WIDEST_FIRST},
+    {.rule = PRINTS, .whole = true, .titles = TITLES_LEFT_FIRST},
     {.rule = DOWN},
     {ROWS(-0.003, -0.003, 0), .whole = true},
     {COLUMNS(0, 0, 0), .whole = true},
@@ -65,11 +69,17 @@ int page_way_count(void) {
     return WAYS;
 }
 
-static onet_status order_by(const way *w, const page_box *boxes, int n, int lines, int32_t *order,
-                            onet_error *err) {
-    if (w->rule == BANDS) return rule_bands(w->wide, boxes, n, order, err);
-    return w->rule == CUT ? rule_xy_cut(&w->cut, boxes, n, w->lines ? lines : 0, order, err)
-                          : rule_order(RULE_TOP_DOWN, boxes, n, 0, order, err);
+static onet_status order_by(const way *w, const page_layout *l, int32_t *order, onet_error *err) {
+    switch (w->rule) {
+    case PRINTS:
+        return rule_prints(w->titles, l->boxes, l->kind, l->n, order, err);
+    case DOWN:
+        return rule_order(RULE_TOP_DOWN, l->boxes, l->kind, l->n, 0, order, err);
+    case BANDS:
+        return rule_bands(w->wide, l->boxes, l->n, order, err);
+    default:
+        return rule_xy_cut(&w->cut, l->boxes, l->n, w->lines ? l->lines : 0, order, err);
+    }
 }
 
 typedef struct spot {
@@ -92,43 +102,64 @@ static int by_host(const void *a, const void *b) {
     return p->y != q->y ? (p->y > q->y) - (p->y < q->y) : by_x(a, b);
 }
 
+/* The order as it grows: a frame comes directly before the first region that lies in it. */
+typedef struct growing {
+    const int32_t *frame; /* [n] */
+    bool *begun;          /* [n]: frames that are in the order */
+    int32_t *order;
+    int count;
+} growing;
+
+static void append(growing *g, int32_t region) {
+    int32_t frame = g->frame[region];
+    if (frame >= 0 && !g->begun[frame]) {
+        g->begun[frame] = true;
+        g->order[g->count++] = frame;
+    }
+    g->order[g->count++] = region;
+}
+
 onet_status page_way(int way_index, const page_layout *l, int32_t *order, onet_error *err) {
     const way *w = &ways[way_index];
     const page_box *boxes = l->boxes;
     const int32_t *host = l->host;
-    int n = l->n, outside = 0, inside = 0, at = 0;
-    for (int i = 0; i < n; i++) outside += host[i] < 0;
-    if (w->whole || outside == n) return order_by(w, boxes, n, l->lines, order, err);
-    page_box *outer_boxes = array_new((size_t)n + (size_t)l->lines, sizeof *outer_boxes);
+    int n = l->n, outside = 0, inside = 0;
+    for (int i = 0; i < n; i++) outside += host[i] < 0 && l->frame[i] != i;
+    if (w->whole || outside == n) return order_by(w, l, order, err);
+    page_layout outermost = {.boxes = array_new((size_t)n + (size_t)l->lines, sizeof *boxes),
+                             .lines = l->lines};
     spot *inner = array_new((size_t)n, sizeof *inner);
     int32_t *outer = array_new((size_t)n, sizeof *outer), *index = array_new((size_t)n, sizeof *index);
     int *start = array_new((size_t)n, sizeof *start); /* [n]: where the regions inside each begin in inner */
-    onet_status status =
-        outer_boxes && inner && outer && index && start ? ONET_OK : fail_memory(err, "the boxes of a page");
-    outside = 0;
+    growing grown = {l->frame, array_new((size_t)n, sizeof *grown.begun), order, 0};
+    onet_status status = outermost.boxes && inner && outer && index && start && grown.begun
+                             ? ONET_OK
+                             : fail_memory(err, "the boxes of a page");
     for (int i = 0; i < n && !status; i++)
-        if (host[i] < 0) {
-            index[outside] = i;
-            outer_boxes[outside++] = boxes[i];
-        } else
+        if (host[i] >= 0)
             inner[inside++] = spot_of(&boxes[i], host[i], i);
-    for (int i = 0; i < l->lines && !status; i++) outer_boxes[outside + i] = boxes[n + i];
+        else if (l->frame[i] != i) {
+            index[outermost.n] = i;
+            outermost.boxes[outermost.n++] = boxes[i];
+        }
+    for (int i = 0; i < l->lines && !status; i++) outermost.boxes[outside + i] = boxes[n + i];
     for (int i = 0; i < n && !status; i++) start[i] = inside;
-    if (!status) status = order_by(w, outer_boxes, outside, l->lines, outer, err);
+    if (!status) status = order_by(w, &outermost, outer, err);
     if (!status) qsort(inner, (size_t)inside, sizeof *inner, by_host);
     for (int k = inside - 1; k >= 0 && !status; k--) start[inner[k].host] = k;
     for (int t = 0; t < outside && !status; t++) {
         int32_t j = index[outer[t]];
         double middle = (boxes[j].y0 + boxes[j].y1) / 2;
         int k = start[j];
-        while (k < inside && inner[k].host == j && inner[k].y < middle) order[at++] = inner[k++].index;
-        order[at++] = j;
-        while (k < inside && inner[k].host == j) order[at++] = inner[k++].index;
+        while (k < inside && inner[k].host == j && inner[k].y < middle) append(&grown, inner[k++].index);
+        append(&grown, j);
+        while (k < inside && inner[k].host == j) append(&grown, inner[k++].index);
     }
-    free(outer_boxes);
+    free(outermost.boxes);
     free(inner);
     free(outer);
     free(index);
     free(start);
+    free(grown.begun);
     return status;
 }

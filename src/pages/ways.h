@@ -5,12 +5,13 @@
 
 #include "pages/layout.h"
 
-/* How many there are. The first give ranks to the network. */
-enum { PAGE_WAY_RANKS = 15 };
+/* How many there are. The first give ranks to the network; the very first is the rule for books. */
+enum { PAGE_WAY_RANKS = 16 };
 int page_way_count(void);
 
 /* The order of the layout's regions by way `way` into order [n]. Regions inside others are read directly
- * before their host if they lie in its upper half, otherwise directly after it. */
+ * before their host if they lie in its upper half, otherwise directly after it; a frame before what it holds.
+ */
 onet_status page_way(int way, const page_layout *l, int32_t *order, onet_error *err);
 
 #endif
