@@ -142,6 +142,34 @@ static void draws_no_line_through_one_odd_set(void **state) {
     onet_model_free(m);
 }
 
+/* A channel that one batch of eight activates, at two sizes: its variance is an eighth of that batch's at
+ * both. */
+static void keeps_the_variance_of_rare_channels(void **state) {
+    (void)state;
+    onet_model *m = some_model(0);
+    const shape *sh = &m->sh;
+    size_t count = sh->total - sh->trained;
+    float *statistics = calloc(count, sizeof *statistics);
+    sizes s;
+    assert_true(sizes_new(&s, sh));
+    for (int n = 4; n <= 16; n += 12)
+        for (int b = 0; b < 8; b++) {
+            for (size_t i = 0; i < count; i++) statistics[i] = b == 3 ? 0.5f : 0;
+            sizes_add(&s, batch_of_one_size(32 * 16 / n * 4 / n, n), statistics);
+        }
+    sizes_fit(&s, m);
+    assert_true(m->sized);
+    for (int n = 4; n <= 16; n += 4) {
+        model_statistics(m, n, statistics);
+        for (size_t i = 0; i < count; i++)
+            if (fabsf(statistics[i] - 0.0625f) > 1e-4f)
+                fail_msg("statistic %zu at n = %d: %g", i, n, statistics[i]);
+    }
+    sizes_free(&s);
+    free(statistics);
+    onet_model_free(m);
+}
+
 /* ---- ordering ---- */
 
 /* Sets of 1 to 150 items in one call, more sizes than a freezer holds: each scored as by a model whose
@@ -507,6 +535,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_line),
         cmocka_unit_test(draws_no_line_from_one_place),
+        cmocka_unit_test(keeps_the_variance_of_rare_channels),
         cmocka_unit_test(draws_no_line_through_one_odd_set),
         cmocka_unit_test(orders_by_size),
         cmocka_unit_test(memory_runs_out_between_sizes),

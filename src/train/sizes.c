@@ -12,13 +12,17 @@ bool sizes_new(sizes *s, const shape *sh) {
     *s = (sizes){.sh = sh,
                  .y = array_new(count, sizeof *s->y),
                  .xy = array_new(count, sizeof *s->xy),
+                 .n_sum = array_new(count, sizeof *s->n_sum),
+                 .all_sum = array_new(count, sizeof *s->all_sum),
                  .square = array_new(count, sizeof *s->square)};
-    return s->y && s->xy && s->square;
+    return s->y && s->xy && s->n_sum && s->all_sum && s->square;
 }
 
 void sizes_free(sizes *s) {
     free(s->y);
     free(s->xy);
+    free(s->n_sum);
+    free(s->all_sum);
     free(s->square);
     *s = (sizes){0};
 }
@@ -28,25 +32,42 @@ static bool one_size(const batch_size *batch) {
     return batch->pairs == (size_t)batch->sets * (size_t)batch->largest * (size_t)batch->largest;
 }
 
-void sizes_add(sizes *s, batch_size batch, const float *statistics) {
-    int n = batch.largest;
-    double w = (double)batch.pairs, x = 1.0 / n;
-    if (!one_size(&batch)) s->mixed = true;
+/* The current size becomes a point of the line. */
+static void add_point(sizes *s) {
+    if (s->n_weight <= 0) return;
+    double w = s->n_weight, x = 1.0 / s->n;
     s->weight += w;
     s->x += w * x;
     s->xx += w * x * x;
-    if (!s->smallest || n < s->smallest) s->smallest = n;
-    if (n > s->largest) s->largest = n;
     for (int k = 0; k < s->sh->tensors; k++) {
         const tensor *t = &s->sh->tensor[k];
         if (t->trained) continue;
         bool variance = tensor_is_variance(t);
         for (size_t i = t->offset - s->sh->trained, end = i + t->size; i < end; i++) {
-            double y = variance ? log((double)statistics[i] + NORM_EPSILON) : (double)statistics[i];
+            double y = variance ? log(s->n_sum[i] / w + NORM_EPSILON) : s->n_sum[i] / w;
             s->y[i] += w * y;
             s->xy[i] += w * y * x;
-            s->square[i] += w * (variance ? (double)statistics[i] : y * y);
+            s->n_sum[i] = 0;
         }
+    }
+    s->n_weight = 0;
+}
+
+void sizes_add(sizes *s, batch_size batch, const float *statistics) {
+    int n = batch.largest;
+    double w = (double)batch.pairs;
+    if (!one_size(&batch)) s->mixed = true;
+    if (n != s->n) add_point(s);
+    s->n = n;
+    s->n_weight += w;
+    s->all_weight += w;
+    if (!s->smallest || n < s->smallest) s->smallest = n;
+    if (n > s->largest) s->largest = n;
+    for (size_t i = 0; i < s->sh->total - s->sh->trained; i++) {
+        double y = (double)statistics[i];
+        s->n_sum[i] += w * y;
+        s->all_sum[i] += w * y;
+        s->square[i] += w * y * y;
     }
 }
 
@@ -64,20 +85,21 @@ static void fit_mixed(const sizes *s, onet_model *model) {
         if (t->trained || tensor_is_variance(t)) continue;
         for (size_t i = t->offset - sh->trained, end = i + t->size; i < end; i++) {
             size_t var = i + t->size; /* a norm's variances stand after its means */
-            double mean = s->y[i] / s->weight;
+            double mean = s->all_sum[i] / s->all_weight;
             model->theta[sh->trained + i] = (float)mean;
             model->theta[sh->trained + var] =
-                (float)fmax((s->square[var] + s->square[i]) / s->weight - mean * mean, 0);
+                (float)fmax((s->all_sum[var] + s->square[i]) / s->all_weight - mean * mean, 0);
         }
     }
 }
 
-void sizes_fit(const sizes *s, onet_model *model) {
-    if (s->weight <= 0) return;
+void sizes_fit(sizes *s, onet_model *model) {
+    if (s->all_weight <= 0) return;
     if (s->mixed) {
         fit_mixed(s, model);
         return;
     }
+    add_point(s);
     const shape *sh = s->sh;
     double middle = s->x / s->weight, spread = s->xx - s->x * middle;
     double least = LEAST_SPREAD * middle * LEAST_SPREAD * middle * s->weight;

@@ -34,8 +34,8 @@ enum {
     MANY_SETS = 10000,  /* from here on the pool of ONET_POOL_AUTO is max: docs/model.md */
     LOG_ROWS = 1000,    /* rows of the log, about, beside those of the epochs' ends */
     /* What the norms' statistics are measured on: sets, about, and batches at least, each of one size. */
-    MEASURED = 4096,
-    MEASURED_BATCHES = 16
+    MEASURED = 65536,
+    MEASURED_BATCHES = 64
 };
 
 typedef struct run {
@@ -247,6 +247,11 @@ static onet_status measure_batch(run *r, const batch *b, float *theta, sizes *fo
     return ONET_OK;
 }
 
+/* Items of the largest set of a batch. */
+static int largest_set(const run *r, const batch *b) {
+    return batches_size(r->plan, b, r->now).largest;
+}
+
 /* Measures the norms' statistics with the model's parameters, on batches of whole sets, and how they go with
  * the size. The net has its own parameters again afterwards. */
 static onet_status measure(run *r, onet_error *err) {
@@ -264,9 +269,15 @@ static onet_status measure(run *r, onet_error *err) {
     if (!status) memcpy(theta, r->model->theta, sh->total * sizeof *theta);
     if (!status && r->s.vec) status = ops->put(r->net, NET_VECTORS, r->model->words->vectors, err);
     status = world_agree(r->w, status, err);
-    for (uint64_t b = 0, end = status ? 0 : most; b < end; b++) {
-        onet_status here = measure_batch(r, &r->plan->batch[b], theta, &found, err);
-        if (!status) status = here;
+    for (int n = 0, next = status ? 0 : 1; next; n = next) { /* size by size, as sizes_add wants them */
+        next = 0;
+        for (uint64_t b = 0; b < most; b++) {
+            int size = largest_set(r, &r->plan->batch[b]);
+            if (size > n && (!next || size < next)) next = size;
+            if (size != n) continue;
+            onet_status here = measure_batch(r, &r->plan->batch[b], theta, &found, err);
+            if (!status) status = here;
+        }
     }
     if (!status) sizes_fit(&found, r->model);
     if (!status) status = ops->put(r->net, NET_THETA, r->s.theta, err);
