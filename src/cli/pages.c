@@ -199,7 +199,9 @@ void pages_known_free(pages_known *k) {
 
 onet_status pages_model_check(const onet_model *model, const char *path, onet_error *err) {
     if (!onet_model_words(model) && onet_model_settings(model)->width == page_feature_count()) return ONET_OK;
-    return fail(err, ONET_BAD, "%s is no model for pages; 'ordernet pages train' makes one", path);
+    return fail(err, ONET_BAD,
+                "%s is no model for pages, or one of an earlier version; 'ordernet pages train' makes one",
+                path);
 }
 
 onet_status pages_net_with(pages_net *net, const onet_model *model, const pages_values *v, onet_error *err) {
