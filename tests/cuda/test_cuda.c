@@ -92,6 +92,13 @@ static const onet_settings narrow_mean = {3, 3, 40, 13, ONET_POOL_MEAN, 2, 15, 0
 static const onet_settings pairs = {2, 1, 70, 40, ONET_POOL_MAX, 0, 16, 0, {0}};
 static const onet_settings flat = {4, 0, 16, 16, ONET_POOL_MAX, 2, 16, 0, {0}};
 static const onet_settings bare = {4, 2, 32, 16, ONET_POOL_MAX, 0, 16, 0, {0}};
+/* Every width of the kernels over pairs and cells: */
+static const onet_settings pairs_16 = {3, 1, 32, 16, ONET_POOL_MAX, 2, 16, 0, {0}};
+static const onet_settings pairs_32 = {3, 2, 36, 32, ONET_POOL_MEAN, 2, 32, 0, {0}};
+static const onet_settings pairs_48 = {3, 1, 48, 48, ONET_POOL_MAX, 2, 48, 0, {0}};
+static const onet_settings pairs_64 = {3, 1, 64, 64, ONET_POOL_MEAN, 2, 64, 0, {0}};
+static const onet_settings deep_pairs = {3, 1, 512, 64, ONET_POOL_MEAN, 3, 64, 0, {0}};
+static const onet_settings large_words = {50, 8, 512, 64, ONET_POOL_MEAN, 8, 64, 0, {0}};
 /* Many features, few cells: */
 static const onet_settings single = {60, 1, 16, 16, ONET_POOL_MAX, 1, 16, 0, {0}};
 /* Narrow, were it not for its inputs: */
@@ -313,9 +320,9 @@ static void report(const char *where, const char *what, int block, double error,
 enum { ROOM = 1 << 25 };
 static float *room_got, *room_want;
 
-/* Columns 0 .. width-1 of a matrix on the device against those of the CPU's. */
-static void rows_equal(const char *where, const char *what, int block, net *g, cuda_array array,
-                       const real *want, size_t rows, size_t ld, size_t width, double limit) {
+/* Columns 0 .. width-1 of a matrix on the device against those of the CPU's; returns their distance. */
+static double rows_equal(const char *where, const char *what, int block, net *g, cuda_array array,
+                         const real *want, size_t rows, size_t ld, size_t width, double limit) {
     if (!peek(g, array, block, room_got, ROOM)) die("nothing to look at");
     size_t count = 0;
     for (size_t r = 0; r < rows; r++)
@@ -323,7 +330,9 @@ static void rows_equal(const char *where, const char *what, int block, net *g, c
             room_want[count] = want[r * ld + c];
             room_got[count] = room_got[r * ld + c];
         }
-    report(where, what, block, distance(room_got, room_want, count, 1e-12), limit);
+    double apart = distance(room_got, room_want, count, 1e-12);
+    report(where, what, block, apart, limit);
+    return apart;
 }
 
 /* The same in the forward pass, after which the CPU goes on with the GPU's numbers. If each went on with
@@ -331,10 +340,11 @@ static void rows_equal(const char *where, const char *what, int block, net *g, c
  * above 0. One r of 819,200 on the other side of 0 moves dq by 0.0036, a weight's gradient by up to 0.02
  * (words, B = 128, seed 128, plain C against AVX2): a thousand times the effect of rounding elsewhere, and
  * more than that of many a bug. */
-static void rows_agree(const char *where, const char *what, int block, net *g, cuda_array array, real *own,
-                       size_t rows, size_t ld, size_t width, double limit) {
-    rows_equal(where, what, block, g, array, own, rows, ld, width, limit);
+static double rows_agree(const char *where, const char *what, int block, net *g, cuda_array array, real *own,
+                         size_t rows, size_t ld, size_t width, double limit) {
+    double apart = rows_equal(where, what, block, g, array, own, rows, ld, width, limit);
     for (size_t r = 0; r < rows; r++) memcpy(own + r * ld, room_got + r * width, width * sizeof *own);
+    return apart;
 }
 
 /* Which of n items, `ld` numbers apart, a pool takes, item `skip` left out. */
@@ -345,21 +355,24 @@ static int taken(const real *v, int n, size_t ld, real sign, int skip) {
     return best;
 }
 
-static void encoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
+/* Returns how far u was off. */
+static double encoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
     const set_at *end = &c->at[g->B];
     size_t H = (size_t)c->w.H, O = (size_t)c->w.O;
     const encoder_state *e = &c->enc[block];
     rows_agree(where, "a and c", block, g, CUDA_AC, e->ac, end->row, 2 * H, 2 * H, limit);
-    rows_agree(where, "u", block, g, CUDA_U, e->u, end->pair, O, O, limit);
+    double apart = rows_agree(where, "u", block, g, CUDA_U, e->u, end->pair, O, O, limit);
     rows_agree(where, "best", block, g, CUDA_BEST, e->best, end->row, O, O, limit);
     for (const set_at *at = c->at; at < end && g->sh->s.pool == ONET_POOL_MAX; at++)
         for (size_t i = 0; i < at->n * O; i++)
             e->arg[at->row * O + i] = taken(e->u + (at->pair + i / O * at->n) * O + i % O, at->n, O,
                                             c->w.enc[block].sign[i % O], (int)(i / O));
+    return apart;
 }
 
-/* A plane of the decoder: the CPU's has two steps of zeros before each set's first, and so have its pools. */
-static void decoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
+/* A plane of the decoder: the CPU's has two steps of zeros before each set's first, and so have its pools.
+ * Returns how far it was off. */
+static double decoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
     int N = g->sh->s.decoder_blocks;
     size_t C = (size_t)c->w.C;
     const decoder_state *d = &c->dec[block];
@@ -381,7 +394,9 @@ static void decoder_agrees(const char *where, int block, net *g, const cpu *c, d
             c->p[((at->step + 2 + i / C) * N + block) * C + i % C] = step[(size_t)best * C];
         }
     }
-    report(where, "r", block, distance(room_got, room_want, end->cell * C, 1e-12), limit);
+    double apart = distance(room_got, room_want, end->cell * C, 1e-12);
+    report(where, "r", block, apart, limit);
+    return apart;
 }
 
 static void gradients_equal(const char *where, const sample *k, const float *got, const float *want,
@@ -398,9 +413,10 @@ static void gradients_equal(const char *where, const sample *k, const float *got
     }
 }
 
-static void running_equal(const char *where, const sample *k, const float *got, const float *want) {
+static void running_equal(const char *where, const sample *k, const float *got, const float *want,
+                          double limit) {
     report(where, "running statistics", -1,
-           distance(got + k->sh.trained, want + k->sh.trained, k->sh.total - k->sh.trained, 1e-12), 1e-5);
+           distance(got + k->sh.trained, want + k->sh.trained, k->sh.total - k->sh.trained, 1e-12), limit);
 }
 
 /* How far a gradient may be off where rounding decides which of two equal items a pool takes: the largest
@@ -446,9 +462,12 @@ static void sort_index(sample *k) {
         }
 }
 
-static void operations(const test_case *tc, uint64_t seed) {
+/* With tf32 as near to the plain kernels as factors of 10 bits allow; and u and r, which are made from the
+ * same numbers as the CPU's, further off than those of float32 may be. */
+static void operations(const test_case *tc, uint64_t seed, int tf32) {
     char where[96];
     name_case(where, sizeof where, tc);
+    if (tf32) strcat(where, ", TF32");
     sample k;
     sample_make(&k, tc, tc->B, seed, 0);
     sort_index(&k); /* then the rows of GPU and CPU are in the same order */
@@ -459,9 +478,14 @@ static void operations(const test_case *tc, uint64_t seed) {
     /* A batch of a single cell has no variance: its norms magnify rounding errors. So do those of one
      * small set in which some channel hardly varies: float32 on the CPU, plain or AVX2, is as far from
      * double there. */
-    const double forward = k.room.pairs == 1 ? 1e-3 : 5e-5, backward = R <= 5 && tc->B == 1 ? 2e-2 : 5e-4;
+    const double exact = k.room.pairs == 1 ? 1e-3 : 5e-5, forward = tf32 ? 5e-3 : exact,
+                 backward = tf32                   ? 5e-2
+                            : R <= 5 && tc->B == 1 ? 2e-2
+                                                   : 5e-4,
+                 sums = tf32 ? 1e-3 : 1e-5;
     const int learns = k.room.largest > 1;
     const net_stages *gpu = stages_of(g), *plain = &cpu_stages;
+    g->tf32 = tf32;
     g->ops->take(g, k.index, tc->B);
     t->ops->take(t, k.index, tc->B);
     rows_equal(where, "taken items", -1, g, CUDA_X, c->x, R, D, (size_t)k.sh.inputs, 1e-7);
@@ -470,7 +494,8 @@ static void operations(const test_case *tc, uint64_t seed) {
     for (int m = 0; m < M; m++) {
         gpu->encoder_forward(g, m);
         plain->encoder_forward(t, m);
-        encoder_agrees(where, m, g, c, forward);
+        double apart = encoder_agrees(where, m, g, c, forward);
+        if (tf32) report(where, "u (not that of float32)", m, apart > exact ? 0 : INFINITY, 0);
     }
     gpu->decoder_rows_forward(g);
     plain->decoder_rows_forward(t);
@@ -479,12 +504,13 @@ static void operations(const test_case *tc, uint64_t seed) {
     for (int m = 0; m < N; m++) {
         gpu->decoder_forward(g, m);
         plain->decoder_forward(t, m);
-        decoder_agrees(where, m, g, c, forward);
+        double apart = decoder_agrees(where, m, g, c, forward);
+        if (tf32 && m) report(where, "r (not that of float32)", m, apart > exact ? 0 : INFINITY, 0);
     }
     gpu->head(g);
     plain->head(t);
     rows_equal(where, "log-probabilities", -1, g, CUDA_LOGPROB, c->logit, k.room.step_cells, 1, 1, forward);
-    report(where, "loss", -1, fabs(g->ops->loss(g) - t->ops->loss(t)) / (fabs(t->ops->loss(t)) + 1e-6), 1e-5);
+    report(where, "loss", -1, fabs(g->ops->loss(g) - t->ops->loss(t)) / (fabs(t->ops->loss(t)) + 1e-6), sums);
     for (int m = N - 1; m >= 0; m--) {
         gpu->decoder_backward(g, m);
         plain->decoder_backward(t, m);
@@ -502,11 +528,12 @@ static void operations(const test_case *tc, uint64_t seed) {
     float *want = fetch(t, NET_GRAD, k.sh.total), *got = fetch(g, NET_GRAD, k.sh.total);
     if (learns) gradients_equal(where, &k, got, want, backward);
     float *theta_want = fetch(t, NET_THETA, k.sh.total), *theta_got = fetch(g, NET_THETA, k.sh.total);
-    running_equal(where, &k, theta_got, theta_want);
+    running_equal(where, &k, theta_got, theta_want, sums);
 
-    /* The same step launched as a whole, by another net, twice: the same bits. */
-    for (int again = 0; again < 2; again++) {
+    /* The same step launched as a whole, by another net (in float32 twice): the same bits. */
+    for (int again = 0; again < (tf32 ? 1 : 2); again++) {
         net *h = open_net(&k, GPU, 0);
+        h->tf32 = tf32;
         h->ops->take(h, k.index, tc->B);
         h->ops->forward(h);
         h->ops->backward(h);
@@ -632,31 +659,75 @@ static void lost(const test_case *tc, uint64_t seed) {
 
 /* ---- TF32 ---- */
 
-/* Loss and gradient with TF32 products: as near to those of the plain kernels as 10 bits allow, and
- * different from those of float32. */
-static void rounded(const test_case *tc, uint64_t seed) {
+/* Gradients of a step in which the products of one backward stage alone are TF32. */
+enum { DECODER, DECODER_ROWS, ENCODER, NO_STAGE };
+typedef struct stage_gradients {
+    float *dq, *dac; /* dac: of the last encoder block */
+    float *grad;
+} stage_gradients;
+
+static float *peeked(net *g, cuda_array array, int block, size_t count) {
+    float *p = need(malloc(count * sizeof *p));
+    if (peek(g, array, block, room_got, ROOM) < count) die("nothing to look at");
+    memcpy(p, room_got, count * sizeof *p);
+    return p;
+}
+
+static stage_gradients gradients_of(const sample *k, int stage) {
+    stage_gradients x;
+    net *g = open_net(k, GPU, 0);
+    const net_stages *s = stages_of(g);
+    int M = k->sh.s.encoder_blocks, N = k->sh.s.decoder_blocks;
+    size_t rows = k->room.items;
+    g->ops->take(g, k->index, k->B);
+    s->begin(g);
+    for (int m = 0; m < M; m++) s->encoder_forward(g, m);
+    s->decoder_rows_forward(g);
+    for (int m = 0; m < N; m++) s->decoder_forward(g, m);
+    s->head(g);
+    g->tf32 = stage == DECODER;
+    for (int m = N - 1; m >= 0; m--) s->decoder_backward(g, m);
+    g->tf32 = stage == DECODER_ROWS;
+    s->decoder_rows_backward(g);
+    x.dq = peeked(g, CUDA_DQ, -1, rows * 6 * (size_t)N * (size_t)k->sh.s.decoder_out);
+    g->tf32 = stage == ENCODER;
+    s->encoder_backward(g, M - 1);
+    x.dac = peeked(g, CUDA_DAC, M - 1, rows * 2 * (size_t)k->sh.s.hidden);
+    g->tf32 = 0;
+    for (int m = M - 2; m >= 0; m--) s->encoder_backward(g, m);
+    x.grad = fetch(g, NET_GRAD, k->sh.total);
+    g->ops->close(g);
+    return x;
+}
+
+/* The kernels over cells and pairs make one TF32 product each in the backward pass too: gradients that
+ * otherwise depend on no product of their stage are not those of float32. */
+static void rounded_backward(const test_case *tc, uint64_t seed) {
     char where[96];
     name_case(where, sizeof where, tc);
-    strcat(where, ", TF32");
+    strcat(where, ", TF32 in one stage");
     sample k;
     sample_make(&k, tc, tc->B, seed, 0);
-    float *grad[3];
-    double loss[3];
-    for (int i = 0; i < 3; i++) { /* plain, float32, TF32 */
-        net *t = open_net(&k, i ? GPU : PLAIN, 0);
-        t->tf32 = i == 2;
-        t->ops->take(t, k.index, k.B);
-        t->ops->forward(t);
-        t->ops->backward(t);
-        grad[i] = fetch(t, NET_GRAD, k.sh.total);
-        loss[i] = t->ops->loss(t);
-        t->ops->close(t);
+    const onet_settings *s = &k.sh.s;
+    int N = s->decoder_blocks, last = N - 1;
+    size_t rows = k.room.items, dq = rows * 6 * (size_t)N * (size_t)s->decoder_out,
+           dac = rows * 2 * (size_t)s->hidden,
+           at = k.sh.dec[last].weight + 6 * (size_t)k.sh.D, /* that see v and pools of other blocks */
+        count = 6 * (size_t)s->decoder_out;
+    stage_gradients x[NO_STAGE + 1];
+    for (int i = 0; i <= NO_STAGE; i++) x[i] = gradients_of(&k, i);
+    const stage_gradients *f = &x[NO_STAGE];
+    report(where, "dq (not that of float32)", -1,
+           memcmp(x[DECODER].dq, f->dq, dq * sizeof(float)) ? 0 : INFINITY, 0);
+    report(where, "gradient of the decoder's last weights (not that of float32)", last,
+           memcmp(x[DECODER_ROWS].grad + at, f->grad + at, count * sizeof(float)) ? 0 : INFINITY, 0);
+    report(where, "dac (not that of float32)", -1,
+           memcmp(x[ENCODER].dac, f->dac, dac * sizeof(float)) ? 0 : INFINITY, 0);
+    for (int i = 0; i <= NO_STAGE; i++) {
+        free(x[i].dq);
+        free(x[i].dac);
+        free(x[i].grad);
     }
-    report(where, "loss", -1, fabs(loss[2] - loss[0]) / fabs(loss[0]), 5e-3);
-    report(where, "gradient", -1, distance(grad[2], grad[0], k.sh.trained, 1e-12), 0.1);
-    double apart = distance(grad[2], grad[1], k.sh.trained, 1e-12);
-    report(where, "gradient (not that of float32)", -1, apart > 1e-5 ? 0 : INFINITY, 0);
-    for (int i = 0; i < 3; i++) free(grad[i]);
     sample_free(&k);
 }
 
@@ -996,7 +1067,7 @@ static double now(void) {
  * sets per second. m: the steps are cut at every all-reduce, as where ranks share a batch, but with no other
  * rank. */
 static void bench(const char *name, const onet_settings *s, int B, int first, int last, int steps, int mixed,
-                  member *m) {
+                  int tf32, member *m) {
     onet_error err;
     shape sh;
     must(shape_make(&sh, s, &err), &err);
@@ -1022,6 +1093,7 @@ static void bench(const char *name, const onet_settings *s, int B, int first, in
     generated_theta(&sh, 1, theta);
     net *t;
     must(open_gpu(&t, &sh, (gpu_choice){.number = 0}, &err), &err);
+    t->tf32 = tf32;
     if (m) join_team(t, m);
     must(t->ops->reserve(t, batch_of_one_size(B, last), &err), &err);
     must(t->ops->data(t, &sets, NULL, NULL, 0, &err), &err);
@@ -1074,26 +1146,30 @@ static void benches_shared(void) {
     team one = {.size = 1};
     member m = {&one, 0};
     if (pthread_barrier_init(&one.barrier, NULL, 1)) die("no barrier");
-    bench("TSP, sizes 5-20, cut at the all-reduces", &tsp, 128, 5, 20, 500, 0, &m);
-    bench("words, n = 5, cut at the all-reduces", &words, 512, 5, 5, 100, 0, &m);
+    bench("TSP, sizes 5-20, cut at the all-reduces", &tsp, 128, 5, 20, 500, 0, 0, &m);
+    bench("words, n = 5, cut at the all-reduces", &words, 512, 5, 5, 100, 0, 0, &m);
     pthread_barrier_destroy(&one.barrier);
 }
 
 static void benches(void) {
     printf("| net | batch | ms per step | sets per second | range |\n| --- | --- | --- | --- | --- |\n");
-    bench("TSP, sizes 5-20", &tsp, 128, 5, 20, 1000, 0, NULL);
-    bench("TSP, n = 5", &tsp, 128, 5, 5, 500, 0, NULL);
-    bench("TSP, n = 10", &tsp, 128, 10, 10, 500, 0, NULL);
-    bench("TSP, n = 20", &tsp, 128, 20, 20, 500, 0, NULL);
-    bench("TSP, sizes 5-20", &tsp, 512, 5, 20, 300, 0, NULL);
-    bench("words, n = 5", &words, 128, 5, 5, 200, 0, NULL);
-    bench("words, n = 5", &words, 512, 5, 5, 200, 0, NULL);
-    bench("TSP, sizes 2-64, one size per batch", &tsp, 128, 2, 64, 300, 0, NULL);
-    bench("TSP, sizes 2-64, mixed", &tsp, 128, 2, 64, 300, 1, NULL);
-    bench("TSP, sizes 2-64, one size per batch", &tsp, 512, 2, 64, 100, 0, NULL);
-    bench("TSP, sizes 2-64, mixed", &tsp, 512, 2, 64, 100, 1, NULL);
-    bench("words, sizes 2-20, one size per batch", &words, 128, 2, 20, 100, 0, NULL);
-    bench("words, sizes 2-20, mixed", &words, 128, 2, 20, 100, 1, NULL);
+    bench("TSP, sizes 5-20", &tsp, 128, 5, 20, 1000, 0, 0, NULL);
+    bench("TSP, n = 5", &tsp, 128, 5, 5, 500, 0, 0, NULL);
+    bench("TSP, n = 10", &tsp, 128, 10, 10, 500, 0, 0, NULL);
+    bench("TSP, n = 20", &tsp, 128, 20, 20, 500, 0, 0, NULL);
+    bench("TSP, sizes 5-20", &tsp, 512, 5, 20, 300, 0, 0, NULL);
+    bench("words, n = 5", &words, 128, 5, 5, 200, 0, 0, NULL);
+    bench("words, n = 5", &words, 512, 5, 5, 200, 0, 0, NULL);
+    bench("TSP, sizes 2-64, one size per batch", &tsp, 128, 2, 64, 300, 0, 0, NULL);
+    bench("TSP, sizes 2-64, mixed", &tsp, 128, 2, 64, 300, 1, 0, NULL);
+    bench("TSP, sizes 2-64, one size per batch", &tsp, 512, 2, 64, 100, 0, 0, NULL);
+    bench("TSP, sizes 2-64, mixed", &tsp, 512, 2, 64, 100, 1, 0, NULL);
+    bench("words, sizes 2-20, one size per batch", &words, 128, 2, 20, 100, 0, 0, NULL);
+    bench("words, sizes 2-20, mixed", &words, 128, 2, 20, 100, 1, 0, NULL);
+    bench("large word net, sizes 2-20, one size per batch", &large_words, 512, 2, 20, 60, 0, 0, NULL);
+    bench("large word net, sizes 2-20, one size per batch, TF32", &large_words, 512, 2, 20, 60, 0, 1, NULL);
+    bench("large word net, sizes 2-20, mixed", &large_words, 512, 2, 20, 60, 1, 0, NULL);
+    bench("large word net, sizes 2-20, mixed, TF32", &large_words, 512, 2, 20, 60, 1, 1, NULL);
     benches_shared();
 }
 
@@ -1169,6 +1245,23 @@ int main(int argc, char **argv) {
                                     MIXED("single", single, 9, few_sizes),
                                     CONTEXT("TSP, context", tsp, 100, wide_sizes),
                                     CONTEXT("words, context", words, 40, some_sizes)};
+    /* With TF32. Narrow nets round nothing, so those here have more sets than multiprocessors, or several
+     * sizes. */
+    static const int up_to_20[] = {2, 20, 7, 3, 13, 0};
+    const test_case rounded_few[] = {
+        MIXED("16 channels", pairs_16, 4, some_sizes), CASE("32 channels", pairs_32, 2, 3),
+        MIXED("48 channels", pairs_48, 3, few_sizes), CASE("64 channels", pairs_64, 2, 3),
+        MIXED("64 channels", pairs_64, 3, few_sizes)};
+    const test_case rounded_more[] = {CASE("16 channels", pairs_16, 300, 9),
+                                      CASE("48 channels", pairs_48, 20, 7),
+                                      CASE("wide", wide, 40, 9),
+                                      CASE("words", words, 64, 5),
+                                      MIXED("words", words, 40, some_sizes),
+                                      CASE("512 hidden channels", deep_pairs, 512, 2),
+                                      CASE("512 hidden channels", deep_pairs, 40, 20),
+                                      MIXED("512 hidden channels", deep_pairs, 40, up_to_20),
+                                      MIXED("48 channels", pairs_48, 40, up_to_20),
+                                      MIXED("32 channels", pairs_32, 140, up_to_20)};
     /* For the emulated GPU, which is slow and has 4 multiprocessors. */
     const test_case emulated[] = {CASE("odd", odd, 1, 1),          CASE("odd", odd, 3, 2),
                                   CASE("odd", odd, 4, 3),          CASE("odd mean", odd_mean, 2, 3),
@@ -1230,12 +1323,18 @@ int main(int argc, char **argv) {
         return failed != 0;
     }
     int ranks = strcmp(mode, "ranks") == 0;
-    for (size_t i = 0; i < count && !ranks; i++) operations(&list[i], 100 + i);
+    for (size_t i = 0; i < count && !ranks; i++) operations(&list[i], 100 + i, 0);
     int small_only = few && !slow;
     for (size_t i = 0; i < (small_only ? 2 : sizeof mixed / sizeof *mixed) && !ranks; i++)
-        operations(&mixed[i], 700 + i);
+        operations(&mixed[i], 700 + i, 0);
     for (size_t i = 0; i < sizeof mixed_more / sizeof *mixed_more && !few && !ranks; i++)
-        operations(&mixed_more[i], 720 + i);
+        operations(&mixed_more[i], 720 + i, 0);
+    for (size_t i = 0; i < sizeof rounded_few / sizeof *rounded_few && (slow || !few) && !ranks; i++) {
+        operations(&rounded_few[i], 750 + i, 1);
+        rounded_backward(&rounded_few[i], 750 + i);
+    }
+    for (size_t i = 0; i < sizeof rounded_more / sizeof *rounded_more && !few && !ranks; i++)
+        operations(&rounded_more[i], 770 + i, 1);
     if (!small_only && !ranks) {
         shuffled(&(test_case)MIXED("odd", odd, 4, few_sizes), 740);
         shuffled(&(test_case)MIXED("odd mean", odd_mean, 5, some_sizes), 741);
@@ -1259,9 +1358,6 @@ int main(int argc, char **argv) {
         lost(&small[1], 361);
     }
     if (!few && !ranks) pieces(&(test_case)CASE("TSP", tsp, 128, 20), 352);
-    rounded(few ? &(test_case)CASE("odd mean", odd_mean, 2, 3) : &(test_case)CASE("wide", wide, 3, 5), 400);
-    if (!few) rounded(&(test_case)CASE("words", words, 64, 5), 401);
-    if (!few) rounded(&(test_case)CASE("wide", wide, 40, 9), 402);
     if (few) {
         trajectory(&small[0], 300, 7);
         together(&small[0], 300, 7, 2, 0);
@@ -1270,7 +1366,6 @@ int main(int argc, char **argv) {
             &(test_case){
                 .name = "odd mean, context", .s = odd_mean, .B = 4, .sizes = few_sizes, .context = 1},
             306, 7, 2, 0);
-        rounded(&(test_case)MIXED("odd mean", odd_mean, 4, few_sizes), 403);
         limits("TSP", &tsp, 1);
         limits("words", &words, 1);
     } else if (strcmp(mode, "ranks") != 0) {
@@ -1282,7 +1377,6 @@ int main(int argc, char **argv) {
         trajectory(&(test_case)CASE("words", words, 20, 5), 304, 40);
         trajectory(&(test_case)MIXED("odd", odd, 20, some_sizes), 305, 0);
         trajectory(&(test_case)CONTEXT("words, context", words, 20, few_sizes), 308, 40); /* 306 parts */
-        rounded(&(test_case)MIXED("words", words, 40, some_sizes), 403);
         limits("TSP", &tsp, 0);
         limits("words", &words, 0);
         char **names = golden_names();

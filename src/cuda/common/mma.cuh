@@ -11,11 +11,19 @@
 
 #include "cuda/common/gpu.cuh"
 
-/* Rounded to nearest, in the format of the tensor cores. NaN and infinity are left as they are: adding to
- * the GPU's own NaN, whose bits are all ones, would give -0. */
+/* x rounded to nearest, as a factor: the lower 13 bits are left over. The minimum keeps the GPU's own NaN,
+ * 0x7fffffff, to which adding would give -0. */
 __device__ static inline unsigned tf32_of(float x) {
-    unsigned bits = __float_as_uint(x);
-    return (bits + ((bits & 0x7f800000u) == 0x7f800000u ? 0 : 0x1000u)) & 0xffffe000u;
+    return (unsigned)(min(__float_as_int(x), 0x7fffefff) + 0x1000);
+}
+
+/* The same as a number, to be stored. */
+__device__ static inline float tf32_rounded(float x) {
+    return __uint_as_float(tf32_of(x) & 0xffffe000u);
+}
+
+__device__ static inline float4 tf32_rounded(float4 x) {
+    return make_float4(tf32_rounded(x.x), tf32_rounded(x.y), tf32_rounded(x.z), tf32_rounded(x.w));
 }
 
 /* x = big + small, big in TF32. Where x is not finite, small is NaN. */
@@ -35,21 +43,24 @@ __device__ static inline void mma(float (&c)[4], const unsigned (&a)[4], const u
 #include "emulated_mma.h" /* tests/cuda/emulate */
 #endif
 
-/* Factors of an mma: split in two, or (ROUNDED) only rounded to TF32. */
+/* Factors of an mma: split in two, or (ROUNDED) only rounded to TF32. set_stored: of a number that, where
+ * ROUNDED, was rounded before it was stored. */
 template <int K, bool ROUNDED> struct factor {
     unsigned big[K], small[K];
-    __device__ void set(int i, float x) {
-        if (ROUNDED)
-            big[i] = tf32_of(x);
-        else
-            tf32_split(x, big[i], small[i]);
-    }
+    __device__ void set(int i, float x) { tf32_split(x, big[i], small[i]); }
+    __device__ void set_stored(int i, float x) { set(i, x); }
+};
+
+template <int K> struct factor<K, true> {
+    unsigned big[K];
+    __device__ void set(int i, float x) { big[i] = tf32_of(x); }
+    __device__ void set_stored(int i, float x) { big[i] = __float_as_uint(x); }
 };
 
 /* c += a b, the small parts first. */
 template <bool ROUNDED>
 __device__ static inline void mma(float (&c)[4], const factor<4, ROUNDED> &a, const factor<2, ROUNDED> &b) {
-    if (!ROUNDED) {
+    if constexpr (!ROUNDED) {
         mma(c, a.small, b.big);
         mma(c, a.big, b.small);
     }
@@ -60,7 +71,7 @@ __device__ static inline void mma(float (&c)[4], const factor<4, ROUNDED> &a, co
 template <int N, bool ROUNDED>
 __device__ static inline void mma(float (&c)[N][4], const factor<4, ROUNDED> &a,
                                   const factor<2, ROUNDED> (&b)[N]) {
-    if (!ROUNDED) {
+    if constexpr (!ROUNDED) {
 #pragma unroll
         for (int n = 0; n < N; n++) mma(c[n], a.small, b[n].big);
 #pragma unroll
@@ -68,6 +79,20 @@ __device__ static inline void mma(float (&c)[N][4], const factor<4, ROUNDED> &a,
     }
 #pragma unroll
     for (int n = 0; n < N; n++) mma(c[n], a.big, b[n].big);
+}
+
+/* The same for M*N products. */
+template <int M, int N, bool ROUNDED>
+__device__ static inline void mma(float (&c)[M][N][4], const factor<4, ROUNDED> (&a)[M],
+                                  const factor<2, ROUNDED> (&b)[N]) {
+    if constexpr (!ROUNDED) {
+#pragma unroll
+        for (int x = 0; x < M * N; x++) mma(c[x / N][x % N], a[x / N].small, b[x % N].big);
+#pragma unroll
+        for (int x = 0; x < M * N; x++) mma(c[x / N][x % N], a[x / N].big, b[x % N].small);
+    }
+#pragma unroll
+    for (int x = 0; x < M * N; x++) mma(c[x / N][x % N], a[x / N].big, b[x % N].big);
 }
 
 #endif

@@ -240,7 +240,7 @@ __device__ static inline float4 far4(const float *p) { /* not through L1, which 
 }
 
 /* Norms the plane and the pools of block b as they are loaded; `keep` writes those of the tile to memory. */
-template <int C, bool BACK, bool MIXED>
+template <int C, bool BACK, bool ROUNDED, bool MIXED>
 __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, const conv_tile &c,
                                         float *to, int b, bool keep) {
     constexpr int LD = C + 4, Q = C / 4, DOWN = CONV_THREADS / Q, U = 3;
@@ -283,6 +283,7 @@ __device__ static inline void conv_norm(const conv_args &p, const conv_layout &l
                                 g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
             } else
                 v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
+            if (ROUNDED) v = tf32_rounded(v); /* here, since v is a factor in several products */
             store4(to + (i < many ? l.plane : l.step) + x[u].row * LD + k, v);
             if (keep && own >= 0 && own < c.steps * unit)
                 store4((i < many ? (BACK ? p.dpre : p.v) + plane : (BACK ? p.dstep : p.pv) + step) +
@@ -330,11 +331,12 @@ __device__ static inline void conv_fetch_last(const conv_args &p, const conv_lay
 
 /* acc += a piece's rows times weights, for all lags. Lane 4*g + t has rows g, g + 8, g + 16, g + 24 of the
  * piece, the first of them at `at`; a row's lags, up to three, are two bits of `lags`, and each is `down`
- * further. The tensor cores truncate their sums: so each mma starts from 0 and is added with rounding. */
-template <int NT>
+ * further. The tensor cores truncate their sums: so each mma starts from 0 and is added with rounding; where
+ * ROUNDED, up to four of them, 32 channels. */
+template <int NT, bool ROUNDED>
 __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *at, int lags, int down,
                                            const float *zero, const float *weights, int half) {
-    constexpr int C = 16 * NT;
+    constexpr int C = 16 * NT, STEPS = !ROUNDED ? 1 : (C <= 32 ? C : C / 2) / 8; /* of a sum */
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     const float *w[NT];
 #pragma unroll
@@ -345,28 +347,25 @@ __device__ static inline void conv_product(float (&acc)[2][NT][4], const float *
 #pragma unroll
         for (int x = 0; x < 4; x++)
             a[x] = (lag < (lags >> 2 * x & 3) ? at + x * 8 * (C + 4) + lag * down : zero) + t;
-#pragma unroll 4
-        for (int k = 0; k < C; k += 8) {
-            factor<4, false> v[2];
-            factor<2, false> f[NT];
+#pragma unroll(4 / STEPS)
+        for (int k0 = 0; k0 < C; k0 += 8 * STEPS) {
             float sum[2][NT][4] = {};
 #pragma unroll
-            for (int x = 0; x < 4; x++) {
-                v[x / 2].set(x % 2, a[x][k]);
-                v[x / 2].set(x % 2 + 2, a[x][k + 4]);
+            for (int k = k0; k < k0 + 8 * STEPS; k += 8) {
+                factor<4, ROUNDED> v[2];
+                factor<2, ROUNDED> f[NT];
+#pragma unroll
+                for (int x = 0; x < 4; x++) {
+                    v[x / 2].set_stored(x % 2, a[x][k]);
+                    v[x / 2].set_stored(x % 2 + 2, a[x][k + 4]);
+                }
+#pragma unroll
+                for (int j = 0; j < NT; j++) {
+                    f[j].set_stored(0, w[j][k * C]);
+                    f[j].set_stored(1, w[j][(k + 4) * C]);
+                }
+                mma(sum, v, f);
             }
-#pragma unroll
-            for (int j = 0; j < NT; j++) {
-                f[j].set(0, w[j][k * C]);
-                f[j].set(1, w[j][(k + 4) * C]);
-            }
-            /* By parts, since an mma must wait for the one before it that adds to the same sum. */
-#pragma unroll
-            for (int part = 0; part < 3; part++)
-#pragma unroll
-                for (int x = 0; x < 2 * NT; x++)
-                    mma(sum[x / NT][x % NT], part == 0 ? v[x / NT].small : v[x / NT].big,
-                        part == 1 ? f[x % NT].small : f[x % NT].big);
 #pragma unroll
             for (int x = 0; x < 8 * NT; x++)
                 acc[x / 4 / NT][x / 4 % NT][x % 4] += sum[x / 4 / NT][x / 4 % NT][x % 4];
@@ -521,7 +520,7 @@ __device__ static __forceinline__ void conv_finish(const conv_args &p, double *s
     norm_bias(p.backward, c, total[(K - 3) * C + c], total[(K - 2) * C + c], total[(K - 1) * C + c]);
 }
 
-template <int NT, bool BACK, bool MIXED>
+template <int NT, bool BACK, bool ROUNDED, bool MIXED>
 __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __grid_constant__ conv_args p) {
     extern __shared__ float4 memory[];
     constexpr int C = 16 * NT, LD = C + 4, K = BACK ? 5 : 2;
@@ -566,15 +565,16 @@ __global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __gr
                 waited = true;
             }
             if (j >= count - 2)
-                conv_norm<C, BACK, MIXED>(p, l, c, here, BACK ? b + ahead : b - ahead, j == count - 1);
+                conv_norm<C, BACK, ROUNDED, MIXED>(p, l, c, here, BACK ? b + ahead : b - ahead,
+                                                   j == count - 1);
             if (ahead)
                 async_wait<1>();
             else
                 async_wait<0>();
             __syncthreads();
             if (first < mine)
-                conv_product<NT>(acc, here + at, lags, (BACK ? unit : -unit) * LD, shared + l.zero,
-                                 here + (pools ? l.pool : l.conv), half);
+                conv_product<NT, ROUNDED>(acc, here + at, lags, (BACK ? unit : -unit) * LD, shared + l.zero,
+                                          here + (pools ? l.pool : l.conv), half);
             __syncthreads();
         }
         async_commit(); /* where there was no block to read */
@@ -665,29 +665,30 @@ conv_args gpu_conv_args(gpu *s, int m, bool back) {
     return p;
 }
 
-template <bool BACK, bool MIXED> static void conv_launch(gpu *s, int m) {
+template <bool BACK, bool ROUNDED, bool MIXED> static void conv_launch(gpu *s, int m) {
     conv_args p = gpu_conv_args(s, m, BACK);
     int tiles = p.plan.tiles;
     size_t shared = (size_t)(BACK ? p.plan.backward : p.plan.forward).total * sizeof(float);
     if (s->C == 16)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, BACK, MIXED>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, BACK, ROUNDED, MIXED>), p);
     else if (s->C == 32)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<2, BACK, MIXED>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<2, BACK, ROUNDED, MIXED>), p);
     else if (s->C == 48)
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<3, BACK, MIXED>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<3, BACK, ROUNDED, MIXED>), p);
     else
-        CHAIN(s, tiles, CONV_THREADS, shared, (conv<4, BACK, MIXED>), p);
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<4, BACK, ROUNDED, MIXED>), p);
+}
+
+template <bool BACK> static void conv_any(gpu *s, int m) {
+    if (s->base.tf32)
+        s->mixed ? conv_launch<BACK, true, true>(s, m) : conv_launch<BACK, true, false>(s, m);
+    else
+        s->mixed ? conv_launch<BACK, false, true>(s, m) : conv_launch<BACK, false, false>(s, m);
 }
 
 void gpu_decoder_forward(gpu *s, int block) {
-    if (s->mixed)
-        conv_launch<false, true>(s, block);
-    else
-        conv_launch<false, false>(s, block);
+    conv_any<false>(s, block);
 }
 void gpu_decoder_backward(gpu *s, int block) {
-    if (s->mixed)
-        conv_launch<true, true>(s, block);
-    else
-        conv_launch<true, false>(s, block);
+    conv_any<true>(s, block);
 }

@@ -38,11 +38,17 @@ __device__ static __forceinline__ weight_tile weight_tile_at(const conv_weights_
     return w;
 }
 
+template <int NT> __device__ static __forceinline__ void add(float (&to)[NT][4], const float (&from)[NT][4]) {
+#pragma unroll
+    for (int i = 0; i < 4 * NT; i++) to[i / 4][i % 4] += from[i / 4][i % 4];
+}
+
 /* part = sum over cells of v_b(t - l, i) dpre_m(t, i) for the lags l, CB x CB channels per thread block. A
  * warp has 16 channels of v, all of dpre, and some of the cells. Shared memory: a row of zeros, for cells
  * before the first step; two stages, each of v [(steps + 2)*items][CB + 8], dpre [steps*items][CB + 8],
- * and how many lags each cell has. */
-template <int CB, bool MIXED>
+ * and how many lags each cell has. The tensor cores truncate their sums: so each mma starts from 0 and is
+ * added with rounding; where ROUNDED, the few of a tile, which has up to 32 cells per warp. */
+template <int CB, bool ROUNDED, bool MIXED>
 __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
     conv_weights(const __grid_constant__ conv_weights_args a) {
     extern __shared__ float4 memory[];
@@ -86,34 +92,38 @@ __global__ void __launch_bounds__(WEIGHT_THREADS, 2)
         const int *lags = (const int *)vs + a.lags_at;
         const weight_tile w = weight_tile_at<MIXED>(a, k - 1);
         const int ic = w.ic, cells = w.steps * ic;
+        float fresh[3][NT][4] = {}; /* sums of the tile, where ROUNDED */
 #pragma unroll 1
         for (int q = slice * 8 + t; q - t < cells; q += SLICES * 8) {
             int there[2] = {lags[q], lags[q + 4]};
-            factor<2, false> d[NT];
+            factor<2, ROUNDED> d[NT];
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 const float *from = (there[i] ? ds + (q + i * 4) * LD : zero) + g;
 #pragma unroll
-                for (int j = 0; j < NT; j++) d[j].set(i, from[j * 8]);
+                for (int j = 0; j < NT; j++) d[j].set_stored(i, from[j * 8]);
             }
 #pragma unroll
             for (int l = 0; l < 3; l++) {
-                factor<4, false> v;
-                float sum[NT][4] = {};
+                factor<4, ROUNDED> v;
 #pragma unroll
                 for (int i = 0; i < 2; i++) {
                     const float *from = l < there[i] ? vs + (q + i * 4 + (2 - l) * ic) * LD + e : zero;
-                    v.set(i * 2, from[0]);
-                    v.set(i * 2 + 1, from[8]);
+                    v.set_stored(i * 2, from[0]);
+                    v.set_stored(i * 2 + 1, from[8]);
                 }
-                mma(sum, v, d);
-                /* The tensor cores truncate their sums: so this one is added with rounding. */
-#pragma unroll
-                for (int j = 0; j < NT; j++)
-#pragma unroll
-                    for (int i = 0; i < 4; i++) acc[l][j][i] += sum[j][i];
+                if constexpr (ROUNDED)
+                    mma(fresh[l], v, d);
+                else {
+                    float sum[NT][4] = {};
+                    mma(sum, v, d);
+                    add<NT>(acc[l], sum);
+                }
             }
         }
+        if (ROUNDED)
+#pragma unroll
+            for (int l = 0; l < 3; l++) add<NT>(acc[l], fresh[l]);
         __syncthreads();
     }
     /* Add up the slices. */
@@ -168,13 +178,13 @@ void weight_tiles_make(const set_run *runs, int count, bool pools, weight_tiles 
     }
 }
 
-template <bool MIXED>
+template <bool ROUNDED, bool MIXED>
 static void weights_launch(gpu *s, cudaStream_t where, dim3 grid, int CB, size_t shared,
                            const conv_weights_args &a) {
     if (CB == 16)
-        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, (conv_weights<16, MIXED>), a);
+        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, (conv_weights<16, ROUNDED, MIXED>), a);
     else
-        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, (conv_weights<32, MIXED>), a);
+        LAUNCH(s, where, grid, WEIGHT_THREADS, shared, (conv_weights<32, ROUNDED, MIXED>), a);
 }
 
 int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
@@ -211,9 +221,11 @@ int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     size_t floats = (size_t)a.v_at + 2 * a.stage, red = (size_t)WEIGHT_THREADS / 32 * 16 * 3 * CB;
     size_t shared = (floats > red ? floats : red) * sizeof(float);
     dim3 grid(splits, count, z);
-    if (s->mixed)
-        weights_launch<true>(s, where, grid, CB, shared, a);
+    if (s->base.tf32)
+        s->mixed ? weights_launch<true, true>(s, where, grid, CB, shared, a)
+                 : weights_launch<true, false>(s, where, grid, CB, shared, a);
     else
-        weights_launch<false>(s, where, grid, CB, shared, a);
+        s->mixed ? weights_launch<false, true>(s, where, grid, CB, shared, a)
+                 : weights_launch<false, false>(s, where, grid, CB, shared, a);
     return splits;
 }

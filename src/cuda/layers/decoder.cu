@@ -13,6 +13,7 @@ struct pack_args {
     size_t weight[MAX_BLOCKS];
     int in[MAX_BLOCKS];
     int N, C, out, D;
+    bool tf32; /* conv and pool are rounded, here once for all that multiply them */
     feature_columns columns;
     float *rows, *conv, *conv_t, *pool, *pool_t;
 };
@@ -37,6 +38,10 @@ __global__ void __launch_bounds__(256) pack(const __grid_constant__ pack_args p)
                 p.theta + p.weight[m] + ((size_t)c * p.in[m] + 2 * D + 2 * p.out * b + e) * 3 + 2 - l;
             v = from[0];
             q = from[3 * p.out];
+            if (p.tf32) {
+                v = tf32_rounded(v);
+                q = tf32_rounded(q);
+            }
         }
         int back = (pair * 3 + l) * square + c * C + e;
         p.conv[k] = v;
@@ -58,6 +63,7 @@ void gpu_pack(gpu *s) {
     p.C = s->C;
     p.out = sh->s.decoder_out;
     p.D = sh->D;
+    p.tf32 = s->base.tf32;
     p.columns = columns_of(sh, s->M);
     p.rows = s->rows;
     p.conv = s->conv;

@@ -170,7 +170,7 @@ __device__ static __forceinline__ void pair_fetch_rows(const pair_args &p, const
 
 /* us (+)= W2 norm1(h) for the warp's groups of 16 cells, over its share of kn hidden channels; `more`: us has
  * the sums over other channels already. */
-template <int NT>
+template <int NT, bool ROUNDED>
 __device__ static __forceinline__ void pair_product(const pair_tile &c, const pair_items &j, int KC, int kn,
                                                     bool more, float *us, const float *ws, const float *gs,
                                                     const float *as) {
@@ -205,8 +205,8 @@ __device__ static __forceinline__ void pair_product(const pair_tile &c, const pa
             }
 #pragma unroll
             for (int half = 0; half < 4; half += 2) {
-                factor<4, false> a;
-                factor<2, false> b[NT];
+                factor<4, ROUNDED> a;
+                factor<2, ROUNDED> b[NT];
                 a.set(0, y[0][half]);
                 a.set(1, y[1][half]);
                 a.set(2, y[0][half + 1]);
@@ -303,7 +303,7 @@ __device__ static __forceinline__ void pair_leave_sums(const pair_args &p, int o
     p.part[(size_t)blockIdx.x * 2 * p.O + tid / W * p.O + o0 + tid % W] = add;
 }
 
-template <int NT, bool MIXED>
+template <int NT, bool ROUNDED, bool MIXED>
 __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forward_kernel(pair_args p) {
     constexpr int W = 8 * NT; /* channels at a time */
     extern __shared__ float4 memory[];
@@ -337,7 +337,7 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forward_kernel(pair_args
                 async_commit();
                 async_wait<0>();
                 __syncthreads();
-                pair_product<NT>(c, j, KC, kn, k0 > 0, us, ws, gs, as);
+                pair_product<NT, ROUNDED>(c, j, KC, kn, k0 > 0, us, ws, gs, as);
             }
             __syncthreads();
             pair_finish_cells<W>(p, c, j, from, o_own, bias, us);
@@ -353,12 +353,12 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forward_kernel(pair_args
     if (tid < p.out) norm_make(p.norm2, tid, total[tid], total[O + tid]);
 }
 
-template <bool MIXED> static void pair_forward_launch(gpu *s, const pair_args &p) {
+template <bool ROUNDED, bool MIXED> static void pair_forward_launch(gpu *s, const pair_args &p) {
     int threads = p.plan.warps * 32;
     if (pairs_width(s) == 16)
-        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<2, MIXED>), p);
+        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<2, ROUNDED, MIXED>), p);
     else
-        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<4, MIXED>), p);
+        CHAIN(s, p.plan.tiles, threads, p.plan.shared, (pair_forward_kernel<4, ROUNDED, MIXED>), p);
 }
 
 void gpu_encoder_pairs(gpu *s, int block) {
@@ -376,8 +376,8 @@ void gpu_encoder_pairs(gpu *s, int block) {
     p.part = s->part;
     p.counter = s->counters;
     p.norm2 = norms_second(s, block);
-    if (s->mixed)
-        pair_forward_launch<true>(s, p);
+    if (s->base.tf32)
+        s->mixed ? pair_forward_launch<true, true>(s, p) : pair_forward_launch<true, false>(s, p);
     else
-        pair_forward_launch<false>(s, p);
+        s->mixed ? pair_forward_launch<false, true>(s, p) : pair_forward_launch<false, false>(s, p);
 }

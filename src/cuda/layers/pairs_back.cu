@@ -136,9 +136,9 @@ struct back_memory { /* back_shared says what is where */
 
 /* W2 of the lane's channels and hidden channels k and k + 8: as it is to `kept`, times norm1's scale to wf.
  */
-template <int NT>
+template <int NT, bool ROUNDED>
 __device__ static __forceinline__ void back_weights(const back_args &p, int o_own, int k, bool live,
-                                                    float4 *kept, factor<4, false> (&wf)[NT]) {
+                                                    float4 *kept, factor<4, ROUNDED> (&wf)[NT]) {
     float w[2][2 * NT];
 #pragma unroll
     for (int q = 0; q < 2 * NT; q++) {
@@ -199,8 +199,8 @@ __device__ static __forceinline__ void back_fetch_pool(const back_args &p, const
     }
 }
 
-/* Overwrites u with du; returns the thread's sums of it. */
-template <int W>
+/* Overwrites u with du, rounded once for all warps that multiply it; returns the thread's sums of it. */
+template <int W, bool ROUNDED>
 __device__ static __forceinline__ float4 back_du(const back_args &p, const back_work &c, const back_piece &x,
                                                  float4 k0, float4 k1, const back_memory &m) {
     constexpr int Q = W / 4, ldd = W + 4;
@@ -219,7 +219,7 @@ __device__ static __forceinline__ float4 back_du(const back_args &p, const back_
         d.y = u.y > 0 ? (arg.y == j ? d.y : 0.0f) - k0.y - k1.y * u.y : 0.0f;
         d.z = u.z > 0 ? (arg.z == j ? d.z : 0.0f) - k0.z - k1.z * u.z : 0.0f;
         d.w = u.w > 0 ? (arg.w == j ? d.w : 0.0f) - k0.w - k1.w * u.w : 0.0f;
-        store4(m.du + y * ldd + quad, d);
+        store4(m.du + y * ldd + quad, ROUNDED ? tf32_rounded(d) : d);
         add = make_float4(add.x + d.x, add.y + d.y, add.z + d.z, add.w + d.w);
     }
     return add;
@@ -239,11 +239,12 @@ template <int W> __device__ static __forceinline__ void back_sum_du(float4 add, 
     }
 }
 
-/* Item i with the 8 items j whose du begins at d, c in `c` and a at `a`: G += h du, dc += w du where h >
- * 0; returns the sum of w du over the 8 items, in lanes with t < 2, of hidden channel k + 8 * t. */
-template <int NT>
+/* Item i with the 8 items j whose du begins at d, c in `c` and a at `a`: G += h du, where ROUNDED by the
+ * tensor cores, else with rounding; dc += w du where h > 0; returns the sum of w du over the 8 items, in
+ * lanes with t < 2, of hidden channel k + 8 * t. */
+template <int NT, bool ROUNDED>
 __device__ static __forceinline__ float back_row(const float *d, const float *a, const float (&c)[4],
-                                                 const factor<4, false> (&wf)[NT], float (&G)[NT][4],
+                                                 const factor<4, ROUNDED> (&wf)[NT], float (&G)[NT][4],
                                                  float (&dc)[4]) {
     constexpr int ldd = 8 * NT + 4;
     const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
@@ -258,27 +259,32 @@ __device__ static __forceinline__ float back_row(const float *d, const float *a,
             *(float4 *)e[x] = load4(d1 + x * ldd);
         else
             *(float2 *)e[x] = *(const float2 *)(d1 + x * ldd);
-    factor<4, false> hf;
+    factor<4, ROUNDED> hf;
     hf.set(0, h[0]);
     hf.set(1, h[2]);
     hf.set(2, h[1]);
     hf.set(3, h[3]);
 #pragma unroll
     for (int q = 0; q < NT; q++) {
-        factor<2, false> b, x;
-        float fresh[4] = {};
-        b.set(0, v[2 * q]);
-        b.set(1, v[2 * q + 1]);
-        x.set(0, e[0][q]);
-        x.set(1, e[1][q]);
-        mma(back[q % 2], wf[q].small, b.big);
-        mma(fresh, hf.small, x.big);
-        mma(back[q % 2], wf[q].big, b.small);
-        mma(fresh, hf.big, x.small);
-        mma(back[q % 2], wf[q].big, b.big);
-        mma(fresh, hf.big, x.big);
+        factor<2, ROUNDED> b, x;
+        b.set_stored(0, v[2 * q]);
+        b.set_stored(1, v[2 * q + 1]);
+        x.set_stored(0, e[0][q]);
+        x.set_stored(1, e[1][q]);
+        if constexpr (ROUNDED) {
+            mma(back[q % 2], wf[q], b);
+            mma(G[q], hf, x);
+        } else {
+            float fresh[4] = {};
+            mma(back[q % 2], wf[q].small, b.big);
+            mma(fresh, hf.small, x.big);
+            mma(back[q % 2], wf[q].big, b.small);
+            mma(fresh, hf.big, x.small);
+            mma(back[q % 2], wf[q].big, b.big);
+            mma(fresh, hf.big, x.big);
 #pragma unroll
-        for (int z = 0; z < 4; z++) G[q][z] += fresh[z];
+            for (int z = 0; z < 4; z++) G[q][z] += fresh[z];
+        }
     }
     float m[4];
 #pragma unroll
@@ -294,13 +300,22 @@ __device__ static __forceinline__ float back_row(const float *d, const float *a,
     return keep;
 }
 
+/* G += part, with rounding; part = 0. */
+template <int NT> __device__ static __forceinline__ void back_add(float (&G)[NT][4], float (&part)[NT][4]) {
+#pragma unroll
+    for (int q = 0; q < 4 * NT; q++) {
+        G[q / 4][q % 4] += part[q / 4][q % 4];
+        part[q / 4][q % 4] = 0;
+    }
+}
+
 /* G += h du over the piece, and its sums of w du where h > 0: over j to the a half of `sum`, over i to its c
  * half. later_j: items j before these have added to the a half already; later_i: rows before these to the c
- * half. */
-template <int NT>
+ * half. The tensor cores truncate their sums: so one of them covers at most four rows, 32 pairs. */
+template <int NT, bool ROUNDED>
 __device__ static __forceinline__ void
 back_pairs(const back_args &p, const back_work &c, const back_piece &x, bool later_j, bool later_i, int kbase,
-           const factor<4, false> (&wf)[NT], const back_memory &m, float (&G)[NT][4]) {
+           const factor<4, ROUNDED> (&wf)[NT], const back_memory &m, float (&G)[NT][4]) {
     constexpr int ldd = 8 * NT + 4;
     const int H = p.H, KB = (int)blockDim.x / 2, ldk = KB + 4, lane = threadIdx.x & 31, g = lane >> 2,
               t = lane & 3, kl = ((int)threadIdx.x >> 5) * 16 + g, k = kbase + kl;
@@ -310,13 +325,15 @@ back_pairs(const back_args &p, const back_work &c, const back_piece &x, bool lat
 #pragma unroll 1
         for (int j = 0; j < x.jn; j += 8) {
             const int first = set * c.n, last = c.whole ? first + c.n : x.rs;
-            float dc[4] = {}, cs[4];
+            float dc[4] = {}, cs[4], part[NT][4] = {}; /* of G, where ROUNDED */
 #pragma unroll
             for (int y = 0; y < 4; y++)
                 cs[y] = m.as[(x.rs + first + j + 2 * t + y % 2) * ldk + kl + y / 2 * 8];
 #pragma unroll 1
             for (int r = first; r < last; r++) {
-                float da = back_row<NT>(m.du + (r * x.jn + j) * ldd, m.as + r * ldk + kl, cs, wf, G, dc);
+                float da = back_row<NT, ROUNDED>(m.du + (r * x.jn + j) * ldd, m.as + r * ldk + kl, cs, wf,
+                                                 ROUNDED ? part : G, dc);
+                if (ROUNDED && (r - first) % 4 == 3) back_add<NT>(G, part);
                 if (t >= 2) continue;
                 float *so_far = m.das + r * KB + kl + 8 * t;
                 if (j) da += *so_far;
@@ -327,6 +344,7 @@ back_pairs(const back_args &p, const back_work &c, const back_piece &x, bool lat
                     *to = later_j ? *to + da : da;
                 }
             }
+            if (ROUNDED) back_add<NT>(G, part);
 #pragma unroll
             for (int y = 0; y < 4; y++) {
                 int item = j + 2 * t + y % 2;
@@ -385,7 +403,7 @@ __device__ static __forceinline__ void back_norm(const back_args &p,
     }
 }
 
-template <int NT, bool MIXED>
+template <int NT, bool ROUNDED, bool MIXED>
 __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_args p) {
     constexpr int W = 8 * NT, Q = W / 4, ldd = W + 4; /* channels at a time */
     extern __shared__ float4 memory[];
@@ -408,8 +426,8 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
     for (int o0 = 0; o0 < O; o0 += W) {
         const int o_own = o0 + 2 * NT * (tid & 3); /* this lane's: 2*NT from here */
         const bool there = o0 + quad < O;
-        factor<4, false> wf[NT];
-        back_weights<NT>(p, o_own, k, live, m.kept, wf);
+        factor<4, ROUNDED> wf[NT];
+        back_weights<NT, ROUNDED>(p, o_own, k, live, m.kept, wf);
         bool again = false; /* G has a part already */
 #pragma unroll 1
         for (int i0 = 0; i0 < c.rows; i0 += c.RS)
@@ -437,12 +455,12 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
                 async_commit();
                 async_wait<0>();
                 __syncthreads();
-                if (there) add = back_du<W>(p, c, x, k0, k1, m);
+                if (there) add = back_du<W, ROUNDED>(p, c, x, k0, k1, m);
                 __syncthreads();
                 if (blockIdx.y == 0) back_sum_du<W>(add, again, m.gbs);
                 float G[NT][4] = {};
                 if (live) {
-                    back_pairs<NT>(p, c, x, j0 || o0, i0 || o0, kbase, wf, m, G);
+                    back_pairs<NT, ROUNDED>(p, c, x, j0 || o0, i0 || o0, kbase, wf, m, G);
                     back_leave_G<NT>(p, G, o_own, k, again, i0 + c.RS >= c.rows && j0 + c.JC >= n, o0 > 0,
                                      m.kept, part);
                 }
@@ -459,12 +477,12 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
     if (last_block(p.counter, gridDim.x * gridDim.y)) back_norm(p, (double *)memory);
 }
 
-template <bool MIXED> static void pair_backward_launch(gpu *s, const back_args &p) {
+template <bool ROUNDED, bool MIXED> static void pair_backward_launch(gpu *s, const back_args &p) {
     dim3 grid(p.plan.tiles, up(s->H / 16, p.plan.warps));
     if (pairs_width(s) == 16)
-        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<2, MIXED>), p);
+        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<2, ROUNDED, MIXED>), p);
     else
-        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<4, MIXED>), p);
+        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<4, ROUNDED, MIXED>), p);
 }
 
 void gpu_encoder_pairs_backward(gpu *s, int block) {
@@ -486,10 +504,10 @@ void gpu_encoder_pairs_backward(gpu *s, int block) {
     p.part = s->part_f;
     p.counter = s->counters;
     p.back = norms_first_back(s, block);
-    if (s->mixed)
-        pair_backward_launch<true>(s, p);
+    if (s->base.tf32)
+        s->mixed ? pair_backward_launch<true, true>(s, p) : pair_backward_launch<true, false>(s, p);
     else
-        pair_backward_launch<false>(s, p);
+        s->mixed ? pair_backward_launch<false, true>(s, p) : pair_backward_launch<false, false>(s, p);
     gpu_fork(s, 1);
     gpu_sum_rows(s, s->side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);
 }
