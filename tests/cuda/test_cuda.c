@@ -320,9 +320,9 @@ static void report(const char *where, const char *what, int block, double error,
 enum { ROOM = 1 << 25 };
 static float *room_got, *room_want;
 
-/* Columns 0 .. width-1 of a matrix on the device against those of the CPU's; returns their distance. */
-static double rows_equal(const char *where, const char *what, int block, net *g, cuda_array array,
-                         const real *want, size_t rows, size_t ld, size_t width, double limit) {
+/* Columns 0 .. width-1 of a matrix on the device against those of the CPU's. */
+static void rows_equal(const char *where, const char *what, int block, net *g, cuda_array array,
+                       const real *want, size_t rows, size_t ld, size_t width, double limit) {
     if (!peek(g, array, block, room_got, ROOM)) die("nothing to look at");
     size_t count = 0;
     for (size_t r = 0; r < rows; r++)
@@ -330,9 +330,7 @@ static double rows_equal(const char *where, const char *what, int block, net *g,
             room_want[count] = want[r * ld + c];
             room_got[count] = room_got[r * ld + c];
         }
-    double apart = distance(room_got, room_want, count, 1e-12);
-    report(where, what, block, apart, limit);
-    return apart;
+    report(where, what, block, distance(room_got, room_want, count, 1e-12), limit);
 }
 
 /* The same in the forward pass, after which the CPU goes on with the GPU's numbers. If each went on with
@@ -340,11 +338,10 @@ static double rows_equal(const char *where, const char *what, int block, net *g,
  * above 0. One r of 819,200 on the other side of 0 moves dq by 0.0036, a weight's gradient by up to 0.02
  * (words, B = 128, seed 128, plain C against AVX2): a thousand times the effect of rounding elsewhere, and
  * more than that of many a bug. */
-static double rows_agree(const char *where, const char *what, int block, net *g, cuda_array array, real *own,
-                         size_t rows, size_t ld, size_t width, double limit) {
-    double apart = rows_equal(where, what, block, g, array, own, rows, ld, width, limit);
+static void rows_agree(const char *where, const char *what, int block, net *g, cuda_array array, real *own,
+                       size_t rows, size_t ld, size_t width, double limit) {
+    rows_equal(where, what, block, g, array, own, rows, ld, width, limit);
     for (size_t r = 0; r < rows; r++) memcpy(own + r * ld, room_got + r * width, width * sizeof *own);
-    return apart;
 }
 
 /* Which of n items, `ld` numbers apart, a pool takes, item `skip` left out. */
@@ -355,19 +352,17 @@ static int taken(const real *v, int n, size_t ld, real sign, int skip) {
     return best;
 }
 
-/* Returns how far u was off. */
-static double encoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
+static void encoder_agrees(const char *where, int block, net *g, const cpu *c, double limit) {
     const set_at *end = &c->at[g->B];
     size_t H = (size_t)c->w.H, O = (size_t)c->w.O;
     const encoder_state *e = &c->enc[block];
     rows_agree(where, "a and c", block, g, CUDA_AC, e->ac, end->row, 2 * H, 2 * H, limit);
-    double apart = rows_agree(where, "u", block, g, CUDA_U, e->u, end->pair, O, O, limit);
+    rows_agree(where, "u", block, g, CUDA_U, e->u, end->pair, O, O, limit);
     rows_agree(where, "best", block, g, CUDA_BEST, e->best, end->row, O, O, limit);
     for (const set_at *at = c->at; at < end && g->sh->s.pool == ONET_POOL_MAX; at++)
         for (size_t i = 0; i < at->n * O; i++)
             e->arg[at->row * O + i] = taken(e->u + (at->pair + i / O * at->n) * O + i % O, at->n, O,
                                             c->w.enc[block].sign[i % O], (int)(i / O));
-    return apart;
 }
 
 /* A plane of the decoder: the CPU's has two steps of zeros before each set's first, and so have its pools.
@@ -462,8 +457,8 @@ static void sort_index(sample *k) {
         }
 }
 
-/* With tf32 as near to the plain kernels as factors of 10 bits allow; and u and r, which are made from the
- * same numbers as the CPU's, further off than those of float32 may be. */
+/* With tf32 as near to the plain kernels as factors of 10 bits allow; and r, which is made from the same
+ * numbers as the CPU's, further off than that of float32 may be. */
 static void operations(const test_case *tc, uint64_t seed, int tf32) {
     char where[96];
     name_case(where, sizeof where, tc);
@@ -494,8 +489,7 @@ static void operations(const test_case *tc, uint64_t seed, int tf32) {
     for (int m = 0; m < M; m++) {
         gpu->encoder_forward(g, m);
         plain->encoder_forward(t, m);
-        double apart = encoder_agrees(where, m, g, c, forward);
-        if (tf32) report(where, "u (not that of float32)", m, apart > exact ? 0 : INFINITY, 0);
+        encoder_agrees(where, m, g, c, forward);
     }
     gpu->decoder_rows_forward(g);
     plain->decoder_rows_forward(t);
@@ -588,6 +582,11 @@ static void bits_equal(const char *where, const char *what, int block, const flo
     report(where, what, block, memcmp(got, want, count * sizeof *got) ? INFINITY : 0, 0);
 }
 
+static void bits_differ(const char *where, const char *what, const float *got, const float *other,
+                        size_t count) {
+    report(where, what, -1, memcmp(got, other, count * sizeof *got) ? 0 : INFINITY, 0);
+}
+
 /* A step whose loss is read between forward and backward pass, and forward passes alone, as when the
  * statistics of the norms are measured: the bits of a step in one go, by another net. With batches of
  * several sizes, whose graphs and sums share memory. */
@@ -659,13 +658,6 @@ static void lost(const test_case *tc, uint64_t seed) {
 
 /* ---- TF32 ---- */
 
-/* Gradients of a step in which the products of one backward stage alone are TF32. */
-enum { DECODER, DECODER_ROWS, ENCODER, NO_STAGE };
-typedef struct stage_gradients {
-    float *dq, *dac; /* dac: of the last encoder block */
-    float *grad;
-} stage_gradients;
-
 static float *peeked(net *g, cuda_array array, int block, size_t count) {
     float *p = need(malloc(count * sizeof *p));
     if (peek(g, array, block, room_got, ROOM) < count) die("nothing to look at");
@@ -673,60 +665,90 @@ static float *peeked(net *g, cuda_array array, int block, size_t count) {
     return p;
 }
 
-static stage_gradients gradients_of(const sample *k, int stage) {
-    stage_gradients x;
-    net *g = open_net(k, GPU, 0);
-    const net_stages *s = stages_of(g);
-    int M = k->sh.s.encoder_blocks, N = k->sh.s.decoder_blocks;
-    size_t rows = k->room.items;
-    g->ops->take(g, k->index, k->B);
-    s->begin(g);
-    for (int m = 0; m < M; m++) s->encoder_forward(g, m);
-    s->decoder_rows_forward(g);
-    for (int m = 0; m < N; m++) s->decoder_forward(g, m);
-    s->head(g);
-    g->tf32 = stage == DECODER;
-    for (int m = N - 1; m >= 0; m--) s->decoder_backward(g, m);
-    g->tf32 = stage == DECODER_ROWS;
-    s->decoder_rows_backward(g);
-    x.dq = peeked(g, CUDA_DQ, -1, rows * 6 * (size_t)N * (size_t)k->sh.s.decoder_out);
-    g->tf32 = stage == ENCODER;
-    s->encoder_backward(g, M - 1);
-    x.dac = peeked(g, CUDA_DAC, M - 1, rows * 2 * (size_t)k->sh.s.hidden);
-    g->tf32 = 0;
-    for (int m = M - 2; m >= 0; m--) s->encoder_backward(g, m);
-    x.grad = fetch(g, NET_GRAD, k->sh.total);
-    g->ops->close(g);
-    return x;
+/* With items and first weights that TF32 represents, a and c keep their bits and u does not. */
+static void rounded_forward(const test_case *tc, uint64_t seed) {
+    char where[96];
+    name_case(where, sizeof where, tc);
+    strcat(where, ", TF32 after exact rows");
+    sample k;
+    test_case exact = *tc;
+    exact.s.width = 1; /* which open_net does not scale */
+    sample_make(&k, &exact, tc->B, seed, 0);
+    size_t rows = k.room.items, acs = rows * 2 * (size_t)tc->s.hidden,
+           us = k.room.pairs * (size_t)tc->s.encoder_out;
+    for (size_t i = 0; i < rows; i++) k.sets.items[i] = roundf(64 * k.sets.items[i]) / 64;
+    for (int i = 0; i < k.sh.tensors; i++)
+        for (size_t j = 0; j < k.sh.tensor[i].size && k.sh.tensor[i].offset == k.sh.enc[0].weight1; j++)
+            k.theta[k.sh.enc[0].weight1 + j] = roundf(64 * k.theta[k.sh.enc[0].weight1 + j]) / 64;
+    float *ac[2], *u[2];
+    for (int tf32 = 0; tf32 < 2; tf32++) {
+        net *g = open_net(&k, GPU, 0);
+        const net_stages *s = stages_of(g);
+        g->tf32 = tf32;
+        g->ops->take(g, k.index, k.B);
+        s->begin(g);
+        s->encoder_forward(g, 0);
+        ac[tf32] = peeked(g, CUDA_AC, 0, acs);
+        u[tf32] = peeked(g, CUDA_U, 0, us);
+        g->ops->close(g);
+    }
+    bits_equal(where, "a and c", 0, ac[1], ac[0], acs);
+    bits_differ(where, "u", u[1], u[0], us);
+    for (int i = 0; i < 2; i++) {
+        free(ac[i]);
+        free(u[i]);
+    }
+    sample_free(&k);
 }
 
-/* The kernels over cells and pairs make one TF32 product each in the backward pass too: gradients that
- * otherwise depend on no product of their stage are not those of float32. */
+/* The kernels over cells and pairs make one TF32 product each in the backward pass too. Backward passes after
+ * one forward pass, without TF32 and with it in one stage alone: gradients that depend on no other product of
+ * that stage are not those of float32. */
 static void rounded_backward(const test_case *tc, uint64_t seed) {
+    enum { NONE, DECODER, DECODER_ROWS, ENCODER, STAGES };
     char where[96];
     name_case(where, sizeof where, tc);
     strcat(where, ", TF32 in one stage");
     sample k;
     sample_make(&k, tc, tc->B, seed, 0);
-    const onet_settings *s = &k.sh.s;
-    int N = s->decoder_blocks, last = N - 1;
-    size_t rows = k.room.items, dq = rows * 6 * (size_t)N * (size_t)s->decoder_out,
-           dac = rows * 2 * (size_t)s->hidden,
-           at = k.sh.dec[last].weight + 6 * (size_t)k.sh.D, /* that see v and pools of other blocks */
-        count = 6 * (size_t)s->decoder_out;
-    stage_gradients x[NO_STAGE + 1];
-    for (int i = 0; i <= NO_STAGE; i++) x[i] = gradients_of(&k, i);
-    const stage_gradients *f = &x[NO_STAGE];
-    report(where, "dq (not that of float32)", -1,
-           memcmp(x[DECODER].dq, f->dq, dq * sizeof(float)) ? 0 : INFINITY, 0);
-    report(where, "gradient of the decoder's last weights (not that of float32)", last,
-           memcmp(x[DECODER_ROWS].grad + at, f->grad + at, count * sizeof(float)) ? 0 : INFINITY, 0);
-    report(where, "dac (not that of float32)", -1,
-           memcmp(x[ENCODER].dac, f->dac, dac * sizeof(float)) ? 0 : INFINITY, 0);
-    for (int i = 0; i <= NO_STAGE; i++) {
-        free(x[i].dq);
-        free(x[i].dac);
-        free(x[i].grad);
+    int M = tc->s.encoder_blocks, N = tc->s.decoder_blocks;
+    /* at: in the gradient of the last decoder block, of the weights of its first channel that multiply v and
+     * pools of the block before. */
+    size_t rows = k.room.items, dqs = rows * 6 * (size_t)N * (size_t)tc->s.decoder_out,
+           dacs = rows * 2 * (size_t)tc->s.hidden, at = k.sh.dec[N - 1].weight + 6 * (size_t)k.sh.D,
+           weights_of_one = 6 * (size_t)tc->s.decoder_out;
+    float *dq[STAGES], *dac[STAGES], *grad[STAGES];
+    net *g = open_net(&k, GPU, 0);
+    const net_stages *s = stages_of(g);
+    g->ops->take(g, k.index, k.B);
+    s->begin(g);
+    for (int m = 0; m < M; m++) s->encoder_forward(g, m);
+    s->decoder_rows_forward(g);
+    for (int m = 0; m < N; m++) s->decoder_forward(g, m);
+    s->head(g);
+    for (int stage = 0; stage < STAGES; stage++) {
+        g->tf32 = stage == DECODER;
+        for (int m = N - 1; m >= 0; m--) s->decoder_backward(g, m);
+        g->tf32 = stage == DECODER_ROWS;
+        s->decoder_rows_backward(g);
+        dq[stage] = peeked(g, CUDA_DQ, -1, dqs);
+        g->tf32 = stage == ENCODER;
+        s->encoder_backward(g, M - 1);
+        dac[stage] = peeked(g, CUDA_DAC, M - 1, dacs);
+        g->tf32 = 0;
+        for (int m = M - 2; m >= 0; m--) s->encoder_backward(g, m);
+        grad[stage] = fetch(g, NET_GRAD, k.sh.total);
+    }
+    g->ops->close(g);
+    bits_equal(where, "dq of the decoder's rows", -1, dq[DECODER_ROWS], dq[NONE], dqs);
+    bits_differ(where, "dq", dq[DECODER], dq[NONE], dqs);
+    bits_differ(where, "gradient of the decoder's last weights", grad[DECODER_ROWS] + at, grad[NONE] + at,
+                weights_of_one);
+    bits_differ(where, "dac", dac[ENCODER], dac[NONE], dacs);
+    for (int i = 0; i < STAGES; i++) {
+        free(dq[i]);
+        free(dac[i]);
+        free(grad[i]);
     }
     sample_free(&k);
 }
@@ -1331,6 +1353,7 @@ int main(int argc, char **argv) {
         operations(&mixed_more[i], 720 + i, 0);
     for (size_t i = 0; i < sizeof rounded_few / sizeof *rounded_few && (slow || !few) && !ranks; i++) {
         operations(&rounded_few[i], 750 + i, 1);
+        rounded_forward(&rounded_few[i], 750 + i);
         rounded_backward(&rounded_few[i], 750 + i);
     }
     for (size_t i = 0; i < sizeof rounded_more / sizeof *rounded_more && !few && !ranks; i++)
