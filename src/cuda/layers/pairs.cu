@@ -49,6 +49,12 @@ static bool pair_channels(const gpu *s, int rows, int groups, pair_plan *p) {
     }
 }
 
+/* Where the shared memory of a multiprocessor has no room for two thread blocks, one with more warps; with
+ * TF32 alone, so that float32 keeps the order of its sums. */
+static void pair_widen(const gpu *s, int most, pair_plan *p) {
+    if (s->base.tf32 && 2 * p->shared > s->shared) p->warps = std::min((int)PAIR_WARPS, most);
+}
+
 /* Warps that share the hidden channels of the same cells. */
 static int pair_splits(int groups, int warps) {
     int splits = PAIR_SPLITS;
@@ -69,7 +75,9 @@ bool pair_plan_make(const gpu *s, int B, int n, pair_plan *p) {
     p->groups = up(p->S ? p->S * n * n : p->rows * p->jc, PAIR_GROUP);
     p->splits = pair_splits(p->groups, p->warps);
     p->warps = std::min(p->warps, p->splits * p->groups);
-    return pair_channels(s, p->S ? 2 * p->S * n : p->rows + p->jc, p->splits * p->groups, p);
+    if (!pair_channels(s, p->S ? 2 * p->S * n : p->rows + p->jc, p->splits * p->groups, p)) return false;
+    pair_widen(s, p->splits * p->groups, p);
+    return true;
 }
 
 bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p, pair_tile *out) {
@@ -102,7 +110,9 @@ bool pair_tiles_make(const gpu *s, const set_run *runs, int count, pair_plan *p,
             else
                 for (int i0 = 0; i0 < r.n; i0 += each) add(r, set, i0, std::min(each, r.n - i0), 0);
     }
-    return pair_channels(s, rows, groups, p);
+    if (!pair_channels(s, rows, groups, p)) return false;
+    pair_widen(s, groups, p);
+    return true;
 }
 
 /* What a thread block works on. */
@@ -313,6 +323,8 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forward_kernel(pair_args
     const int JC = MIXED ? min(n, (int)PAIR_CELLS) : p.plan.jc;
     float *us = (float *)memory, *ws = us + c.splits * c.groups * PAIR_GROUP * (W + 8),
           *gs = ws + W * pair_stride(KC), *as = gs + 2 * KC;
+    /* Do g, e, a and c stay in shared memory for all channels? pair_leave_sums overwrites what follows us. */
+    const bool kept = KC >= H && JC >= n && W * pair_stride(KC) >= 4 * (int)blockDim.x;
 #pragma unroll 1
     for (int o0 = 0; o0 < O; o0 += W) {
         const int o_own = o0 + tid % W; /* in the passes over u */
@@ -333,7 +345,7 @@ __global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forward_kernel(pair_args
                     sign = __ldg(p.theta + p.gamma + o_own) < 0 ? -1.0f : 1.0f;
                 }
                 if (!o0 && !j0 && !k0) wait_turn();
-                pair_fetch_rows(p, c, c.whole ? c.rows : jc, c.other0 + j0, k0, kn, gs, as);
+                if (!o0 || !kept) pair_fetch_rows(p, c, c.whole ? c.rows : jc, c.other0 + j0, k0, kn, gs, as);
                 async_commit();
                 async_wait<0>();
                 __syncthreads();

@@ -160,10 +160,11 @@ __device__ static __forceinline__ void back_weights(const back_args &p, int o_ow
     }
 }
 
-/* Starts the copy of u, a and c, all older than the kernel before this one. */
+/* Starts the copy of u and, unless they are there (`kept`), of a and c; all are older than the kernel before
+ * this one. */
 template <int W>
 __device__ static __forceinline__ void back_fetch(const back_args &p, const back_work &c, const back_piece &x,
-                                                  int o0, int kbase, const back_memory &m) {
+                                                  int o0, int kbase, bool kept, const back_memory &m) {
     constexpr int Q = W / 4, ldd = W + 4;
     const int T = (int)blockDim.x, tid = (int)threadIdx.x, quad = tid % Q * 4, KB = T / 2, ldk = KB + 4;
     const bool there = o0 + quad < p.O;
@@ -174,6 +175,7 @@ __device__ static __forceinline__ void back_fetch(const back_args &p, const back
         async_copy<4>(m.du + y * ldd + quad, p.u + (cell0 + (size_t)r * c.n + j) * p.O + o0 + quad,
                       j < x.jl && there ? 4 : 0);
     }
+    if (kept) return;
 #pragma unroll 1
     for (int r = tid >> 5; r < x.rs + x.others + 8; r += T >> 5) {
         bool own = r < x.rs;
@@ -444,7 +446,7 @@ __global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_arg
                 x.others = c.whole ? x.rs : x.jl;
                 x.other0 = c.whole ? x.row0 : c.row0 + j0;
                 __syncthreads();
-                back_fetch<W>(p, c, x, o0, kbase, m);
+                back_fetch<W>(p, c, x, o0, kbase, o0 && x.rs == c.rows && x.jl == n, m);
                 if (!o0 && !i0 && !j0) wait_turn(); /* gd, k0 and k1 are of the kernel before this one */
                 float4 k0 = make_float4(0, 0, 0, 0), k1 = k0, add = k0;
                 if (there) {
