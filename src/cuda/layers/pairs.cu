@@ -314,7 +314,7 @@ __device__ static __forceinline__ void pair_leave_sums(const pair_args &p, int o
 }
 
 template <int NT, bool ROUNDED, bool MIXED>
-__global__ void __launch_bounds__(PAIR_WARPS * 32) pair_forward_kernel(pair_args p) {
+__global__ void __launch_bounds__(PAIR_WARPS * 32, 1) pair_forward_kernel(pair_args p) {
     constexpr int W = 8 * NT; /* channels at a time */
     extern __shared__ float4 memory[];
     const pair_tile c = pair_tile_at<MIXED>(p);
