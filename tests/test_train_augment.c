@@ -1,6 +1,7 @@
 /* The sets of an epoch: words forgotten, items left out, noise on features, orders that stray; each by the
  * share that was asked for, orders still right, and the same draw however sets are dealt to ranks. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,38 @@ static void words_are_forgotten(void **state) {
     free(first);
     augment_free(f);
     onet_sets_free(sets);
+}
+
+/* The first hundredth of a vocabulary of 1,000 rows, its most frequent words, is forgotten at a tenth of the
+ * rate. */
+static void common_words_are_forgotten_less(void **state) {
+    (void)state;
+    onet_error err;
+    augment *f;
+    onet_sets *many;
+    words_maker maker;
+    bool added;
+    assert_true(maker_start(&maker, 2));
+    for (int i = 0; i < 999; i++) {
+        char word[8];
+        int length = snprintf(word, sizeof word, "w%d", i);
+        assert_true(maker_add(&maker, word, (size_t)length, &added) == i);
+    }
+    assert_true(maker_add(&maker, "<unk>", 5, &added) == 999);
+    assert_int_equal(sets_new(&many, 2, &err), ONET_OK);
+    many->words = maker_finish(&maker);
+    assert_non_null(many->words);
+    static const int32_t order[N] = {0, 1, 2, 3, 4}, word[N] = {0, 9, 10, 500, 998};
+    for (int s = 0; s < SETS; s++) assert_int_equal(sets_append_words(many, N, word, order, &err), ONET_OK);
+    onet_train_options o = asks(0.3, 0, 0);
+    assert_int_equal(augment_new(&f, many, many, &o, 0, 1, &err), ONET_OK);
+    augment_draw(f, 0, false);
+    size_t forgotten[N] = {0};
+    for (size_t i = 0; i < SETS * N; i++) forgotten[i % N] += f->sets.word[i] == 999;
+    for (int i = 0; i < 2; i++) assert_in_range(forgotten[i], 30, 95);
+    for (int i = 2; i < N; i++) assert_in_range(forgotten[i], 520, 680);
+    augment_free(f);
+    onet_sets_free(many);
 }
 
 enum { WIDTH = 3, MOST = 12 };
@@ -417,6 +450,7 @@ static void what_is_of_another_kind_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_forgotten),
+        cmocka_unit_test(common_words_are_forgotten_less),
         cmocka_unit_test(items_are_left_out),
         cmocka_unit_test(noise_is_added),
         cmocka_unit_test(noise_stays_finite),

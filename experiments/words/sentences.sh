@@ -4,7 +4,7 @@
 #
 # usage: experiments/words/sentences.sh [OPTION ...]
 #   --small          minutes on two cores: a part of the text, small nets, few steps; shows that all parts work
-#   --only PART      train, or measure
+#   --only PART      prepare (the data), mix, words (the two stages of the training), or measure
 #   --out DIR        where everything goes (experiments/words/out-sentences, or out-sentences-small)
 #   --model FILE     measure this model instead of the one trained here
 #   --device DEVICE  where to train: cpu, cuda (auto)
@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
         *) echo "$0: unknown option $1; see --help" >&2; exit 2 ;;
     esac
 done
-case $only in '' | train | measure) ;; *) echo "$0: --only $only: give train or measure" >&2; exit 2 ;; esac
+case $only in '' | prepare | mix | words | measure) ;; *) echo "$0: --only $only: not prepare, mix, words or measure" >&2; exit 2 ;; esac
 out=${out:-experiments/words/out-sentences${small:+-small}}
 model=${model:-$out/words.safetensors}
 [ -r "$shared/sentences/ordinary.txt.xz" ] || { echo "$0: cannot read $shared/sentences; set ORDERNET_SHARED" >&2; exit 4; }
@@ -37,74 +37,103 @@ common=(--batch 512 --warmup 0.02 --weight-decay 0.05 --clip 1 --batches one-siz
     --checkpoint-seconds 120 --resume --device "$device")
 net=(--preset words --no-standardise --encoder-out 64 --hidden 512 --decoder-out 64)
 [ "$device" = cpu ] || common+=(--precision tf32)
-mix_steps=110000 words_steps=80000 part=cat
+mix_steps=100000 words_steps=105000 part=cat
 if [ "$small" ]; then
     net=(--preset words --no-standardise --encoder-blocks 2 --decoder-blocks 2 --encoder-out 8 --hidden 32 --decoder-out 8)
     mix_steps=60 words_steps=40 part="awk NR<=20000"
 fi
 
 # ---- Data ----------------------------------------------------------------------------------------------
-# Held out: lines 120,001 to 132,000, of featured and good articles, and the sentences of these articles.
+# Held out: the first 88 articles of WikiText-2, 2,350 lines of train.txt; lines 120,001 to 132,000, of featured and good
+# articles, and the sentences of these articles.
+sentences() { # WikiText's paragraphs as sentences, one per line, ^ before those that open a paragraph
+    # Sentences end at . ? or !, unless a quotation ends there too.
+    awk '/^ = / || NF < 5 { next }
+        { line = "^"; n = 0
+          for (i = 1; i <= NF; i++) {
+              line = line " " $i; n++
+              if ($i ~ /^[.?!]$/ && $(i + 1) != "\"") { if (n > 2) print line; line = ""; n = 0 }
+          }
+          if (n > 4) print line }'
+}
+quoted() { # sentences from an opening quotation mark on, where it closes within six words, as if they opened a paragraph
+    awk '{ open = 0
+           for (i = 1; i <= NF; i++) {
+               if ($i != "\"") continue
+               open = !open
+               if (!open || i < 3 || NF - i < 5) continue
+               for (j = i + 2; j <= i + 7 && $j != "\""; j++);
+               if ($j != "\"") continue
+               line = "^"
+               for (j = i; j <= NF; j++) line = line " " $j
+               print line
+           } }'
+}
 if [ ! -e "$out/prepared" ]; then
     echo "== preparing the data"
     # The vectors are trained further; two decimals of their first values are enough.
     xz -dc "$shared/words/glove.6B.50d.subset.txt.xz" |
         awk '{ printf "%s", $1; for (i = 2; i <= NF; i++) printf " %.2f", $i; print "" }' > "$out/vectors.txt" &
     xz -dc "$shared/sentences/ordinary.txt.xz" | $part > "$out/ordinary.txt" &
-    xz -dc "$shared/sentences/featured_good.txt.xz" > "$out/good.txt" &
+    xz -dc "$shared/sentences/featured_good.txt.xz" > "$out/featured.txt" &
     xz -dc "$shared/words/train.txt.xz" > "$out/all.txt" &
+    xz -dc "$shared/wikitext/wikitext2.train.tokens.xz" | awk 'NR >= 5022' | sentences | $part > "$out/wikitext.txt" &
     wait
-    awk 'NR > 333000 && NR <= 374200' "$out/good.txt" > "$out/held-out.txt"
-    awk 'NR <= 333000 || NR > 374200' "$out/good.txt" | $part | cat - "$out/ordinary.txt" > "$out/sentences.txt"
+    awk 'NR > 333000 && NR <= 374200' "$out/featured.txt" > "$out/held-out.txt"
+    awk 'NR <= 333000 || NR > 374200' "$out/featured.txt" | $part > "$out/good.txt"
+    cat "$out"/{good,ordinary}.txt > "$out/sentences.txt"
+    quoted < "$out/sentences.txt" > "$out/quoted.txt"
+    awk 'NR <= 2350' "$out/all.txt" > "$out/wikitext2.txt"
     awk 'NR > 120000 && NR <= 132000' "$out/all.txt" > "$out/articles.txt"
-    awk 'NR <= 120000 || NR > 132000' "$out/all.txt" | $part > "$out/lines.txt"
+    awk 'NR > 2350 && (NR <= 120000 || NR > 132000)' "$out/all.txt" | $part > "$out/lines.txt"
     # WikiText consists of featured and good articles, the first 210,860 lines: in the end they occur twice.
-    awk 'NR <= 198860 { print } { print }' "$out/lines.txt" > "$out/lines2.txt"
-    windows() { # FILE SEED WINDOWS LENGTH
-        "$program" words prepare --text "$out/sentences.txt" --lines "$out/$1.txt" --seed "$2" --windows "$3" --length "$4"
+    awk 'NR <= 196510 { print } { print }' "$out/lines.txt" > "$out/lines2.txt"
+    windows() { # TO FROM SEED WINDOWS LENGTH
+        "$program" words prepare --text "$out/$2.txt" --lines "$out/$1.txt" --seed "$3" --windows "$4" --length "$5"
     }
     lengths=2-4:1,5:2,6-10:4,11-14:1.5,15-20:0.5
-    windows five 1 sentence:1.5,anywhere:1 5 &
-    windows long 2 paragraph:4,sentence:0.8,anywhere:0.3,whole:0.1 $lengths &
-    windows opening 3 paragraph:4,sentence:0.2 $lengths &
+    windows five sentences 1 sentence:1.5,anywhere:1 5 &
+    windows long sentences 2 paragraph:4,sentence:0.8,anywhere:0.3,whole:0.1 $lengths &
+    windows opening sentences 3 paragraph:4,sentence:0.2 $lengths &
+    windows good5 good 8 sentence:1 5 &
+    windows good20 good 9 sentence:0.5 $lengths &
+    # WikiText-2 and openings with a quotation mark, which the other files lack: 3.7% of WikiText's paragraphs open with one.
+    windows wiki5 wikitext 4 paragraph:8,sentence:1,anywhere:1 5 &
+    windows wiki wikitext 5 paragraph:8,sentence:1.5,anywhere:1.5 $lengths &
+    windows quote5 quoted 6 paragraph:1 5 &
+    windows quote quoted 7 paragraph:1 $lengths &
     wait
     sets() { # NAME: the sets of the windows and lines on standard input
         # A word without a vector needs 60 occurrences for a row of its own, since lines and windows repeat words.
         "$program" words prepare --text - --vectors "$out/vectors.txt" --own-row 60 --limit-words 115000 --windows whole \
-            --length 2-20 --out "$out/$1-data.safetensors"
+            --unk-share 0.4 --length 2-20 --out "$out/$1-data.safetensors"
     }
-    cat "$out"/{lines,five,long}.txt | sets mix &
-    cat "$out"/{lines2,opening}.txt | sets words
+    cat "$out"/{lines,five,long,wiki5,wiki,quote}.txt | sets mix &
+    cat "$out"/{lines2,opening,good5,good20,wiki5,wiki,quote5,quote}.txt | sets words
     wait
-    rm "$out"/{all,good,ordinary,lines,lines2,five,long,opening}.txt
+    rm "$out"/{all,featured,good,good5,good20,ordinary,lines,lines2,five,long,opening,wiki5,wiki,quote5,quote,quoted,wikitext}.txt
     touch "$out/prepared"
 fi
+[ "$only" != prepare ] || exit 0
 
 # ---- Training: all windows at a constant rate, then the beginnings of paragraphs while it falls -----------
 train() { # NAME STEPS OPTION ...
     local name=$1 steps=$2
     shift 2
+    case $only in '' | $name) ;; *) return 0 ;; esac
     [ ! -e "$out/$name.done" ] || return 0
     echo "== training: $name"
     "$program" train --data "$out/$name-data.safetensors" --model "$out/$name.safetensors" "${common[@]}" --max-steps "$steps" "$@"
     touch "$out/$name.done"
 }
-if [ "$only" != measure ]; then
-    train mix $mix_steps "${net[@]}" --schedule constant --learning-rate 2e-3 --average 0.9995 --forget 0.1 --statistics running
-    train words $words_steps --from "$out/mix.safetensors" --schedule cosine --learning-rate 2e-3 --average 0.999 --forget 0.12 \
-        --statistics measured --half
-fi
-[ "$only" != train ] || exit 0
+train mix $mix_steps "${net[@]}" --schedule constant --learning-rate 2e-3 --average 0.9995 --forget 0.1 --statistics running
+train words $words_steps --from "$out/mix.safetensors" --schedule cosine --learning-rate 2e-3 --average 0.999 --forget 0.15 \
+    --statistics measured --half
+case $only in '' | measure) ;; *) exit 0 ;; esac
 
 # ---- Measures: lines held out, and the validation articles ------------------------------------------------
 raw=$shared/wikitext/wikitext103.valid.tokens
-# Sentences end at . ? or !, unless a quotation ends there too.
-awk '/^ = / || NF < 5 { next }
-    { line = "^"; n = 0
-      for (i = 1; i <= NF; i++) {
-          line = line " " $i; n++
-          if ($i ~ /^[.?!]$/ && $(i + 1) != "\"") { if (n > 2) print line; line = ""; n = 0 }
-      } }' "$raw" > "$out/valid-sentences.txt"
+sentences < "$raw" | grep ' [.?!]$' > "$out/valid-sentences.txt"
 awk '/^\^ / && NF > 8 { $1 = ""; print }' "$out/held-out.txt" > "$out/paragraphs.txt"
 if [ ! -e "$out/ngram-data.safetensors" ]; then
     "$program" words prepare --text "$out/sentences.txt" --vectors "$out/vectors.txt" --windows whole --length 3-30 \
@@ -119,6 +148,7 @@ measure() { # NAME TEST COMMAND ...: a table and a CSV file
 each() { # NAME COMMAND ...: all tests
     local name=$1
     shift
+    measure "$name" wikitext2 "$@" --text "$out/wikitext2.txt"
     measure "$name" articles "$@" --text "$out/articles.txt"
     measure "$name" articles8 "$@" --text "$out/paragraphs.txt" --first 8
     measure "$name" first5 "$@" --text "$shared/words/valid.txt"
@@ -129,7 +159,7 @@ each ngram ngram --train "$out/ngram-data.safetensors" --beam 5
 each words evaluate --model "$model"
 {
     echo "model,test,$(head -n 1 "$out/ngram-articles.csv")"
-    for file in "$out"/{ngram,words}-{articles,articles8,first5,first8,first12,first20,sentences}.csv; do
+    for file in "$out"/{ngram,words}-{wikitext2,articles,articles8,first5,first8,first12,first20,sentences}.csv; do
         [ -e "$file" ] || continue
         name=${file##*/} name=${name%.csv}
         tail -n +2 "$file" | sed "s/^/${name%-*},${name##*-},/"

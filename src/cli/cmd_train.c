@@ -451,7 +451,8 @@ static const option options[] = {
      .field = AT(options.forget),
      .low = 0,
      .high = 0.9,
-     .help = "Words: take this share of them, drawn anew in each epoch, for unknown."},
+     .help = "Words: take this share of them, drawn anew in each epoch, for unknown; a tenth of "
+             "it among the most frequent hundredth of the vocabulary."},
 
     {.name = "drop",
      .kind = OPTION_DOUBLE,

@@ -20,6 +20,11 @@
 #define STREAM_JITTER UINT64_C(0x6a69747465720000)
 #define STREAM_STRAY  UINT64_C(0x7374726179000000)
 
+/* An unknown word is hardly ever one of the most frequent ones ("the", a comma), the first rows of the
+ * vocabulary: one row in COMMON of them, the first ones, is forgotten at COMMON_SHARE of the rate. */
+#define COMMON       100
+#define COMMON_SHARE 0.1
+
 static void seed_for(rng *r, const augment *a, uint64_t stream, uint64_t epoch, uint64_t number) {
     rng_seed(r, a->o->seed ^ (epoch + 1) * UINT64_C(0x9E3779B97F4A7C15), stream + number);
 }
@@ -231,8 +236,9 @@ static void forget_words(augment *a, uint64_t epoch, size_t s) {
         int32_t word = a->own->word[from + i];
         double u = rng_uniform(&r);
         if (a->moved[i] < 0) continue;
+        double forget = share * (word < a->own->words->count / COMMON ? COMMON_SHARE : 1);
         /* Half of the forgotten words look like <unk>, as rare words do in WikiText. */
-        a->sets.word[to++] = u >= share ? word : u < 0.5 * share && a->unk >= 0 ? a->unk : a->unknown[word];
+        a->sets.word[to++] = u >= forget ? word : u < 0.5 * forget && a->unk >= 0 ? a->unk : a->unknown[word];
     }
 }
 
