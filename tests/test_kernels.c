@@ -235,6 +235,9 @@ static const struct pair_case {
     {7, 272, 16, 0, 1, 0, 0},  {10, 128, 16, 0, 1, 1, 1}, {10, 528, 48, 0, 1, 0, 1},
     {20, 128, 16, 0, 1, 1, 1}, {20, 128, 32, 0, 1, 0, 0}, {20, 48, 16, 1, 0, 1, 1},
     {33, 32, 48, 0, 1, 1, 1},  {33, 128, 16, 0, 1, 0, 1}, {33, 144, 32, 1, 0, 0, 0},
+    {1, 16, 32, 0, 0, 0, 0},   {1, 16, 48, 1, 0, 0, 0},   {2, 32, 16, 0, 0, 0, 0},
+    {2, 32, 48, 1, 0, 0, 0},   {5, 512, 64, 1, 0, 0, 0},  {6, 128, 16, 0, 0, 0, 0},
+    {20, 48, 48, 0, 0, 0, 0},
 };
 
 static const struct pair_case *pair_case_at(int number) {
@@ -299,6 +302,30 @@ static void test_pair_choice(void **state) {
             close_choice(label, &want, &got, c->n, c->O, sign);
             record_close(&want);
             record_close(&got);
+        }
+}
+
+/* The pool alone has the same bits as beside all else: the diagonal, which is then left out, is not in it. */
+static void test_pair_pool_alone(void **state) {
+    (void)state;
+    const struct pair_case *c;
+    for (const char *const *name = kernels_available(); *name; name++)
+        for (int number = 0; (c = pair_case_at(number)); number++) {
+            struct pair_case all = *c, alone = *c;
+            all.u = all.sums = 1;
+            alone.u = alone.sums = alone.arg = 0;
+            record a, b;
+            record_open(&a, (uint64_t)number);
+            record_open(&b, (uint64_t)number);
+            pair_run(kernels_pick(*name), &all, &a, 0);
+            pair_run(kernels_pick(*name), &alone, &b, 0);
+            const array *with = find(&a, "best"), *without = find(&b, "best");
+            for (size_t i = 0; i < with->count; i++)
+                if (value(with, i) != value(without, i))
+                    fail_msg("%s %s: best[%zu] is %.9g alone, else %.9g", *name, label, i, value(without, i),
+                             value(with, i));
+            record_close(&a);
+            record_close(&b);
         }
 }
 
@@ -555,12 +582,19 @@ static void fits_in_every_part(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pick),          cmocka_unit_test(test_gemm),
-        cmocka_unit_test(test_gemm_rows),     cmocka_unit_test(test_pair_stats),
-        cmocka_unit_test(test_pair_forward),  cmocka_unit_test(test_pair_choice),
-        cmocka_unit_test(test_pair_backward), cmocka_unit_test(test_conv_forward),
-        cmocka_unit_test(test_conv_choice),   cmocka_unit_test(test_conv_backward),
-        cmocka_unit_test(fits_in_every_part), cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_pick),
+        cmocka_unit_test(test_gemm),
+        cmocka_unit_test(test_gemm_rows),
+        cmocka_unit_test(test_pair_stats),
+        cmocka_unit_test(test_pair_forward),
+        cmocka_unit_test(test_pair_choice),
+        cmocka_unit_test(test_pair_pool_alone),
+        cmocka_unit_test(test_pair_backward),
+        cmocka_unit_test(test_conv_forward),
+        cmocka_unit_test(test_conv_choice),
+        cmocka_unit_test(test_conv_backward),
+        cmocka_unit_test(fits_in_every_part),
+        cmocka_unit_test(test_cells),
         cmocka_unit_test(test_adam),
     };
     return cmocka_run_group_tests_name("kernels", tests, NULL, NULL);

@@ -50,9 +50,10 @@ static pair_tile_fn *const pair_tiles_two[] = {ROWS_TWO(PAIR_TILE_TWO_NAME)};
 static void pair_forward_simd(const pair_forward *f) {
     enum { CELLS = TILE_ROWS > 2 * TILE_TWO ? TILE_ROWS : 2 * TILE_TWO };
     _Alignas(64) real scratch[CELLS * PANEL];
-    int n = f->n, O = f->O;
+    /* Where only the pool is wanted, the cells (i, i) are not computed. */
+    int without = f->n > 1 && !f->u && !f->arg && !f->sum, n = f->n - without, O = f->O;
     pool_cells pool = {.n = n,
-                       .diagonal = 1,
+                       .diagonal = !without,
                        .summed = f->summed,
                        .sign = f->sign,
                        .best = f->best,
@@ -61,7 +62,8 @@ static void pair_forward_simd(const pair_forward *f) {
                        .ld_arg = (size_t)O,
                        .sum = f->sum,
                        .square = f->square};
-    /* Cells are counted q = i*n + j, so that tiles are full however small n is. */
+    /* Cells are counted q = i*n + j, so that tiles are full however small n is; j leaves i out where its cell
+     * is not computed. */
     ptrdiff_t left = (ptrdiff_t)(f->i1 - f->i0) * n, q = (ptrdiff_t)f->i0 * n;
     for (int cells; left > 0; left -= cells, q += cells) {
         cells = share(left, CELLS);
@@ -69,7 +71,7 @@ static void pair_forward_simd(const pair_forward *f) {
         const real *a[CELLS], *c[CELLS];
         for (int x = 0, y = i, z = j; x < cells; x++) {
             a[x] = f->a + (size_t)y * f->ld;
-            c[x] = f->c + (size_t)z * f->ld;
+            c[x] = f->c + (size_t)(z + (without && z >= y)) * f->ld;
             if (++z == n) {
                 z = 0;
                 y++;
