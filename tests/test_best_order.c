@@ -166,10 +166,11 @@ static int blocks_of_search(const frozen *f, const onet_sets *one, search_task t
     }
     task.n = n;
     task.item = rows;
-    assert_true(encoded_reserve(&e, f, n) && search_reserve(&s, f, task.beams, n));
-    encode(&e, f, items, n, n, NULL);
+    assert_true(encoded_reserve(&e, f, n) && search_reserve(&s, f, task.beams, n, 1));
+    encode(&e, f, items, (int[]){0, n}, 1, n, NULL);
     blocks_run = 0;
-    assert_true(search_run(&s, f, &e, &task) >= 1);
+    search_begin(&s, f, &e, &task, 1);
+    assert_true(search_run(&s, f, &e, 0) >= 1);
     memcpy(order, s.now[0].order, (size_t)n * sizeof *order);
     search_free(&s);
     encoded_free(&e);

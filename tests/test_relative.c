@@ -161,7 +161,7 @@ static void training_and_ordering_see_the_same_bits(void **state) {
                     items[n - 1] = sets_item(sets, i);
                 else
                     items[rows++] = sets_item(sets, i);
-            encode(&e, f, items, n, rows, NULL);
+            encode(&e, f, items, (int[]){0, n}, 1, rows, NULL);
             for (int i = 0; i < n; i++)
                 assert_memory_equal(e.x + (size_t)i * f->w.D, s->x + (s->at[b].row + (size_t)i) * s->w.D,
                                     6 * sizeof(real));

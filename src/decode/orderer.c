@@ -1,5 +1,6 @@
-/* Ordering through the public API: many sets in parallel, one thread a set; sets too large for that one after
- * the other, the encoder spread over the threads; or all of them on a GPU. */
+/* Ordering through the public API: many sets in parallel, each thread with a group of small sets or one of
+ * more items; sets too large for that one after the other, the encoder spread over the threads; or all of
+ * them on a GPU. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,20 @@ enum {
     MOST_ITEMS = 1 << 24
 };
 
+/* A set under way whose caller wants to know how far it is. */
+typedef struct watch {
+    const onet_order_options *o;
+    double last;
+    size_t done, steps;
+} watch;
+
 struct worker {
     encoded e;
     search s;
+    search_task task[GROUP_SETS];
+    int start[GROUP_SETS + 1]; /* rows of the group's sets */
+    watch large;               /* a set that is alone */
+    rng r;
     const float **items; /* [room]: of each row, the placed items' rows first */
     int32_t *item;       /* [item_room]: the item of each row */
     int32_t *row;        /* [row_room]: the row of each item; then the rows of a given order */
@@ -125,28 +137,37 @@ typedef struct job {
     onet_answer *answers; /* or NULL: score the sets' own order */
     score_out score;
     const constraint_graph *graph; /* [count]; NULL: no set has constraints */
-    size_t first;                  /* set that task 0 stands for */
+    size_t first, last;            /* sets of the tasks: first .. last - 1 */
+    int share;                     /* sets per task */
 } job;
 
-/* The rows of a set; how many of its items are placed. */
-static int arrange(worker *w, const onet_model *model, const onet_sets *sets, size_t set) {
+/* The rows of a set, from row `start` of the group on; how many of its items are placed. */
+static int arrange(worker *w, const onet_model *model, const onet_sets *sets, size_t set, size_t start) {
     size_t first = sets->start[set], n = sets_size(sets, set);
-    int placed = sets_rows(sets, set, w->item, w->row);
-    for (size_t r = 0; r < n; r++) w->items[r] = item_seen(model, sets, first + (size_t)w->item[r]);
+    int32_t *item = w->item + start;
+    int placed = sets_rows(sets, set, item, w->row + 2 * start);
+    for (size_t r = 0; r < n; r++) w->items[start + r] = item_seen(model, sets, first + (size_t)item[r]);
     return placed;
 }
 
-static void score_set(const job *j, size_t set, worker *w, const frozen *f, int placed) {
+/* Set k of the group, its own order to be scored. */
+static search_task score_task(const job *j, size_t set, worker *w, int k, int placed) {
+    size_t first = j->sets->start[set], n = sets_size(j->sets, set), start = (size_t)w->start[k];
+    int32_t *row = w->row + 2 * start, *given = row + n;
+    for (int t = 0; t < placed; t++) given[t] = row[j->sets->order[first + (size_t)t]];
+    return (search_task){.n = placed,
+                         .first = w->start[k],
+                         .beams = 1,
+                         .given = given,
+                         .choices = j->score.choices,
+                         .width = (int)n,
+                         .item = w->item + start};
+}
+
+static void score_set(job *j, size_t set, worker *w, const frozen *f, int k) {
     size_t first = j->sets->start[set], n = sets_size(j->sets, set);
-    int32_t *given = w->row + n;
-    for (int t = 0; t < placed; t++) given[t] = w->row[j->sets->order[first + (size_t)t]];
-    search_run(&w->s, f, &w->e,
-               &(search_task){.n = placed,
-                              .beams = 1,
-                              .given = given,
-                              .choices = j->score.choices,
-                              .width = (int)n,
-                              .item = w->item});
+    int placed = w->task[k].n;
+    search_run(&w->s, f, &w->e, k);
     const beam *found = &w->s.now[0];
     j->score.logprob[set] = found->logprob;
     if (!j->score.step) return;
@@ -156,22 +177,15 @@ static void score_set(const job *j, size_t set, worker *w, const frozen *f, int 
 }
 
 /* One order of the search, the context items behind it. */
-static void add_order(onet_answer *a, const beam *from, const worker *w, int n, int placed) {
+static void add_order(onet_answer *a, const beam *from, const int32_t *item, int n, int placed) {
     size_t at = (size_t)a->found * (size_t)n;
     memcpy(a->order + at, from->order, (size_t)placed * sizeof *a->order);
-    memcpy(a->order + at + placed, w->item + placed, (size_t)(n - placed) * sizeof *a->order);
+    memcpy(a->order + at + placed, item + placed, (size_t)(n - placed) * sizeof *a->order);
     if (a->logprob) a->logprob[a->found] = from->logprob;
     for (int t = 0; a->step && t < n; t++)
         a->step[at + (size_t)t] = t < placed ? (float)exp(from->step[t]) : 0;
     a->found++;
 }
-
-/* A set under way whose caller wants to know how far it is. */
-typedef struct watch {
-    const onet_order_options *o;
-    double last;
-    size_t done, steps;
-} watch;
 
 static void look(void *context, int t) {
     watch *w = context;
@@ -181,47 +195,88 @@ static void look(void *context, int t) {
     w->o->progress(w->o->context, w->done + (size_t)t, w->steps);
 }
 
-static void one_set(job *j, size_t set, worker *w, pool *threads) {
-    int n = (int)sets_size(j->sets, set);
-    const frozen *f = freezer_find(&j->r->z, n);
-    int placed = arrange(w, f->model, j->sets, set);
-    encode(&w->e, f, w->items, n, placed, threads);
-    if (!j->answers) {
-        score_set(j, set, w, f, placed);
-        return;
-    }
+/* Set k of the group, to be put in order. */
+static search_task order_task(const job *j, size_t set, worker *w, int k, int placed, bool alone) {
+    const onet_order_options *o = &j->r->options;
+    return (search_task){.n = placed,
+                         .first = w->start[k],
+                         .beams = search_orders(placed, j->r->beams),
+                         .best_only = j->r->top == 1,
+                         .r = o->decode == ONET_SAMPLE ? &w->r : NULL,
+                         .item = w->item + w->start[k],
+                         .constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL,
+                         .look = alone && o->progress ? look : NULL,
+                         .context = &w->large};
+}
+
+static void order_set(job *j, size_t set, worker *w, const frozen *f, int k) {
+    const search_task *task = &w->task[k];
     onet_answer *a = &j->answers[set];
-    int draws = j->r->options.decode == ONET_SAMPLE, rounds = draws ? j->r->top : 1;
-    rng r;
-    if (draws) rng_seed(&r, j->r->options.seed, j->r->served + set);
-    search_task task = {.n = placed,
-                        .beams = search_orders(placed, j->r->beams),
-                        .best_only = j->r->top == 1,
-                        .r = draws ? &r : NULL,
-                        .item = w->item,
-                        .constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL};
-    watch under_way = {.o = &j->r->options, .steps = (size_t)placed * (size_t)rounds};
-    if (threads && j->r->options.progress) { /* a large set, alone */
-        task.look = look;
-        task.context = &under_way;
-    }
+    int rounds = task->r ? j->r->top : 1;
+    if (task->r) rng_seed(task->r, j->r->options.seed, j->r->served + set);
+    w->large = (watch){.o = &j->r->options, .steps = (size_t)task->n * (size_t)rounds};
     a->found = 0;
     for (int round = 0; round < rounds; round++) {
-        under_way.done = (size_t)round * (size_t)placed;
-        int found = search_run(&w->s, f, &w->e, &task);
-        for (int b = 0; b < found && a->found < j->r->top; b++) add_order(a, &w->s.now[b], w, n, placed);
+        w->large.done = (size_t)round * (size_t)task->n;
+        int found = search_run(&w->s, f, &w->e, k);
+        for (int b = 0; b < found && a->found < j->r->top; b++)
+            add_order(a, &w->s.now[b], task->item, (int)sets_size(j->sets, set), task->n);
     }
 }
 
-static void set_task(void *arg, int task, int thread) {
-    job *j = arg;
-    size_t set = j->first + (size_t)task;
-    if (sets_size(j->sets, set) < LARGE) one_set(j, set, &j->r->worker[thread], NULL);
+/* How many sets from `set` on, `most` at most, are a group: small ones with the same weights, all of whose
+ * items are placed. Any other set is a group of its own. */
+static int group_of(const job *j, size_t set, size_t most) {
+    const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, set));
+    size_t rows = 0, count = 0;
+    for (; count < most; count++) {
+        size_t n = sets_size(j->sets, set + count);
+        rows += n;
+        if (n > GROUP_ITEMS || rows > GROUP_ROWS || freezer_find(&j->r->z, (int)n) != f ||
+            sets_placed(j->sets, set + count) < n)
+            break;
+    }
+    return count ? (int)count : 1;
 }
 
-/* Makes the net ready for the sets from j->first on, as many as there is room for; *last is the set after
- * them. All memory is taken here, before the first set, so that no task can fail. */
-static onet_status reserve(const job *j, size_t *last, int beams, onet_error *err) {
+/* `count` sets, a group, or one of any size; `threads` for a large one. */
+static void one_group(job *j, size_t first, int count, worker *w, pool *threads) {
+    const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, first));
+    for (int k = 0; k < count; k++) {
+        size_t set = first + (size_t)k;
+        int placed = arrange(w, f->model, j->sets, set, (size_t)w->start[k]);
+        w->start[k + 1] = w->start[k] + (int)sets_size(j->sets, set);
+        w->task[k] =
+            j->answers ? order_task(j, set, w, k, placed, threads != NULL) : score_task(j, set, w, k, placed);
+    }
+    encode(&w->e, f, w->items, w->start, count, count > 1 ? w->start[count] : w->task[0].n, threads);
+    search_begin(&w->s, f, &w->e, w->task, count);
+    for (int k = 0; k < count; k++) (j->answers ? order_set : score_set)(j, first + (size_t)k, w, f, k);
+}
+
+static void some_sets(void *arg, int task, int thread) {
+    job *j = arg;
+    size_t set = j->first + (size_t)task * (size_t)j->share, end = set + (size_t)j->share;
+    if (end > j->last) end = j->last;
+    for (int count; set < end; set += (size_t)count) {
+        count = group_of(j, set, end - set);
+        if (sets_size(j->sets, set) < LARGE) one_group(j, set, count, &j->r->worker[thread], NULL);
+    }
+}
+
+/* Sets per task: about as many as a group has, but few enough for all threads to end at about the same time.
+ */
+static int share_of(const job *j) {
+    enum { TASKS = 4 }; /* per thread */
+    size_t sets = j->last - j->first, rows = j->sets->start[j->last] - j->sets->start[j->first];
+    size_t threads = (size_t)pool_threads(j->r->pool), share = GROUP_ROWS * sets / rows;
+    if (threads > 1 && share > sets / (threads * TASKS)) share = sets / (threads * TASKS);
+    return share > GROUP_SETS ? GROUP_SETS : share ? (int)share : 1;
+}
+
+/* Makes the net ready for the sets from j->first to j->last, as many as there is room for. All memory is
+ * taken here, before the first set, so that no task can fail. */
+static onet_status reserve(job *j, int beams, onet_error *err) {
     onet_orderer *r = j->r;
     const onet_sets *sets = j->sets;
     int n[2] = {0, 0};
@@ -234,16 +289,20 @@ static onet_status reserve(const job *j, size_t *last, int beams, onet_error *er
         }
         if (size > n[large]) n[large] = size;
     }
-    *last = s;
+    j->last = s;
+    j->share = share_of(j);
+    bool best_only = j->answers && r->top == 1;
     for (int t = 0; t < pool_threads(r->pool); t++) {
         worker *w = &r->worker[t];
         int need = t == 0 && n[1] ? n[1] : n[0];
         if (!need) continue;
         const frozen *f = freezer_find(&r->z, need);
-        if (!encoded_reserve(&w->e, f, need) || !search_reserve(&w->s, f, search_orders(need, beams), need) ||
-            !array_reserve(&w->items, &w->room, (size_t)need, sizeof *w->items) ||
-            !array_reserve(&w->item, &w->item_room, (size_t)need, sizeof *w->item) ||
-            !array_reserve(&w->row, &w->row_room, 2 * (size_t)need, sizeof *w->row))
+        int rows = j->share > 1 && need < GROUP_ROWS ? GROUP_ROWS : need;
+        if (!encoded_reserve(&w->e, f, rows) ||
+            !search_reserve(&w->s, f, search_orders(need, beams), need, best_only ? j->share : 1) ||
+            !array_reserve(&w->items, &w->room, (size_t)rows, sizeof *w->items) ||
+            !array_reserve(&w->item, &w->item_room, (size_t)rows, sizeof *w->item) ||
+            !array_reserve(&w->row, &w->row_room, 2 * (size_t)rows, sizeof *w->row))
             return fail(err, ONET_MEMORY,
                         "not enough memory to order a set of %d items with %d beams: try a narrower beam",
                         need, beams);
@@ -272,12 +331,13 @@ static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, const scor
 
 static onet_status run_cpu(job *j, int beams, onet_error *err) {
     onet_orderer *r = j->r;
-    for (size_t last = 0; j->first < j->sets->count; j->first = last) {
-        onet_status status = reserve(j, &last, beams, err);
+    for (; j->first < j->sets->count; j->first = j->last) {
+        onet_status status = reserve(j, beams, err);
         if (status) return status;
-        pool_run(r->pool, (int)(last - j->first), set_task, j);
-        for (size_t s = j->first; s < last; s++)
-            if (sets_size(j->sets, s) >= LARGE) one_set(j, s, &r->worker[0], r->pool);
+        size_t share = (size_t)j->share;
+        pool_run(r->pool, (int)((j->last - j->first + share - 1) / share), some_sets, j);
+        for (size_t s = j->first; s < j->last; s++)
+            if (sets_size(j->sets, s) >= LARGE) one_group(j, s, 1, &r->worker[0], r->pool);
     }
     return ONET_OK;
 }

@@ -1,4 +1,5 @@
-/* Searches an order step by step with a number of beams, and keeps to constraints. */
+/* Searches an order step by step with a number of beams, and keeps to constraints. The greedy orders of a
+ * group of sets are found in step. */
 #include "decode/search.h"
 
 #include <math.h>
@@ -22,7 +23,20 @@ static void beam_free(beam *b) {
     free(b->logp);
 }
 
+/* Ends the search with the greedy order of a set. */
+static void take_back(search *s) {
+    for (int b = 0; b < s->beams && s->ahead; b++)
+        if (s->now[b].wide) {
+            beam wide = s->now[b];
+            s->now[b] = s->ahead->b;
+            s->ahead->b = wide;
+            s->ahead = NULL;
+        }
+    s->follower = -1;
+}
+
 void search_free(search *s) {
+    take_back(s);
     for (int b = 0; s->now && b < s->beams; b++) beam_free(&s->now[b]);
     free(s->now);
     free(s->next);
@@ -33,17 +47,16 @@ void search_free(search *s) {
     free(s->best);
     free(s->first_child);
     free(s->computed);
-    free(s->greedy.logp);
+    for (int k = 0; k < s->group; k++) {
+        s->greedy[k].b.plane = NULL; /* a part of s->planes */
+        beam_free(&s->greedy[k].b);
+        free(s->greedy[k].logp);
+    }
+    free(s->planes);
     *s = (search){0};
 }
 
-/* For sets of n items, in memory for sets of `most`. In a wide beam nothing moves before the last step. */
-static int window_of(const beam *b, int n, int most) {
-    if (b->wide && n <= GREEDY_ITEMS) return n + 1;
-    return most < LARGE ? WINDOW : LARGE_WINDOW;
-}
-
-static size_t larger(size_t a, size_t b) {
+static int larger(int a, int b) {
     return a > b ? a : b;
 }
 
@@ -51,46 +64,61 @@ static int at_most(int n, int most) {
     return n < most ? n : most;
 }
 
-static bool beam_new(beam *b, const frozen *f, int n) {
-    size_t N = (size_t)f->model->sh.s.decoder_blocks, C = (size_t)f->w.C, steps = 0, cells = 0;
-    for (int k = 0; k < 2; k++) { /* memory for sets of n items is also for smaller ones in a wide beam */
-        int size = k ? n : at_most(n, GREEDY_ITEMS);
-        size_t held = (size_t)window_of(b, size, n) + 2;
-        steps = larger(steps, held);
-        cells = larger(cells, held * (size_t)size);
-    }
-    return (b->plane = array_new(N * cells * C, sizeof *b->plane)) &&
-           (b->p = array_new(steps * N * C, sizeof *b->p)) &&
-           (b->pos = array_new((size_t)n, sizeof *b->pos)) &&
-           (b->order = array_new((size_t)n, sizeof *b->order)) &&
-           (b->step = array_new((size_t)n, sizeof *b->step)) &&
-           (b->waits = array_new((size_t)n, sizeof *b->waits)) &&
-           (b->logit = array_new((size_t)n, sizeof *b->logit)) &&
-           (b->logp = array_new((size_t)n, sizeof *b->logp));
+/* What planes hold for sets of n items and so many steps. */
+static size_t plane_size(const frozen *f, int n, int steps) {
+    return (size_t)f->model->sh.s.decoder_blocks * ((size_t)steps + 2) * (size_t)n * (size_t)f->w.C;
 }
 
-bool search_reserve(search *s, const frozen *f, int beams, int n) {
-    if (beams <= s->beams && n <= s->n) return true;
-    if (beams < s->beams) beams = s->beams;
-    if (n < s->n) n = s->n;
+/* All but the planes, for sets of n items, of which `placed` at most have rows. */
+static bool beam_new(beam *b, const frozen *f, int n, int placed) {
+    size_t N = (size_t)f->model->sh.s.decoder_blocks, C = (size_t)f->w.C, rows = (size_t)placed;
+    return (b->p = array_new(((size_t)b->window + 2) * N * C, sizeof *b->p)) &&
+           (b->pos = array_new(rows, sizeof *b->pos)) && (b->order = array_new(rows, sizeof *b->order)) &&
+           (b->step = array_new(rows, sizeof *b->step)) &&
+           (b->waits = array_new((size_t)n, sizeof *b->waits)) &&
+           (b->logit = array_new(rows, sizeof *b->logit)) && (b->logp = array_new(rows, sizeof *b->logp));
+}
+
+/* The greedy orders of a group, or of one set of up to GREEDY_ITEMS. */
+static bool greedy_new(search *s, const frozen *f, int n, int group) {
+    int alone = at_most(n, GREEDY_ITEMS), among = at_most(n, GROUP_ITEMS);
+    size_t one = plane_size(f, alone, alone + 1), all = plane_size(f, GROUP_ROWS, among + 1);
+    s->planes = array_new(group > 1 && all > one ? all : one, sizeof *s->planes);
+    bool ok = s->planes != NULL;
+    for (int k = 0; k < group && ok; k++) {
+        int most = k ? among : alone;
+        greedy_order *g = &s->greedy[k];
+        g->b.wide = true;
+        g->b.window = most + 1;
+        ok = beam_new(&g->b, f, n, most) && (g->logp = array_new((size_t)most * most, sizeof *g->logp));
+    }
+    return ok;
+}
+
+bool search_reserve(search *s, const frozen *f, int beams, int n, int group) {
+    if (beams <= s->beams && n <= s->n && group <= s->group) return true;
+    beams = larger(beams, s->beams);
+    n = larger(n, s->n);
+    group = larger(group, s->group);
     search_free(s);
     s->now = array_new((size_t)beams, sizeof *s->now);
     s->next = array_new((size_t)beams, sizeof *s->next);
     s->beams = beams;
-    bool ok =
-        s->now && s->next && (s->step = array_new((size_t)beams * f->w.C, sizeof *s->step)) &&
-        (s->pools = array_new((size_t)beams * f->model->sh.s.decoder_blocks * f->w.C, sizeof *s->pools)) &&
-        (s->item = array_new((size_t)n, sizeof *s->item)) &&
-        (s->kept = array_new((size_t)n, sizeof *s->kept)) &&
-        (s->best = array_new((size_t)beams, sizeof *s->best)) &&
-        (s->first_child = array_new((size_t)beams, sizeof *s->first_child)) &&
-        (s->computed = array_new((size_t)beams, sizeof *s->computed));
-    if (ok && beams > 1) {
-        size_t most = (size_t)at_most(n, GREEDY_ITEMS);
-        s->now[0].wide = true;
-        ok = (s->greedy.logp = array_new(most * most, sizeof *s->greedy.logp)) != NULL;
+    s->group = group;
+    size_t columns = (size_t)larger(beams, group);
+    bool ok = s->now && s->next && (s->step = array_new(columns * f->w.C, sizeof *s->step)) &&
+              (s->pools = array_new(columns * f->model->sh.s.decoder_blocks * f->w.C, sizeof *s->pools)) &&
+              (s->item = array_new((size_t)larger(n, GROUP_ROWS), sizeof *s->item)) &&
+              (s->kept = array_new((size_t)n, sizeof *s->kept)) &&
+              (s->best = array_new((size_t)beams, sizeof *s->best)) &&
+              (s->first_child = array_new((size_t)beams, sizeof *s->first_child)) &&
+              (s->computed = array_new(columns, sizeof(beam *)));
+    for (int b = 0; b < beams && ok; b++) {
+        s->now[b].window = n < LARGE ? WINDOW : LARGE_WINDOW;
+        ok = (s->now[b].plane = array_new(plane_size(f, n, s->now[b].window), sizeof(real))) &&
+             beam_new(&s->now[b], f, n, n);
     }
-    for (int b = 0; b < beams && ok; b++) ok = beam_new(&s->now[b], f, n);
+    if (ok && beams > 1) ok = greedy_new(s, f, n, group);
     if (!ok) {
         search_free(s);
         return false;
@@ -104,8 +132,10 @@ static real *plane(const beam *b, const frozen *f, int m, int at) {
     return b->plane + ((size_t)m * ((size_t)b->window + 2) + (size_t)at) * (size_t)b->rows * (size_t)f->w.C;
 }
 
-static void beam_start(beam *b, const frozen *f, const search_task *task) {
+static void beam_start(search *s, beam *b, const frozen *f, const search_task *task) {
     int N = f->model->sh.s.decoder_blocks, n = task->n;
+    memcpy(s->item + task->first, task->item, (size_t)n * sizeof *s->item);
+    b->task = task;
     b->rows = n;
     for (int m = 0; m < N; m++) memset(plane(b, f, m, 0), 0, 2 * (size_t)n * f->w.C * sizeof(real));
     memset(b->p, 0, 2 * (size_t)N * f->w.C * sizeof(real));
@@ -118,7 +148,7 @@ static void beam_start(beam *b, const frozen *f, const search_task *task) {
 
 /* What y'_t gives by the weights of block m. */
 static const real *y_terms(const frozen *f, const encoded *e, const beam *b, int t, int m) {
-    const real *q = t ? e->q + (size_t)b->last[(t - 1) % 3] * f->w.Q : f->start_q;
+    const real *q = t ? e->q + (size_t)(b->task->first + b->last[(t - 1) % 3]) * f->w.Q : f->start_q;
     return q + (size_t)(m * 6 + 3) * f->w.C;
 }
 
@@ -129,7 +159,7 @@ static void pool_terms(search *s, int count, const frozen *f, int t, int m) {
         memcpy(s->step + (size_t)k * C, f->dec_bias[m] + (t < 2 ? t : 2) * C, (size_t)C * sizeof(real));
     for (int l = 0; l < 3 && l <= t && m; l++) {
         for (int k = 0; k < count; k++) {
-            const beam *b = &s->now[s->computed[k]];
+            const beam *b = s->computed[k];
             memcpy(s->pools + (size_t)k * before, b->p + (size_t)(b->at - l) * width,
                    (size_t)before * sizeof(real));
         }
@@ -151,7 +181,7 @@ static void beam_block(beam *b, const real *pools, const frozen *f, const encode
                                        .t0 = t,
                                        .t1 = t + 1,
                                        .pos = b->pos,
-                                       .x = e->q + (size_t)m * 6 * C,
+                                       .x = e->q + (size_t)b->task->first * f->w.Q + (size_t)m * 6 * C,
                                        .ldx = (size_t)f->w.Q,
                                        .y = y + 2,
                                        .step = pools,
@@ -180,26 +210,35 @@ static void beam_choices(beam *b, int t) {
     for (int i = 0; i < n; i++) b->logp[i] = b->pos[i] >= t ? (double)b->logit[i] - shift : -INFINITY;
 }
 
-/* Step t of all beams, block by block, so that a block's weights are fetched once. That of the greedy order
- * is known; the last item is placed without a look at it. */
+/* Step t of the first `count` of s->computed, block by block, so that a block's weights are fetched once. The
+ * last item of a set is placed without a look at it. */
+static void compute(search *s, int count, const frozen *f, const encoded *e, int t) {
+    int open = 0;
+    for (int k = 0; k < count; k++) {
+        beam *b = s->computed[k];
+        memcpy(b->logit, e->logit + b->task->first, (size_t)b->rows * sizeof(real));
+        if (t + 1 == b->task->n)
+            beam_choices(b, t);
+        else
+            s->computed[open++] = b;
+    }
+    for (int m = 0; m < f->model->sh.s.decoder_blocks && open; m++) {
+        pool_terms(s, open, f, t, m);
+        for (int k = 0; k < open; k++) beam_block(s->computed[k], s->step + (size_t)k * f->w.C, f, e, t, m);
+    }
+    for (int k = 0; k < open; k++) beam_choices(s->computed[k], t);
+}
+
+/* Step t of all beams of a set. That of the greedy order is known. */
 static void step(search *s, int beams, const frozen *f, const encoded *e, int n, int t) {
     int count = 0;
     for (int b = 0; b < beams; b++) {
-        if (b == s->greedy.beam)
-            memcpy(s->now[b].logp, s->greedy.logp + (size_t)t * n, (size_t)n * sizeof(double));
+        if (b == s->follower)
+            memcpy(s->now[b].logp, s->ahead->logp + (size_t)t * n, (size_t)n * sizeof(double));
         else
-            s->computed[count++] = b;
+            s->computed[count++] = &s->now[b];
     }
-    for (int k = 0; k < count; k++) {
-        beam *b = &s->now[s->computed[k]];
-        memcpy(b->logit, e->logit, (size_t)b->rows * sizeof(real));
-    }
-    for (int m = 0; m < f->model->sh.s.decoder_blocks && t + 1 < n && count; m++) {
-        pool_terms(s, count, f, t, m);
-        for (int k = 0; k < count; k++)
-            beam_block(&s->now[s->computed[k]], s->step + (size_t)k * f->w.C, f, e, t, m);
-    }
-    for (int k = 0; k < count; k++) beam_choices(&s->now[s->computed[k]], t);
+    compute(s, count, f, e, t);
 }
 
 /* The last two steps move to the front of the window. */
@@ -213,9 +252,9 @@ static void beam_rewind(beam *b, const frozen *f) {
 }
 
 /* Places an item and makes room for the next step. */
-static void beam_place(search *s, beam *b, const frozen *f, int t, const candidate *c,
-                       const constraint_graph *g) {
-    int32_t item = s->item[c->row];
+static void beam_place(search *s, beam *b, const frozen *f, int t, const candidate *c) {
+    const constraint_graph *g = b->task->constraints;
+    int32_t item = s->item[b->task->first + c->row];
     b->pos[c->row] = t;
     b->last[t % 3] = c->row;
     b->order[t] = item;
@@ -227,9 +266,11 @@ static void beam_place(search *s, beam *b, const frozen *f, int t, const candida
 }
 
 /* A second child of a beam gets a copy of what later steps look at: the order so far, and two steps. */
-static void beam_copy(beam *to, const beam *from, const frozen *f, int t, const constraint_graph *g) {
+static void beam_copy(beam *to, const beam *from, const frozen *f, int t) {
+    const constraint_graph *g = from->task->constraints;
     int N = f->model->sh.s.decoder_blocks;
     size_t column = (size_t)from->rows * f->w.C, width = (size_t)N * f->w.C;
+    to->task = from->task;
     to->rows = from->rows;
     for (int m = 0; m < N; m++)
         memcpy(plane(to, f, m, 0), plane(from, f, m, from->at - 1), 2 * column * sizeof(real));
@@ -251,15 +292,17 @@ static int long_ago(const frozen *f, int t) {
 
 static void leave_out(search *s, beam *b, const frozen *f, encoded *e, int t) {
     int N = f->model->sh.s.decoder_blocks, old = b->rows, rows = 0, stands = 0;
-    size_t C = (size_t)f->w.C, Q = (size_t)f->w.Q;
+    size_t C = (size_t)f->w.C, Q = (size_t)f->w.Q, first = (size_t)b->task->first;
+    int32_t *item = s->item + first;
+    real *logit = e->logit + first, *q = e->q + first * Q;
     beam_rewind(b, f);
     for (int i = 0; i < old; i++) {
         if (b->pos[i] < long_ago(f, t) && stands++) continue;
         s->kept[rows] = i;
         b->pos[rows] = b->pos[i];
-        s->item[rows] = s->item[i];
-        e->logit[rows] = e->logit[i];
-        memmove(e->q + (size_t)rows * Q, e->q + (size_t)i * Q, Q * sizeof(real));
+        item[rows] = item[i];
+        logit[rows] = logit[i];
+        memmove(q + (size_t)rows * Q, q + (size_t)i * Q, Q * sizeof(real));
         for (int l = 0; l < 3; l++)
             if (b->last[l] == i) b->last[l] = rows;
         rows++;
@@ -306,21 +349,24 @@ static int compare(const void *a, const void *b) {
 }
 
 /* May the item of row i stand at place t? See constraint_graph. */
-static bool allowed(const search *s, const beam *b, const search_task *task, int t, int i) {
+static bool allowed(const search *s, const beam *b, int t, int i) {
+    const search_task *task = b->task;
     const constraint_graph *g = task->constraints;
     if (b->pos[i] < t) return false;
-    return !g || constraint_allows(g, b->waits, t ? b->order[t - 1] : -1, s->item[i], t, task->n);
+    return !g ||
+           constraint_allows(g, b->waits, t ? b->order[t - 1] : -1, s->item[task->first + i], t, task->n);
 }
 
 /* One of the allowed items, by their probabilities. */
-static candidate draw(const search *s, const beam *b, const search_task *task, int t) {
+static candidate draw(const search *s, const beam *b, int t) {
+    const search_task *task = b->task;
     double left = rng_uniform(task->r), all = 0;
     int last = -1;
     for (int i = 0; task->constraints && i < b->rows; i++)
-        if (allowed(s, b, task, t, i)) all += exp(b->logp[i]);
+        if (allowed(s, b, t, i)) all += exp(b->logp[i]);
     if (task->constraints) left *= all;
     for (int i = 0; i < b->rows; i++) {
-        if (!allowed(s, b, task, t, i)) continue;
+        if (!allowed(s, b, t, i)) continue;
         last = i;
         left -= exp(b->logp[i]);
         if (left < 0) break;
@@ -334,6 +380,16 @@ int search_orders(int n, int most) {
     return count < most ? (int)count : most;
 }
 
+/* Adds the continuations of one beam at step t that are not below `least` to the `room` best. */
+static int weigh(const search *s, const beam *b, int number, int t, double least, candidate *heap, int held,
+                 int room) {
+    for (int i = 0; i < b->rows; i++) {
+        candidate c = {b->logprob + b->logp[i], b->logp[i], number, i};
+        if (!(c.logprob < least) && allowed(s, b, t, i)) held = keep(heap, held, room, c);
+    }
+    return held;
+}
+
 /* The best continuations of all beams at step t into s->best, best first; how many is given back. */
 static int choose(search *s, const search_task *task, int alive, int t) {
     int held = 0;
@@ -341,19 +397,15 @@ static int choose(search *s, const search_task *task, int alive, int t) {
         const beam *only = &s->now[0];
         int row = task->given ? task->given[t] : 0;
         for (int i = 0; task->choices && i < only->rows; i++)
-            task->choices[(size_t)t * (size_t)task->width + (size_t)s->item[i]] = exp(only->logp[i]);
-        s->best[0] = task->r ? draw(s, only, task, t)
+            task->choices[(size_t)t * (size_t)task->width + (size_t)s->item[task->first + i]] =
+                exp(only->logp[i]);
+        s->best[0] = task->r ? draw(s, only, t)
                              : (candidate){only->logprob + only->logp[row], only->logp[row], 0, row};
         return 1;
     }
-    for (int b = 0; b < alive; b++) {
-        const beam *now = &s->now[b];
-        for (int i = 0; i < now->rows; i++) {
-            candidate c = {now->logprob + now->logp[i], now->logp[i], b, i};
-            if (!(c.logprob < s->greedy.logprob) && allowed(s, now, task, t, i))
-                held = keep(s->best, held, task->beams, c);
-        }
-    }
+    for (int b = 0; b < alive; b++)
+        held =
+            weigh(s, &s->now[b], b, t, s->ahead ? s->ahead->logprob : -INFINITY, s->best, held, task->beams);
     qsort(s->best, (size_t)held, sizeof *s->best, compare);
     return held;
 }
@@ -361,15 +413,14 @@ static int choose(search *s, const search_task *task, int alive, int t) {
 /* A beam's first child, or the one that follows the greedy order, takes its place; a further one is a copy,
  * in the memory of a beam that has no child or is not in use. There is such a one for each: `held` is at most
  * s->beams. Copies are made before any beam moves on. */
-static void next_generation(search *s, const frozen *f, int alive, int held, int t,
-                            const constraint_graph *g) {
-    int unused = 0, followed = s->greedy.beam;
+static void next_generation(search *s, const frozen *f, int alive, int held, int t) {
+    int unused = 0, followed = s->follower;
     for (int b = 0; b < s->beams; b++) s->first_child[b] = -1;
     for (int c = held; c-- > 0;) s->first_child[s->best[c].beam] = c;
-    s->greedy.beam = -1;
+    s->follower = -1;
     for (int c = 0; c < held && followed >= 0; c++)
-        if (s->best[c].beam == followed && s->best[c].row == s->greedy.row[t])
-            s->greedy.beam = s->first_child[followed] = c;
+        if (s->best[c].beam == followed && s->best[c].row == s->ahead->row[t])
+            s->follower = s->first_child[followed] = c;
     for (int c = 0; c < s->beams; c++) {
         int parent = c < held ? s->best[c].beam : -1;
         if (parent >= 0 && s->first_child[parent] == c) {
@@ -378,41 +429,24 @@ static void next_generation(search *s, const frozen *f, int alive, int held, int
         }
         while (unused < alive && s->first_child[unused] >= 0) unused++;
         s->next[c] = s->now[unused++];
-        if (parent >= 0) beam_copy(&s->next[c], &s->now[parent], f, t, g);
+        if (parent >= 0) beam_copy(&s->next[c], &s->now[parent], f, t);
     }
     beam *before = s->now;
     s->now = s->next;
     s->next = before;
 }
 
-/* The wide beam becomes the first. */
-static void start_wide(search *s, int n) {
-    for (int b = 0; b < s->beams; b++) {
-        s->now[b].window = window_of(&s->now[b], n, s->n);
-        if (!s->now[b].wide) continue;
-        beam first = s->now[0];
-        s->now[0] = s->now[b];
-        s->now[b] = first;
-    }
-}
-
-/* All steps, with the beams that s->greedy allows; how many are alive at the end. */
+/* All steps, with the beams that s->ahead allows; how many are alive at the end. */
 static int run_steps(search *s, const frozen *f, encoded *e, const search_task *task) {
     int alive = 1, n = task->n;
-    bool may_leave_out = task->beams == 1 && !task->r && !task->given && !s->greedy.under_way;
-    start_wide(s, n);
-    beam_start(&s->now[0], f, task);
-    memcpy(s->item, task->item, (size_t)n * sizeof *s->item);
+    bool may_leave_out = task->beams == 1 && !task->r && !task->given;
+    beam_start(s, &s->now[0], f, task);
     for (int t = 0; t < n && alive; t++) {
         if (task->look) task->look(task->context, t);
         step(s, alive, f, e, n, t);
         int held = choose(s, task, alive, t);
-        if (s->greedy.under_way) {
-            memcpy(s->greedy.logp + (size_t)t * n, s->now[0].logp, (size_t)n * sizeof(double));
-            s->greedy.row[t] = s->best[0].row;
-        }
-        next_generation(s, f, alive, held, t, task->constraints);
-        for (int c = 0; c < held; c++) beam_place(s, &s->now[c], f, t, &s->best[c], task->constraints);
+        next_generation(s, f, alive, held, t);
+        for (int c = 0; c < held; c++) beam_place(s, &s->now[c], f, t, &s->best[c]);
         alive = held;
         /* Of the items placed long ago, all but those left out before still have rows. */
         beam *only = &s->now[0];
@@ -422,32 +456,67 @@ static int run_steps(search *s, const frozen *f, encoded *e, const search_task *
     return alive; /* best first: the last step sorted them */
 }
 
-/* The best order of the beam search in fewer steps. A log-probability never rises from step to step, so a
- * beam below that of the greedy order ends below it. Without such beams the rest are those of the whole
- * search, in the same order, and so is the best of them. Above probability 1/2 the greedy order leaves no
- * other. 0: no beam is left, since the greedy order was crowded out by beams that ended below it. */
-static int run_best(search *s, const frozen *f, encoded *e, const search_task *task) {
-    search_task greedy = *task;
-    greedy.beams = 1;
-    s->greedy.under_way = true;
-    run_steps(s, f, e, &greedy);
-    s->greedy.under_way = false;
-    s->greedy.logprob = s->now[0].logprob;
-    s->greedy.beam = 0;
-    return run_steps(s, f, e, task);
+/* Lends the beam that holds the steps of the greedy order to the search of its set, in exchange for one. */
+static void lend(search *s, greedy_order *g) {
+    beam own = s->now[0];
+    s->now[0] = g->b;
+    g->b = own;
+    s->ahead = g;
+    s->follower = 0;
 }
 
-static void forget_greedy(search *s) {
-    s->greedy.beam = -1;
-    s->greedy.logprob = -INFINITY;
+/* Is the greedy order found ahead of the beam search? */
+static bool greedy_first(const search_task *task) {
+    return task->best_only && task->beams > 1 && task->n <= GREEDY_ITEMS;
 }
 
-int search_run(search *s, const frozen *f, encoded *e, const search_task *task) {
+void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count) {
+    int steps = 0;
+    real *planes = s->planes;
+    s->task = task;
+    take_back(s);
+    for (int k = 0; k < count; k++)
+        if (greedy_first(&task[k])) {
+            beam *b = &s->greedy[k].b;
+            int n = task[k].n;
+            b->plane = planes;
+            b->window = n + 1; /* nothing moves before the last step */
+            planes += plane_size(f, n, b->window);
+            beam_start(s, b, f, &task[k]);
+            steps = larger(steps, n);
+        }
+    for (int t = 0; t < steps; t++) {
+        int computed = 0;
+        for (int k = 0; k < count; k++)
+            if (greedy_first(&task[k]) && t < task[k].n) s->computed[computed++] = &s->greedy[k].b;
+        compute(s, computed, f, e, t);
+        for (int k = 0; k < count; k++) {
+            greedy_order *g = &s->greedy[k];
+            int n = task[k].n;
+            candidate best = {0};
+            if (!greedy_first(&task[k]) || t >= n) continue;
+            weigh(s, &g->b, 0, t, -INFINITY, &best, 0, 1);
+            memcpy(g->logp + (size_t)t * n, g->b.logp, (size_t)n * sizeof(double));
+            g->row[t] = best.row;
+            beam_place(s, &g->b, f, t, &best);
+            g->logprob = best.logprob;
+        }
+    }
+}
+
+/* The best order of the beam search is found in fewer steps where the greedy order is known. A
+ * log-probability never rises from step to step, so a beam below that of the greedy order ends below it.
+ * Without such beams the rest are those of the whole search, in the same order, and so is the best of them.
+ * Above probability 1/2 the greedy order leaves no other. If no beam is left, since the greedy order was
+ * crowded out by beams that ended below it, the whole search follows. */
+int search_run(search *s, const frozen *f, encoded *e, int k) {
+    const search_task *task = &s->task[k];
     int found = 0;
-    forget_greedy(s);
-    if (task->best_only && task->beams > 1 && task->n <= GREEDY_ITEMS) {
-        found = run_best(s, f, e, task);
-        forget_greedy(s);
+    take_back(s);
+    if (greedy_first(task)) {
+        lend(s, &s->greedy[k]);
+        found = run_steps(s, f, e, task);
+        if (!found) take_back(s);
     }
     return found ? found : run_steps(s, f, e, task);
 }

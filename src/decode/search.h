@@ -6,10 +6,28 @@
 #include "data/constraints.h"
 #include "decode/encode.h"
 
+typedef struct search_task {
+    int n;          /* placed items */
+    int first;      /* the row of the encoded group at which the set begins; its placed items come first */
+    int beams;      /* 1: the greedy search */
+    bool best_only; /* the most probable of the orders found is enough */
+    rng *r;         /* not NULL: each step is drawn at random; beams is 1 */
+    const int32_t *given; /* [n], not NULL: this order, of rows, is followed and scored; beams is 1 */
+    /* With `given`: the probability of item i at step t to choices[t * width + i], width the items of the
+     * set; NULL: not wanted. */
+    double *choices;
+    int width;
+    const int32_t *item;                 /* [n]: the item of the set that a row stands for */
+    const constraint_graph *constraints; /* on the items; NULL: none */
+    void (*look)(void *context, int t);  /* called at each step t; NULL: nobody looks */
+    void *context;
+} search_task;
+
 /* One order under way. Its planes hold the last few steps; a step looks back at the two before it. */
 typedef struct beam {
+    const search_task *task;
     int window;
-    bool wide;      /* has room for all steps of a set of GREEDY_ITEMS items; one beam of several is */
+    bool wide;      /* has room for all steps of a set, and belongs to a greedy_order */
     real *plane;    /* [N, window + 2, rows, C] */
     real *p;        /* [window + 2, N, C]: pools, normed */
     int rows;       /* items that the planes and pos have rows for: all, until search_run leaves some out */
@@ -29,58 +47,52 @@ typedef struct candidate {
     int beam, row;
 } candidate;
 
-/* Items of the largest set whose greedy order is found ahead of a beam search. On larger ones the greedy
- * order is too improbable to rule out many beams (docs/speed.md). */
-enum { GREEDY_ITEMS = 50 };
+/* GREEDY_ITEMS: of the largest set whose greedy order is found ahead of a beam search. On larger ones the
+ * greedy order is too improbable to rule out many beams (docs/speed.md). GROUP_ITEMS: of the largest set in a
+ * group of several. */
+enum { GREEDY_ITEMS = 50, GROUP_ITEMS = GROUP_ROWS / 6 };
 
-/* The greedy order, found ahead. The planes of the beam that follows it hold its steps already. */
+/* The greedy order of a set, found ahead. */
 typedef struct greedy_order {
-    bool under_way;
-    int beam;                  /* that follows it; -1: none */
-    double logprob;            /* no beam below it is kept; -INFINITY: all are */
+    beam b; /* its planes hold all steps, for the beam that follows the same order */
+    double logprob;
     int32_t row[GREEDY_ITEMS]; /* of the item placed at each step */
     double *logp;              /* [steps, rows] */
 } greedy_order;
 
 typedef struct search {
-    int beams, n;     /* that there is memory for */
-    beam *now, *next; /* [beams]; the memory that they point to is now's */
-    real *step;       /* [beams, C]: what the pools give to a block */
-    real *pools;      /* [beams, N * C]: of the blocks before it */
-    int32_t *item;    /* [rows]: the item that a row stands for */
-    int32_t *kept;    /* [n] */
-    candidate *best;  /* [beams] */
-    int *first_child; /* [beams] */
-    int *computed;    /* [beams]: those whose step is computed */
-    greedy_order greedy;
+    int beams, n, group; /* that there is memory for */
+    beam *now, *next;    /* [beams]; the memory that they point to is now's */
+    real *step;          /* [beams or group, C]: what the pools give to a block */
+    real *pools;         /* [beams or group, N * C]: of the blocks before it */
+    int32_t *item;       /* [rows of the group]: the item that a row stands for */
+    int32_t *kept;       /* [n] */
+    candidate *best;     /* [beams] */
+    int *first_child;    /* [beams] */
+    beam **computed;     /* [beams or group]: those whose step is computed */
+    greedy_order greedy[GROUP_SETS];
+    real *planes;            /* of the greedy orders */
+    greedy_order *ahead;     /* of the set under way; NULL: none */
+    int follower;            /* the beam that follows it; -1: none */
+    const search_task *task; /* [count]: those of search_begin */
 } search;
 
-/* Memory for sets of n items, context items among them. */
-bool search_reserve(search *s, const frozen *f, int beams, int n);
+/* Memory for groups of `group` sets of n items, context items among them. Only a group of one has sets of
+ * more than GROUP_ITEMS. */
+bool search_reserve(search *s, const frozen *f, int beams, int n, int group);
 void search_free(search *s);
 
 /* n! or `most`, whichever is less: no more beams than that can be alive. */
 int search_orders(int n, int most);
 
-typedef struct search_task {
-    int n;                /* placed items: the first rows of the encoded set */
-    int beams;            /* 1: the greedy search */
-    bool best_only;       /* the most probable of the orders found is enough */
-    rng *r;               /* not NULL: each step is drawn at random; beams is 1 */
-    const int32_t *given; /* [n], not NULL: this order, of rows, is followed and scored; beams is 1 */
-    /* With `given`: the probability of item i at step t to choices[t * width + i], width the items of the
-     * set; NULL: not wanted. */
-    double *choices;
-    int width;
-    const int32_t *item;                 /* [n]: the item of the set that a row stands for */
-    const constraint_graph *constraints; /* on the items; NULL: none */
-    void (*look)(void *context, int t);  /* called at each step t; NULL: nobody looks */
-    void *context;
-} search_task;
+/* Begins with the sets of an encoded group. Where the greedy orders are to be found ahead of the beam search,
+ * they are found here, all in step, so that the weights of a block are read once for all sets. The tasks are
+ * used until the next call. */
+void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count);
 
-/* Finds up to `beams` orders of an encoded set, best first; how many is given back. They stand in s->now.
+/* Finds up to `beams` orders of set k of the group, best first; how many is given back. They stand in s->now.
  * Log-probabilities are the net's own, with constraints too: of all items, not of those that are allowed. The
  * greedy search uses e up: it moves the rows of the items that still matter together. */
-int search_run(search *s, const frozen *f, encoded *e, const search_task *task);
+int search_run(search *s, const frozen *f, encoded *e, int k);
 
 #endif

@@ -1,0 +1,204 @@
+/* Small sets are encoded and searched in groups (decode/encode.h). An answer must not depend, to the last
+ * bit, on the sets beside it, on how many there are, or on the number of threads. */
+#include "decode/search.h"
+#include "random_constraints.h"
+#include "random_model.h"
+
+enum { PLAIN, CONTEXT, CONSTRAINED, KINDS };
+
+static onet_sets *sets_of_kind(int kind, int width, int count, int low, int high, uint64_t seed) {
+    onet_sets *sets = random_sets(width, count, low, high, seed);
+    if (kind == CONTEXT) add_context(sets, seed);
+    if (kind == CONSTRAINED) constrain(sets, seed);
+    return sets;
+}
+
+/* All that an orderer says of sets. */
+typedef struct said {
+    int top;
+    size_t sets, items;
+    int32_t *order;
+    float *step;
+    double *logprob, *score, *score_step;
+    int *found;
+} said;
+
+/* The sets given to the orderer `chunk` at a time. */
+static said ask(const onet_model *m, const onet_sets *sets, onet_order_options o, size_t chunk) {
+    onet_orderer *orderer;
+    onet_error err = {""};
+    said a = {.top = o.top ? o.top : 1, .sets = sets->count, .items = sets->start[sets->count]};
+    size_t top = (size_t)a.top;
+    a.order = need(calloc(a.items * top, sizeof *a.order));
+    a.step = need(calloc(a.items * top, sizeof *a.step));
+    a.logprob = need(calloc(a.sets * top, sizeof *a.logprob));
+    a.score = need(calloc(a.sets, sizeof *a.score));
+    a.score_step = need(calloc(a.items, sizeof *a.score_step));
+    a.found = need(calloc(a.sets, sizeof *a.found));
+    onet_answer *answers = need(calloc(a.sets, sizeof *answers));
+    for (size_t s = 0; s < a.sets; s++)
+        answers[s] = (onet_answer){.order = a.order + sets->start[s] * top,
+                                   .step = a.step + sets->start[s] * top,
+                                   .logprob = a.logprob + s * top};
+    o.size = sizeof o;
+    assert_int_equal(onet_orderer_new(&orderer, m, &o, &err), ONET_OK);
+    /* All orders before the first score: what is drawn at random goes by the sets that were served. */
+    for (int scored = 0; scored < 2; scored++)
+        for (size_t s = 0, end; s < a.sets; s = end) {
+            onet_sets some;
+            end = s + chunk < a.sets ? s + chunk : a.sets;
+            sets_slice(&some, sets, s, end);
+            onet_status status = scored ? onet_orderer_score_steps(orderer, &some, a.score + s,
+                                                                   a.score_step + sets->start[s], &err)
+                                        : onet_orderer_run(orderer, &some, answers + s, &err);
+            assert_int_equal(status, ONET_OK);
+        }
+    for (size_t s = 0; s < a.sets; s++) a.found[s] = answers[s].found;
+    free(answers);
+    onet_orderer_free(orderer);
+    return a;
+}
+
+static void said_free(said *a) {
+    free(a->order);
+    free(a->step);
+    free(a->logprob);
+    free(a->score);
+    free(a->score_step);
+    free(a->found);
+}
+
+static void check_same(const said *a, const said *b) {
+    size_t top = (size_t)a->top;
+    assert_memory_equal(a->found, b->found, a->sets * sizeof *a->found);
+    assert_memory_equal(a->order, b->order, a->items * top * sizeof *a->order);
+    assert_memory_equal(a->step, b->step, a->items * top * sizeof *a->step);
+    assert_memory_equal(a->logprob, b->logprob, a->sets * top * sizeof *a->logprob);
+    assert_memory_equal(a->score, b->score, a->sets * sizeof *a->score);
+    assert_memory_equal(a->score_step, b->score_step, a->items * sizeof *a->score_step);
+}
+
+static const onet_order_options asked[] = {
+    {.beam = 5},           {.beam = 2},
+    {.beam = 3, .top = 3}, {.decode = ONET_GREEDY},
+    {.beam = 12},          {.decode = ONET_SAMPLE, .top = 2, .seed = 7},
+};
+enum { ASKED = sizeof asked / sizeof *asked };
+
+static void check_all_ways(const onet_model *m, const onet_sets *sets, const onet_order_options *o) {
+    static const size_t chunks[] = {2, GROUP_SETS - 1, SIZE_MAX / 2};
+    onet_order_options with = *o;
+    with.threads = 1;
+    said alone = ask(m, sets, with, 1);
+    for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++)
+        for (with.threads = 1; with.threads <= 3; with.threads += 2) {
+            said beside = ask(m, sets, with, chunks[c]);
+            check_same(&alone, &beside);
+            said_free(&beside);
+        }
+    said_free(&alone);
+}
+
+static void sets_beside_a_set_change_nothing(void **state) {
+    (void)state;
+    for (int k = 0; k < NETS; k++) {
+        onet_model *m = model_of(&nets[k], 31);
+        for (int kind = 0; kind < KINDS; kind++) {
+            /* Full groups of one size; sizes that share a group, or not, around the limits. */
+            onet_sets *equal = sets_of_kind(kind, nets[k].width, 2 * GROUP_SETS + 5, 5, 5, 32),
+                      *mixed = sets_of_kind(kind, nets[k].width, 20, 1, GROUP_ITEMS + 2, 33);
+            for (int a = 0; a < ASKED; a++) check_all_ways(m, (a + kind + k) % 2 ? equal : mixed, &asked[a]);
+            onet_sets_free(equal);
+            onet_sets_free(mixed);
+        }
+        onet_model_free(m);
+    }
+}
+
+/* Sizes with weights of their own are not in one group. */
+static void sizes_with_weights_of_their_own(void **state) {
+    (void)state;
+    onet_model *m = model_of(&nets[1], 34);
+    size_t norms = m->sh.total - m->sh.trained;
+    m->sized = true;
+    m->inverse_size = 0.2;
+    m->smallest_size = 2;
+    for (size_t i = 0; i < norms; i++) m->slope[i] = 0.5f;
+    onet_sets *sets = sets_of_kind(PLAIN, nets[1].width, 60, 4, 6, 35);
+    check_all_ways(m, sets, &asked[0]);
+    onet_sets_free(sets);
+    onet_model_free(m);
+}
+
+/* ---- The weights are read once per group --------------------------------------------------------------- */
+
+static int products;
+
+static void counting_gemm(int M, int N, int K, const real *A, size_t am, size_t ak, matrix B, real *C,
+                          size_t ldc, int add) {
+    products++;
+    kernels_pick(NULL)->gemm(M, N, K, A, am, ak, B, C, ldc, add);
+}
+
+/* Products of the encoder and of the greedy orders, for the first `count` sets together. */
+static int products_of(const frozen *f, const onet_sets *sets, int count, double *logprob) {
+    encoded e = {0};
+    search s = {0};
+    search_task task[GROUP_SETS];
+    int start[GROUP_SETS + 1] = {0};
+    const float *items[GROUP_ROWS];
+    int32_t item[GROUP_ROWS];
+    for (int k = 0; k < count; k++) {
+        start[k + 1] = (int)sets->start[k + 1];
+        for (int i = start[k]; i < start[k + 1]; i++) {
+            items[i] = sets_item(sets, (size_t)i);
+            item[i] = i - start[k];
+        }
+        task[k] = (search_task){.n = start[k + 1] - start[k],
+                                .first = start[k],
+                                .beams = 5,
+                                .best_only = true,
+                                .item = item + start[k]};
+    }
+    assert_true(start[count] <= GROUP_ROWS);
+    assert_true(encoded_reserve(&e, f, start[count]) && search_reserve(&s, f, 5, 6, count));
+    products = 0;
+    encode(&e, f, items, start, count, start[count], NULL);
+    search_begin(&s, f, &e, task, count);
+    int needed = products;
+    for (int k = 0; k < count; k++) {
+        assert_true(search_run(&s, f, &e, k) >= 1);
+        logprob[k] = s.now[0].logprob;
+    }
+    search_free(&s);
+    encoded_free(&e);
+    return needed;
+}
+
+static void weights_are_read_once_per_group(void **state) {
+    (void)state;
+    kernels counting = *kernels_pick(NULL);
+    counting.gemm = counting_gemm;
+    for (int k = 0; k < NETS; k++) {
+        onet_model *m = model_of(&nets[k], 36);
+        onet_sets *sets = random_sets(nets[k].width, GROUP_SETS, 4, 4, 37);
+        double one[GROUP_SETS], all[GROUP_SETS];
+        freezer z;
+        assert_true(freezer_new(&z, m, &counting));
+        const frozen *f = need((void *)freezer_get(&z, 4));
+        assert_int_equal(products_of(f, sets, 1, one), products_of(f, sets, GROUP_SETS, all));
+        assert_memory_equal(one, all, sizeof *one);
+        freezer_free(&z);
+        onet_sets_free(sets);
+        onet_model_free(m);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_beside_a_set_change_nothing),
+        cmocka_unit_test(sizes_with_weights_of_their_own),
+        cmocka_unit_test(weights_are_read_once_per_group),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
