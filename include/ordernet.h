@@ -306,6 +306,11 @@ ONET_API const char *onet_model_record(const onet_model *model, const char *key)
 /* Entry i of the training record, in the order in which they were set: its value, and its key to *key; NULL:
  * there are no more. Both stay valid as long as the model. */
 ONET_API const char *onet_model_record_at(const onet_model *model, size_t i, const char **key);
+/* Sets an entry of the record, such as one of the program's own: key of 1 to 64 lower-case letters, digits,
+ * '.', '_' and '-', value text that ends in 0; both are copied. It goes to the file with onet_model_save and
+ * is no part of the checksum. ONET_USAGE for another key. */
+ONET_API onet_status onet_model_set_record(onet_model *model, const char *key, const char *value,
+                                           onet_error *err);
 /* SHA-256, in hex, over all that decides an answer: settings, parameters, standardisation, words. */
 ONET_API void onet_model_checksum(const onet_model *model, char hex[65]);
 /* Whether the statistics of the norms depend on the size of a set (ONET_STATISTICS_SIZED). */

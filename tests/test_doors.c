@@ -305,6 +305,17 @@ static void models(void **state) {
     assert_null(onet_model_record_at(NULL, 0, &key));
     assert_null(onet_model_record_at(model, SIZE_MAX, &key));
     assert_non_null(onet_model_record_at(model, 0, NULL));
+    usage(onet_model_set_record(NULL, "own", "value", &err));
+    usage(onet_model_set_record(model, NULL, "value", &err));
+    usage(onet_model_set_record(model, "own", NULL, &err));
+    usage(onet_model_set_record(model, "", "value", &err));
+    usage(onet_model_set_record(model, "Own key", "value", &err));
+    usage(onet_model_set_record(model, "0123456789012345678901234567890123456789012345678901234567890123x",
+                                "value", &err));
+    ok(onet_model_set_record(model, "own", "value", &err));
+    assert_string_equal(onet_model_record(model, "own"), "value");
+    ok(onet_model_set_record(model, "own", "another", &err));
+    assert_string_equal(onet_model_record(model, "own"), "another");
     onet_model_checksum(NULL, hex);
     assert_string_equal(hex, "");
     onet_model_checksum(model, NULL);

@@ -7,6 +7,7 @@
 #include "pages/features.h"
 #include "pages/format.h"
 #include "pages/rules.h"
+#include "pages/usual.h"
 #include "pages/ways.h"
 #include "unit.h"
 
@@ -88,6 +89,44 @@ static void regions_inside_others_are_read_with_them(void **state) {
     page_free(&p);
 }
 
+static void ways_have_names_of_their_own(void **state) {
+    (void)state;
+    for (int k = 0; k < page_way_count(); k++) {
+        char name[PAGE_WAY_NAME];
+        assert_int_equal(page_way_named(page_way_name(k, name)), k);
+        assert_true(strlen(name) < PAGE_WAY_NAME - 1);
+    }
+    assert_int_equal(page_way_named("prints-upside-down"), -1);
+}
+
+/* Columns with a gap between rows: the rule for books reads them by rows. */
+static void the_usual_way_is_right_on_two_pages_more(void **state) {
+    (void)state;
+    enum { N = 4, PAGES = 3 };
+    const page_box boxes[N] = {{0, 0, 48, 40}, {52, 0, 100, 40}, {0, 60, 48, 100}, {52, 60, 100, 100}};
+    const int by_columns[N] = {0, 2, 1, 3}, by_rows[N] = {0, 1, 2, 3};
+    page p[PAGES] = {0}, *pages[PAGES];
+    page_layout l;
+    int32_t order[N];
+    int way;
+    for (int k = 0; k < PAGES; k++) {
+        pages[k] = &p[k];
+        for (int i = 0; i < N; i++) add_region(&p[k], boxes[i], KIND_TEXT);
+        for (int i = 0; i < N; i++) p[k].regions[i].listed = true, p[k].regions[i].given = by_columns[i];
+        assert_int_equal(page_place(&p[k], NULL, NULL), ONET_OK);
+    }
+    assert_int_equal(pages_usual_way(&way, pages, PAGES, NULL), ONET_OK);
+    assert_int_not_equal(way, 0);
+    assert_int_equal(page_layout_make(&l, &p[0], NULL), ONET_OK);
+    assert_int_equal(page_way(way, &l, order, NULL), ONET_OK);
+    assert_order(order, by_columns, N);
+    page_layout_free(&l);
+    for (int i = 0; i < N; i++) p[0].regions[i].given = by_rows[i]; /* now two pages against one */
+    assert_int_equal(pages_usual_way(&way, pages, PAGES, NULL), ONET_OK);
+    assert_int_equal(way, 0);
+    for (int k = 0; k < PAGES; k++) page_free(&p[k]);
+}
+
 /* A page of a book: a running title and, a little higher, the page number at its right; a paragraph with an
  * initial, and one whose note begins higher; two columns, the left one a little lower. */
 static void prints_are_read_from_the_top_but_for_initials_and_columns(void **state) {
@@ -111,6 +150,16 @@ static void prints_are_read_from_the_top_but_for_initials_and_columns(void **sta
     assert_order(order, (int[]){1, 0, 3, 2, 4, 5, 6, 7}, N);
     assert_int_equal(rule_prints(TITLES_WIDEST_FIRST, moved, kinds, N, order, NULL), ONET_OK);
     assert_order(order, (int[]){0, 1, 3, 2, 4, 5, 6, 7}, N);
+    /* At the foot a signature mark and, lower and at its right, a catch-word instead of the columns. */
+    page_kind foot[N];
+    memcpy(foot, kinds, sizeof foot);
+    foot[6] = foot[7] = KIND_FURNITURE;
+    moved[6] = (page_box){40, 92, 60, 95};
+    moved[7] = (page_box){80, 93, 90, 96};
+    assert_int_equal(rule_prints(TITLES_HIGHEST_FIRST, moved, foot, N, order, NULL), ONET_OK);
+    assert_order(order, (int[]){1, 0, 3, 2, 4, 5, 6, 7}, N);
+    assert_int_equal(rule_prints(TITLES_CATCHWORD_FIRST, moved, foot, N, order, NULL), ONET_OK);
+    assert_order(order, (int[]){1, 0, 3, 2, 4, 5, 7, 6}, N);
     const struct {
         page_box instead_of_the_initial;
         page_kind kind;
@@ -404,6 +453,8 @@ int main(void) {
         cmocka_unit_test(rules_order_as_they_say),
         cmocka_unit_test(trimmed_boxes_are_cut_where_they_overlap),
         cmocka_unit_test(regions_inside_others_are_read_with_them),
+        cmocka_unit_test(ways_have_names_of_their_own),
+        cmocka_unit_test(the_usual_way_is_right_on_two_pages_more),
         cmocka_unit_test(prints_are_read_from_the_top_but_for_initials_and_columns),
         cmocka_unit_test(frames_are_read_before_what_they_hold),
         cmocka_unit_test(separators_are_not_cut_through),

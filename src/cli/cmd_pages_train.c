@@ -15,6 +15,8 @@
 #include "cli/training.h"
 #include "pages/augment.h"
 #include "pages/features.h"
+#include "pages/usual.h"
+#include "pages/ways.h"
 
 typedef struct train_values {
     pages_values pages;
@@ -50,7 +52,7 @@ static onet_status choose_options(train_values *v, const onet_model *from, onet_
     o->threads = v->pages.order.threads;
     o->device = "cpu";
     if (v->copies < 0) v->copies = from ? 40 : 12;
-    if (v->small_copies < 0) v->small_copies = from ? 4 : 0;
+    if (v->small_copies < 0) v->small_copies = 0;
     return status;
 }
 
@@ -122,6 +124,31 @@ static onet_status make_sets(onet_sets **sets, page **pages, size_t count, const
     return status;
 }
 
+/* Adds to the model in a file how its pages are usually read. */
+static onet_status keep_usual(const char *path, const char *name, onet_error *err) {
+    onet_model *model = NULL;
+    onet_status status = onet_model_load(&model, path, err);
+    if (!status) status = onet_model_set_record(model, PAGES_USUAL_KEY, name, err);
+    if (!status) status = onet_model_save(model, path, err);
+    onet_model_free(model);
+    return status;
+}
+
+/* Learns how the pages are usually read, for the model and its files. */
+static onet_status learn_usual(const train_values *v, const division *d, onet_model *model, onet_error *err) {
+    int usual;
+    char name[PAGE_WAY_NAME], best[PATH_MAX];
+    onet_status status = pages_usual_way(&usual, d->train, d->train_count, err);
+    if (status || !usual) return status;
+    page_way_name(usual, name);
+    onet_train_path(best, sizeof best, v->options.model_path, ONET_TRAIN_BEST);
+    status = onet_model_set_record(model, PAGES_USUAL_KEY, name, err);
+    if (!status) status = keep_usual(v->options.model_path, name, err);
+    if (!status && d->valid_count) status = keep_usual(best, name, err);
+    if (!status && !v->pages.quiet) printf("most of the pages are read by %s\n", name);
+    return status;
+}
+
 /* How good the model is on the documents held out. */
 static onet_status report_valid(const train_values *v, const onet_model *model, const division *d,
                                 onet_error *err) {
@@ -175,12 +202,11 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
     if (!status) status = make_sets(&train, d.train, d.train_count, v, true, err);
     if (!status && d.valid_count) status = make_sets(&valid, d.valid, d.valid_count, v, false, err);
     if (!status) status = training_run(&t, &model, train, valid, &v->options, v->pages.quiet, err);
-    for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
     if (status == ONET_INTERRUPTED) fail(err, status, "interrupted; the model was not written");
-    if (!status && !v->pages.quiet) {
-        training_summarise(&t, &v->options, model);
-        if (d.valid_count) status = report_valid(v, model, &d, err);
-    }
+    if (!status && !v->pages.quiet) training_summarise(&t, &v->options, model);
+    if (!status) status = learn_usual(v, &d, model, err);
+    for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
+    if (!status && !v->pages.quiet && d.valid_count) status = report_valid(v, model, &d, err);
     onet_sets_free(train);
     onet_sets_free(valid);
     onet_model_free(model);
@@ -254,7 +280,7 @@ static const option options[] = {
      .argument = "N",
      .high = 1000,
      .field = AT(small_copies),
-     .default_text = "0; with --from 4",
+     .default_text = "0",
      .help = "The same for smaller pages."},
     {.name = "seed",
      .kind = OPTION_U64,

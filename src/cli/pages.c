@@ -13,9 +13,9 @@
 #include "base/memory.h"
 #include "cli/model_path.h"
 #include "cli/ordering.h"
-#include "pages/choose.h"
 #include "pages/features.h"
 #include "pages/layout.h"
+#include "pages/ways.h"
 
 const onet_choice *page_directions(void) {
     static const onet_choice directions[] = {
@@ -205,7 +205,12 @@ onet_status pages_model_check(const onet_model *model, const char *path, onet_er
 }
 
 onet_status pages_net_with(pages_net *net, const onet_model *model, const pages_values *v, onet_error *err) {
-    *net = (pages_net){0};
+    const char *usual = onet_model_record(model, PAGES_USUAL_KEY);
+    *net = (pages_net){.style = {.tuned = onet_model_record(model, "from.sha256") != NULL,
+                                 .usual = usual ? page_way_named(usual) : 0}};
+    if (net->style.usual < 0)
+        return fail(err, ONET_BAD, "this version does not know the way '%s' to order pages of the model",
+                    usual);
     return onet_orderer_new(&net->orderer, model, &v->order, err);
 }
 
@@ -259,7 +264,7 @@ onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **p
     onet_status status = ONET_OK;
     for (size_t i = 0; i < count && rtl; i++) page_mirror(pages[i]);
     if (net && net->orderer)
-        status = pages_choose(net->orderer, pages, count, logprob, err);
+        status = pages_choose(net->orderer, &net->style, pages, count, logprob, err);
     else
         for (size_t i = 0; i < count && !status; i++)
             if (pages[i]->placed) status = order_by_rule(pages[i], rule, err);

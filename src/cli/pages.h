@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "pages/choose.h"
 #include "pages/format.h"
 #include "pages/rules.h"
 
@@ -86,10 +87,14 @@ onet_status pages_known_read(pages_known *k, const pages_values *v, int count, c
 onet_status pages_known_complete(const pages_known *k, onet_error *err);
 void pages_known_free(pages_known *k);
 
+/* The key of a model's record for the name of the way that its pages are usually read; missing: the first. */
+#define PAGES_USUAL_KEY "pages.usual"
+
 /* The network with what it needs to order pages, or a rule. */
 typedef struct pages_net {
     onet_model *model;
     onet_orderer *orderer;
+    pages_style style;
 } pages_net;
 onet_status pages_net_open(pages_net *net, const pages_values *v, onet_error *err);
 /* The same with a model that is there already, which stays the caller's. */

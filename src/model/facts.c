@@ -2,12 +2,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/door.h"
+#include "base/error.h"
 #include "model/model.h"
 
 const char *onet_model_record_at(const onet_model *m, size_t i, const char **key) {
     if (!m || i >= m->records) return NULL;
     if (key) *key = m->record[i].key;
     return m->record[i].value;
+}
+
+onet_status onet_model_set_record(onet_model *m, const char *key, const char *value, onet_error *err) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+    enum { LONGEST = 64 };
+    NEED(m, "model");
+    NEED(key, "key");
+    NEED(value, "value");
+    size_t length = strspn(key, allowed);
+    if (!length || length > LONGEST || key[length])
+        return fail(err, ONET_USAGE,
+                    "the key of a record has 1 to %d lower-case letters, digits, '.', '_' and '-'", LONGEST);
+    return model_record_set(m, key, value, err);
 }
 
 void onet_model_checksum(const onet_model *m, char hex[65]) {

@@ -19,10 +19,12 @@
  * thousandths tell the order. */
 enum { SMALL = 12, LARGE = 600, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
 
-/* How much more probable than that of the rule for books another order must be, as a logarithm. Where two
- * orders are about as probable the page is nearly always of a book, and the rule is right more often than the
- * network (experiments/pages). */
-static const double PREFERENCE = 3;
+/* How much more probable than that of the usual way, which is the rule for books where nothing is known of
+ * the title, another order must be, as a logarithm. Where two orders are about as probable the page is nearly
+ * always of a book, and the rule is right more often than the network. From a few small pages the network
+ * learns by heart what differs from page to page: after fine-tuning the usual way must be preferred more
+ * (experiments/pages). */
+static const double PREFERENCE = 3, TUNED_PREFERENCE = 6;
 
 /* Of the distortions, in heights of the page: the most skew, the deviation of the width and of each edge. */
 static const double SKEW = 0.006, STRETCH = 0.1, NOISE = 0.001, THINNEST = 0.002;
@@ -56,8 +58,9 @@ typedef struct judging {
     onet_orderer *orderer;
     float *items; /* [n, width] */
     size_t n, width;
-    int32_t *orders; /* [count, n]: of the rules */
-    size_t count;
+    int32_t *orders;         /* [count, n]: of the rules */
+    size_t count, preferred; /* preferred: that of the usual way */
+    double preference;
 } judging;
 
 /* The log-probabilities of the orders. */
@@ -71,40 +74,41 @@ static onet_status judge(const judging *j, double *logprob, onet_error *err) {
     return status;
 }
 
-/* Adds the rules' orders, without repetition; that of the rule for books, which is the first way, is the
- * first.
- */
-static onet_status add_rules(judging *j, const page *p, onet_error *err) {
+/* Adds the rules' orders, without repetition. */
+static onet_status add_rules(judging *j, int usual, const page *p, onet_error *err) {
     page_layout l;
     int ways = p->placed > LARGE ? LARGE_WAYS : page_way_count();
     onet_status status = page_layout_make(&l, p, err);
     for (int k = 0; k < ways && !status; k++) {
         int32_t *order = j->orders + j->count * j->n;
         status = page_way(k, &l, order, err);
-        bool seen = false;
-        for (size_t i = 0; i < j->count && !status; i++)
-            seen = seen || !memcmp(j->orders + i * j->n, order, j->n * sizeof *order);
-        if (!seen) j->count++;
+        size_t same = 0;
+        while (!status && same < j->count && memcmp(j->orders + same * j->n, order, j->n * sizeof *order))
+            same++;
+        if (k == usual) j->preferred = same;
+        if (same == j->count) j->count++;
     }
     page_layout_free(&l);
     return status;
 }
 
 /* Judges the orders on the page as it is, then on shaken copies: sum [count] of all their log-probabilities,
- * with the preference for the first order, plain [count] of the first. */
+ * with the preference, plain [count] of the page as it is. */
 static onet_status judge_all(judging *j, page *p, double *plain, double *sum, onet_error *err) {
     page_box *whole = array_new((size_t)p->count, sizeof *whole);
     double *more = array_new(j->count, sizeof *more);
     onet_status status = whole && more ? ONET_OK : fail_memory(err, "the order of a page");
     for (int i = 0; i < p->count && !status; i++) whole[i] = p->regions[i].box;
     if (!status) status = judge(j, plain, err);
-    for (size_t k = 0; k < j->count && !status; k++) sum[k] = plain[k] + (k ? 0 : PREFERENCE);
+    for (size_t k = 0; k < j->count && !status; k++)
+        sum[k] = plain[k] + (k == j->preferred ? j->preference : 0);
     int copies = p->placed > SMALL && p->placed <= LARGE ? SHAKEN : 0;
     for (int draw = 0; draw < copies && !status; draw++) {
         shake(p, whole, draw);
         status = page_features(p, j->items, err);
         if (!status) status = judge(j, more, err);
-        for (size_t k = 0; k < j->count && !status; k++) sum[k] += more[k] + (k ? 0 : PREFERENCE);
+        for (size_t k = 0; k < j->count && !status; k++)
+            sum[k] += more[k] + (k == j->preferred ? j->preference : 0);
     }
     for (int i = 0; i < p->count && whole; i++) p->regions[i].box = whole[i];
     free(whole);
@@ -112,8 +116,12 @@ static onet_status judge_all(judging *j, page *p, double *plain, double *sum, on
     return status;
 }
 
-static onet_status choose(onet_orderer *orderer, page *p, double *logprob, onet_error *err) {
-    judging j = {.orderer = orderer, .n = (size_t)p->placed, .width = (size_t)page_feature_count()};
+static onet_status choose(onet_orderer *orderer, const pages_style *style, page *p, double *logprob,
+                          onet_error *err) {
+    judging j = {.orderer = orderer,
+                 .n = (size_t)p->placed,
+                 .width = (size_t)page_feature_count(),
+                 .preference = style->tuned && p->placed <= SMALL ? TUNED_PREFERENCE : PREFERENCE};
     size_t size, room = (size_t)page_way_count(), best = 0;
     if (!size_mul(j.n, j.width, &size)) return fail_memory(err, "the order of a page");
     j.items = array_new(size, sizeof *j.items);
@@ -123,7 +131,7 @@ static onet_status choose(onet_orderer *orderer, page *p, double *logprob, onet_
     onet_status status = j.items && j.orders && order && index && plain && sum
                              ? page_features(p, j.items, err)
                              : fail_memory(err, "the order of a page");
-    if (!status) status = add_rules(&j, p, err);
+    if (!status) status = add_rules(&j, style->usual, p, err);
     if (!status) status = judge_all(&j, p, plain, sum, err);
     for (size_t k = 1; k < j.count && !status; k++)
         if (sum[k] > sum[best]) best = k;
@@ -142,12 +150,12 @@ static onet_status choose(onet_orderer *orderer, page *p, double *logprob, onet_
     return status;
 }
 
-onet_status pages_choose(onet_orderer *orderer, page **pages, size_t count, double *logprob,
-                         onet_error *err) {
+onet_status pages_choose(onet_orderer *orderer, const pages_style *style, page **pages, size_t count,
+                         double *logprob, onet_error *err) {
     onet_status status = ONET_OK;
     for (size_t i = 0; i < count && !status; i++) {
         if (logprob) logprob[i] = 0;
-        if (pages[i]->placed) status = choose(orderer, pages[i], logprob ? &logprob[i] : NULL, err);
+        if (pages[i]->placed) status = choose(orderer, style, pages[i], logprob ? &logprob[i] : NULL, err);
     }
     return status;
 }

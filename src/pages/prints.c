@@ -63,17 +63,46 @@ static bool wider(const page_box *a, const page_box *b) {
     return page_box_width(a) > page_box_width(b);
 }
 
-/* Sorts what is side by side and next to each other in the order. */
-static void sort_rows(const page_box *boxes, const page_kind *kinds, int n,
+static bool further_right(const page_box *a, const page_box *b) {
+    return a->x0 > b->x0;
+}
+
+/* Sorts what is side by side and next to each other in the order, where it begins below `top`. */
+static void sort_rows(const page_box *boxes, const page_kind *kinds, int n, double top,
                       bool (*sorted)(const page_kind *kinds, int i),
                       bool (*before)(const page_box *a, const page_box *b), int32_t *order) {
     for (int i = 1; i < n; i++)
         for (int j = i; j > 0 && sorted(kinds, order[j]) && sorted(kinds, order[j - 1]); j--) {
             int32_t first = order[j - 1], second = order[j];
-            if (!side_by_side(&boxes[first], &boxes[second]) || !before(&boxes[second], &boxes[first])) break;
+            if (boxes[first].y0 <= top || boxes[second].y0 <= top ||
+                !side_by_side(&boxes[first], &boxes[second]) || !before(&boxes[second], &boxes[first]))
+                break;
             order[j - 1] = second;
             order[j] = first;
         }
+}
+
+/* Running titles, page numbers, signature marks and catch-words. */
+static void sort_furniture(page_titles titles, const page_box *boxes, const page_kind *kinds, int n,
+                           int32_t *order) {
+    page_box all = page_box_none;
+    for (int i = 0; i < n; i++) {
+        page_box_add(&all, boxes[i].x0, boxes[i].y0);
+        page_box_add(&all, boxes[i].x1, boxes[i].y1);
+    }
+    switch (titles) {
+    case TITLES_WIDEST_FIRST:
+        sort_rows(boxes, kinds, n, -INFINITY, is_furniture, wider, order);
+        break;
+    case TITLES_LEFT_FIRST:
+        sort_rows(boxes, kinds, n, -INFINITY, is_furniture, further_left, order);
+        break;
+    case TITLES_CATCHWORD_FIRST:
+        sort_rows(boxes, kinds, n, (all.y0 + all.y1) / 2, is_furniture, further_right, order);
+        break;
+    case TITLES_HIGHEST_FIRST: /* as they are */
+        break;
+    }
 }
 
 onet_status rule_prints(page_titles titles, const page_box *boxes, const page_kind *kinds, int n,
@@ -97,9 +126,8 @@ onet_status rule_prints(page_titles titles, const page_box *boxes, const page_ki
             if (text[down[k]] == i) order[done++] = down[k];
         order[done++] = i;
     }
-    if (!status) sort_rows(boxes, kinds, n, is_text, further_left, order);
-    if (!status && titles != TITLES_HIGHEST_FIRST)
-        sort_rows(boxes, kinds, n, is_furniture, titles == TITLES_LEFT_FIRST ? further_left : wider, order);
+    if (!status) sort_rows(boxes, kinds, n, -INFINITY, is_text, further_left, order);
+    if (!status) sort_furniture(titles, boxes, kinds, n, order);
     free(down);
     free(text);
     free(has_initials);

@@ -34,8 +34,15 @@ onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int lin
 /* Regions wider than `wide` of the page divide it into bands. */
 onet_status rule_bands(double wide, const page_box *boxes, int n, int32_t *order, onet_error *err);
 
-/* RULE_PRINTS with running titles and page numbers of one row read in this order. */
-typedef enum page_titles { TITLES_HIGHEST_FIRST, TITLES_WIDEST_FIRST, TITLES_LEFT_FIRST } page_titles;
+/* RULE_PRINTS with running titles and page numbers of one row read in this order. TITLES_CATCHWORD_FIRST: at
+ * the foot of the page from right to left, so that the catch-word comes before the signature mark; at its
+ * head the highest first. */
+typedef enum page_titles {
+    TITLES_HIGHEST_FIRST,
+    TITLES_WIDEST_FIRST,
+    TITLES_LEFT_FIRST,
+    TITLES_CATCHWORD_FIRST
+} page_titles;
 onet_status rule_prints(page_titles titles, const page_box *boxes, const page_kind *kinds, int n,
                         int32_t *order, onet_error *err);
 

@@ -2,6 +2,7 @@
 #include "pages/ways.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static const way ways[] = {
     /* judged only */
     {.rule = PRINTS, .whole = true, .titles = TITLES_WIDEST_FIRST},
     {.rule = PRINTS, .whole = true, .titles = TITLES_LEFT_FIRST},
+    {.rule = PRINTS, .whole = true, .titles = TITLES_CATCHWORD_FIRST},
     {.rule = DOWN},
     {ROWS(-0.003, -0.003, 0), .whole = true},
     {COLUMNS(0, 0, 0), .whole = true},
@@ -67,6 +69,35 @@ enum { WAYS = sizeof ways / sizeof *ways };
 
 int page_way_count(void) {
     return WAYS;
+}
+
+const char *page_way_name(int way_index, char name[PAGE_WAY_NAME]) {
+    static const char *const titles[] = {"", "-widest-first", "-left-first", "-catchword-first"};
+    const way *w = &ways[way_index];
+    switch (w->rule) {
+    case PRINTS:
+        snprintf(name, PAGE_WAY_NAME, "prints%s", titles[w->titles]);
+        break;
+    case DOWN:
+        snprintf(name, PAGE_WAY_NAME, "top-down");
+        break;
+    case BANDS:
+        snprintf(name, PAGE_WAY_NAME, "bands-%g", w->wide);
+        break;
+    default:
+        snprintf(name, PAGE_WAY_NAME, "%s%s:%g:%g:%g", w->lines ? "separators-" : "",
+                 w->cut.rows_first ? "rows" : "columns", w->cut.row_gap, w->cut.column_gap, w->cut.trim);
+        break;
+    }
+    if (w->rule != PRINTS && w->whole) strcat(name, "-whole");
+    return name;
+}
+
+int page_way_named(const char *name) {
+    char other[PAGE_WAY_NAME];
+    int k = 0;
+    while (k < WAYS && strcmp(page_way_name(k, other), name)) k++;
+    return k < WAYS ? k : -1;
 }
 
 static onet_status order_by(const way *w, const page_layout *l, int32_t *order, onet_error *err) {

@@ -9,6 +9,12 @@
 enum { PAGE_WAY_RANKS = 16 };
 int page_way_count(void);
 
+/* The way's name, by which a model file keeps it: numbers may change from version to version. */
+enum { PAGE_WAY_NAME = 64 };
+const char *page_way_name(int way, char name[PAGE_WAY_NAME]);
+/* The way of that name, or -1. */
+int page_way_named(const char *name);
+
 /* The order of the layout's regions by way `way` into order [n]. Regions inside others are read directly
  * before their host if they lie in its upper half, otherwise directly after it; a frame before what it holds.
  */

@@ -1,0 +1,11 @@
+/* The way that a title is usually read, learned from corrected pages. */
+#ifndef PAGES_USUAL_H
+#define PAGES_USUAL_H
+
+#include "pages/page.h"
+
+/* The way (ways.h) that finds the given order on most of the pages, all of which have one; 0, the rule for
+ * books, where no other is clearly better. */
+onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *err);
+
+#endif
