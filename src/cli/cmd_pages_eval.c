@@ -6,15 +6,18 @@
 
 #include "base/choice.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/pages.h"
 #include "cli/report.h"
 #include "pages/features.h"
+#include "pages/usual.h"
 
 typedef struct eval_values {
     pages_values pages;
-    int rules_only;
+    int rules_only, ceiling;
+    const char *alternatives;
 } eval_values;
 
 static void defaults(void *values) {
@@ -22,7 +25,8 @@ static void defaults(void *values) {
     pages_defaults(&v->pages);
 }
 
-enum { METHODS = 1 + PAGE_RULES, SIZES = 5 };
+/* The network, the rules, and the ceiling. */
+enum { CEILING = 1 + PAGE_RULES, METHODS, SIZES = 5 };
 
 typedef struct evaluation {
     page **pages;
@@ -76,6 +80,10 @@ static void print_line(const evaluation *e, const report_measure *m, const char 
     printf("\n");
 }
 
+static const char *method_name(int method) {
+    return !method ? "OrderNet" : method == CEILING ? "ceiling" : choice_name(page_rules(), method - 1);
+}
+
 static int by_source(const void *a, const void *b, void *context) {
     const evaluation *e = context;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -102,8 +110,7 @@ static onet_status print_tables(evaluation *e, onet_error *err) {
         if (!m) continue;
         printf("\n%-24s %6s", m->name, "pages");
         for (int method = 0; method < METHODS; method++)
-            if (e->each[method])
-                printf("  %20s", method ? choice_name(page_rules(), method - 1) : "OrderNet");
+            if (e->each[method]) printf("  %20s", method_name(method));
         printf("\n");
         print_line(e, m, "all", NULL, e->count);
         for (size_t i = 0; i < e->count; i++) which[i] = i;
@@ -125,13 +132,25 @@ static onet_status print_tables(evaluation *e, onet_error *err) {
     return ONET_OK;
 }
 
+/* The best that a choice among the ways could find. */
+static onet_status order_best(evaluation *e, bool rtl, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < e->count && !status; i++) {
+        if (rtl) page_mirror(e->pages[i]);
+        status = page_best_way(e->pages[i], err);
+        if (rtl) page_mirror(e->pages[i]);
+    }
+    return status;
+}
+
 static onet_status evaluate(const eval_values *v, const pages_net *net, const pages_known *known,
                             onet_error *err) {
     evaluation e = {.pages = known->pages, .count = known->count};
     onet_status status = ONET_OK;
-    for (int method = v->rules_only ? 1 : 0; method < METHODS && !status; method++) {
-        status = pages_order(method ? NULL : net, (page_rule)(method - 1), v->pages.rtl, e.pages, e.count,
-                             NULL, err);
+    for (int method = v->rules_only ? 1 : 0; method < METHODS - !v->ceiling && !status; method++) {
+        status = method == CEILING ? order_best(&e, v->pages.rtl, err)
+                                   : pages_order(method ? NULL : net, (page_rule)(method - 1), v->pages.rtl,
+                                                 e.pages, e.count, NULL, err);
         if (!status) status = measure(&e, method, err);
     }
     char text[128];
@@ -147,13 +166,53 @@ static onet_status evaluate(const eval_values *v, const pages_net *net, const pa
     return status;
 }
 
+/* A page's line of the alternatives. */
+typedef struct alternatives {
+    output *out;
+    onet_status status;
+    onet_error *err;
+} alternatives;
+
+static void write_alternatives(void *context, const int32_t *orders, const double *logprob, size_t count,
+                               size_t n, size_t usual) {
+    alternatives *a = context;
+    if (a->status) return;
+    a->status = output_printf(a->out, a->err, "{\"usual\": %zu, \"alternatives\": [", usual);
+    for (size_t k = 0; k < count && !a->status; k++) {
+        a->status =
+            output_printf(a->out, a->err, "%s{\"logprob\": %.4f, \"order\": [", k ? ", " : "", logprob[k]);
+        for (size_t t = 0; t < n && !a->status; t++)
+            a->status = output_printf(a->out, a->err, "%s%d", t ? ", " : "", (int)orders[k * n + t]);
+        if (!a->status) a->status = output_printf(a->out, a->err, "]}");
+    }
+    if (!a->status) a->status = output_printf(a->out, a->err, "]}\n");
+}
+
+/* Evaluates, and writes the alternatives. */
+static onet_status evaluate_to(const eval_values *v, pages_net *net, const pages_known *known,
+                               onet_error *err) {
+    if (!v->alternatives) return evaluate(v, net, known, err);
+    alternatives a = {.err = err};
+    onet_status status = output_open(&a.out, v->alternatives, err);
+    if (status) return status;
+    net->style.judged = write_alternatives;
+    net->style.context = &a;
+    status = evaluate(v, net, known, err);
+    if (!status) status = a.status;
+    if (!status) return output_commit(a.out, err);
+    output_abort(a.out);
+    return status;
+}
+
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     eval_values *v = values;
     pages_known known;
     pages_net net = {0};
+    if (v->alternatives && v->rules_only)
+        return fail(err, ONET_USAGE, "--alternatives are the network's: leave out --rules-only");
     onet_status status = pages_known_read(&known, &v->pages, count, operands, false, err);
     if (!status && !v->rules_only) status = pages_net_open(&net, &v->pages, err);
-    if (!status) status = evaluate(v, &net, &known, err);
+    if (!status) status = evaluate_to(v, &net, &known, err);
     if (!status) status = pages_known_complete(&known, err);
     pages_net_close(&net);
     pages_known_free(&known);
@@ -167,6 +226,16 @@ static const option options[] = {
      .kind = OPTION_FLAG,
      .field = AT(rules_only),
      .help = "Measure the rules alone, without a model."},
+    {.name = "ceiling",
+     .kind = OPTION_FLAG,
+     .field = AT(ceiling),
+     .help = "Also the best of the orders that the network chooses from, page by page: more it cannot find."},
+    {.name = "alternatives",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(alternatives),
+     .help = "Write a line of JSON for each page: the orders that the network chooses from, with their "
+             "log-probabilities."},
     OPTIONS_PAGES(AT(pages)),
     {0},
 };

@@ -60,7 +60,6 @@ typedef struct judging {
     size_t n, width;
     int32_t *orders;         /* [count, n]: of the rules */
     size_t count, preferred; /* preferred: that of the usual way */
-    double preference;
 } judging;
 
 /* The log-probabilities of the orders. */
@@ -92,23 +91,21 @@ static onet_status add_rules(judging *j, int usual, const page *p, onet_error *e
     return status;
 }
 
-/* Judges the orders on the page as it is, then on shaken copies: sum [count] of all their log-probabilities,
- * with the preference, plain [count] of the page as it is. */
-static onet_status judge_all(judging *j, page *p, double *plain, double *sum, onet_error *err) {
+/* Judges the orders on the page as it is, then on shaken copies: plain [count], log-probabilities of the page
+ * as it is, and their mean [count] over all. */
+static onet_status judge_all(judging *j, page *p, double *plain, double *mean, onet_error *err) {
     page_box *whole = array_new((size_t)p->count, sizeof *whole);
     double *more = array_new(j->count, sizeof *more);
+    int copies = p->placed > SMALL && p->placed <= LARGE ? SHAKEN : 0;
     onet_status status = whole && more ? ONET_OK : fail_memory(err, "the order of a page");
     for (int i = 0; i < p->count && !status; i++) whole[i] = p->regions[i].box;
     if (!status) status = judge(j, plain, err);
-    for (size_t k = 0; k < j->count && !status; k++)
-        sum[k] = plain[k] + (k == j->preferred ? j->preference : 0);
-    int copies = p->placed > SMALL && p->placed <= LARGE ? SHAKEN : 0;
+    for (size_t k = 0; k < j->count && !status; k++) mean[k] = plain[k] / (copies + 1);
     for (int draw = 0; draw < copies && !status; draw++) {
         shake(p, whole, draw);
         status = page_features(p, j->items, err);
         if (!status) status = judge(j, more, err);
-        for (size_t k = 0; k < j->count && !status; k++)
-            sum[k] += more[k] + (k == j->preferred ? j->preference : 0);
+        for (size_t k = 0; k < j->count && !status; k++) mean[k] += more[k] / (copies + 1);
     }
     for (int i = 0; i < p->count && whole; i++) p->regions[i].box = whole[i];
     free(whole);
@@ -116,26 +113,31 @@ static onet_status judge_all(judging *j, page *p, double *plain, double *sum, on
     return status;
 }
 
+/* The order that is taken. */
+static size_t best_of(const judging *j, const double *mean, double preference) {
+    size_t best = j->preferred;
+    for (size_t k = 0; k < j->count; k++)
+        if (k != j->preferred && mean[k] > mean[best] + (best == j->preferred ? preference : 0)) best = k;
+    return best;
+}
+
 static onet_status choose(onet_orderer *orderer, const pages_style *style, page *p, double *logprob,
                           onet_error *err) {
-    judging j = {.orderer = orderer,
-                 .n = (size_t)p->placed,
-                 .width = (size_t)page_feature_count(),
-                 .preference = style->tuned && p->placed <= SMALL ? TUNED_PREFERENCE : PREFERENCE};
-    size_t size, room = (size_t)page_way_count(), best = 0;
+    judging j = {.orderer = orderer, .n = (size_t)p->placed, .width = (size_t)page_feature_count()};
+    size_t size, room = (size_t)page_way_count();
     if (!size_mul(j.n, j.width, &size)) return fail_memory(err, "the order of a page");
     j.items = array_new(size, sizeof *j.items);
     j.orders = array_new(j.n * room, sizeof *j.orders);
     int32_t *order = array_new(j.n, sizeof *order), *index = array_new(j.n, sizeof *index);
-    double *plain = array_new(room, sizeof *plain), *sum = array_new(room, sizeof *sum);
-    onet_status status = j.items && j.orders && order && index && plain && sum
+    double *plain = array_new(room, sizeof *plain), *mean = array_new(room, sizeof *mean);
+    onet_status status = j.items && j.orders && order && index && plain && mean
                              ? page_features(p, j.items, err)
                              : fail_memory(err, "the order of a page");
     if (!status) status = add_rules(&j, style->usual, p, err);
-    if (!status) status = judge_all(&j, p, plain, sum, err);
-    for (size_t k = 1; k < j.count && !status; k++)
-        if (sum[k] > sum[best]) best = k;
+    if (!status) status = judge_all(&j, p, plain, mean, err);
     if (!status) {
+        size_t best = best_of(&j, mean, style->tuned && p->placed <= SMALL ? TUNED_PREFERENCE : PREFERENCE);
+        if (style->judged) style->judged(style->context, j.orders, mean, j.count, j.n, j.preferred);
         if (logprob) *logprob = plain[best];
         page_placed(p, index);
         for (size_t t = 0; t < j.n; t++) order[t] = index[j.orders[best * j.n + t]];
@@ -146,7 +148,7 @@ static onet_status choose(onet_orderer *orderer, const pages_style *style, page 
     free(order);
     free(index);
     free(plain);
-    free(sum);
+    free(mean);
     return status;
 }
 

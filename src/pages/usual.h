@@ -8,4 +8,8 @@
  * books, where no other is clearly better. */
 onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *err);
 
+/* The found order of a page with a given one: the way's that has the most neighbours right. No choice among
+ * the ways can be better. */
+onet_status page_best_way(page *p, onet_error *err);
+
 #endif
