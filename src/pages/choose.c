@@ -21,9 +21,9 @@ enum { SMALL = 12, LARGE = 600, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
 
 /* How much more probable than that of the usual way, which is the rule for books where nothing is known of
  * the title, another order must be, as a logarithm. Where two orders are about as probable the page is nearly
- * always of a book, and the rule is right more often than the network. From a few small pages the network
- * learns by heart what differs from page to page: after fine-tuning the usual way must be preferred more
- * (experiments/pages). */
+ * always of a book, and the rule is right more often than the network. From a few small pages of a book
+ * the network learns by heart what differs from page to page: after fine-tuning the usual way must be
+ * preferred more (experiments/pages). */
 static const double PREFERENCE = 3, TUNED_PREFERENCE = 6;
 
 /* Of the distortions, in heights of the page: the most skew, the deviation of the width and of each edge. */
@@ -113,6 +113,11 @@ static onet_status judge_all(judging *j, page *p, double *plain, double *mean, o
     return status;
 }
 
+static double preference_of(const pages_style *style, const page *p) {
+    bool learned_by_heart = style->tuned && p->placed <= SMALL && page_way_for_books(style->usual);
+    return learned_by_heart ? TUNED_PREFERENCE : PREFERENCE;
+}
+
 /* The order that is taken. */
 static size_t best_of(const judging *j, const double *mean, double preference) {
     size_t best = j->preferred;
@@ -136,7 +141,7 @@ static onet_status choose(onet_orderer *orderer, const pages_style *style, page 
     if (!status) status = add_rules(&j, style->usual, p, err);
     if (!status) status = judge_all(&j, p, plain, mean, err);
     if (!status) {
-        size_t best = best_of(&j, mean, style->tuned && p->placed <= SMALL ? TUNED_PREFERENCE : PREFERENCE);
+        size_t best = best_of(&j, mean, preference_of(style, p));
         if (style->judged) style->judged(style->context, j.orders, mean, j.count, j.n, j.preferred);
         if (logprob) *logprob = plain[best];
         page_placed(p, index);

@@ -71,6 +71,10 @@ int page_way_count(void) {
     return WAYS;
 }
 
+bool page_way_for_books(int way_index) {
+    return ways[way_index].rule == PRINTS || ways[way_index].rule == DOWN;
+}
+
 const char *page_way_name(int way_index, char name[PAGE_WAY_NAME]) {
     static const char *const titles[] = {"", "-widest-first", "-left-first", "-catchword-first"};
     const way *w = &ways[way_index];

@@ -9,6 +9,9 @@
 enum { PAGE_WAY_RANKS = 16 };
 int page_way_count(void);
 
+/* Whether it is one for books: from top to bottom, not by cuts or bands. */
+bool page_way_for_books(int way);
+
 /* The way's name, by which a model file keeps it: numbers may change from version to version. */
 enum { PAGE_WAY_NAME = 64 };
 const char *page_way_name(int way, char name[PAGE_WAY_NAME]);
