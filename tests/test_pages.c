@@ -97,6 +97,10 @@ static void ways_have_names_of_their_own(void **state) {
         assert_true(strlen(name) < PAGE_WAY_NAME - 1);
     }
     assert_int_equal(page_way_named("prints-upside-down"), -1);
+    assert_true(page_way_for_books(page_way_named("prints-catchword-first")));
+    assert_true(page_way_for_books(page_way_named("top-down")));
+    assert_false(page_way_for_books(page_way_named("rows:0:0:0")));
+    assert_false(page_way_for_books(page_way_named("bands-0.5")));
 }
 
 /* Columns with a gap between rows: the rule for books reads them by rows. */
