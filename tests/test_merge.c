@@ -27,6 +27,11 @@ static void size_statistics(onet_model *m, uint64_t seed) {
     m->smallest_size = 3;
     for (size_t i = 0; i < m->sh.total - m->sh.trained; i++)
         m->slope[i] = (float)(generated_uniform(seed, 5, i) - 0.5);
+    size_t count = m->sh.total - m->sh.trained;
+    assert_true(model_make_rows(m, 2));
+    m->row_size[0] = 4;
+    m->row_size[1] = 7;
+    for (size_t i = 0; i < 2 * count; i++) m->row[i] = (float)(0.5 + generated_uniform(seed, 6, i));
 }
 
 /* Merges `count` nets like `s`, each wider than the one before, and compares it with the mean of their
@@ -138,7 +143,11 @@ static void refused_by_what_differs(void **state) {
     other->scale[1] = 1;
     other->sized = true;
     refuse(m, other, ONET_BAD, "norm statistics");
-    other->sized = false;
+    size_statistics(m, 1);
+    size_statistics(other, 2);
+    other->row_size[1] = 8;
+    refuse(m, other, ONET_BAD, "norm statistics");
+    m->sized = other->sized = false;
     refuse(m, NULL, ONET_USAGE, "model");
     assert_int_equal(onet_columns_new(&m->columns, 3, (const char *const[]){"a", "b", "c"}, NULL, NULL, &err),
                      ONET_OK);

@@ -91,6 +91,48 @@ static void finds_the_line(void **state) {
     onet_model_free(m);
 }
 
+/* Sizes 2 and 8 have enough sets for statistics of their own, size 4 has one set too few: it has those of the
+ * line, as sizes that were not seen have. */
+static void many_sets_have_their_own(void **state) {
+    (void)state;
+    onet_model *m = some_model(0);
+    size_t count = m->sh.total - m->sh.trained;
+    float *of[3], *found = calloc(count, sizeof *found);
+    const int n[3] = {2, 4, 8}, sets[3] = {SIZE_SETS, SIZE_SETS - 1, 2 * SIZE_SETS};
+    sizes s;
+    assert_true(sizes_new(&s, &m->sh));
+    for (int k = 0; k < 3; k++) {
+        of[k] = calloc(count, sizeof *of[k]);
+        for (size_t i = 0; i < count; i++) of[k][i] = (float)generated_uniform(3, (uint64_t)k, i);
+        for (int b = 0; b < 2; b++) /* in two batches */
+            assert_true(sizes_add(&s, batch_of_one_size(b ? sets[k] - 1000 : 1000, n[k]), of[k]));
+    }
+    assert_true(sizes_fit(&s, m));
+    assert_true(m->sized);
+    assert_int_equal(m->rows, 2);
+    const int at[] = {1, 2, 4, 8, 16}, row[] = {0, 0, 1, 2, 2};
+    for (int a = 0; a < 5; a++) {
+        double most = 0;
+        model_statistics(m, at[a], found);
+        for (size_t i = 0; i < count; i++) most = fmax(most, fabs((double)found[i] - (double)of[row[a]][i]));
+        if (at[a] == 4 || at[a] == 16)
+            assert_true(most > 0.01);
+        else
+            assert_true(most < 1e-6);
+    }
+    /* Batches of mixed sizes, later: one row for all. */
+    batch_size mixed = batch_of_one_size(10, 8);
+    mixed.pairs--;
+    assert_true(sizes_add(&s, mixed, of[0]));
+    assert_true(sizes_fit(&s, m));
+    assert_false(m->sized);
+    assert_int_equal(m->rows, 0);
+    for (int k = 0; k < 3; k++) free(of[k]);
+    free(found);
+    sizes_free(&s);
+    onet_model_free(m);
+}
+
 static void draws_no_line_from_one_place(void **state) {
     (void)state;
     const int close[][2] = {{6, 6}, {6, 11}};
@@ -475,6 +517,18 @@ static void expect_listed(const onet_model *m, const char *path) {
     safetensors_close(file);
 }
 
+/* The file has no tensor of this name any more. */
+static void change_name(const char *path, const char *name) {
+    FILE *in = fopen(path, "rb+");
+    char head[65536];
+    size_t got = fread(head, 1, sizeof head, in);
+    char *found = memmem(head, got, name, strlen(name));
+    assert_non_null(found);
+    fseek(in, found - head, SEEK_SET);
+    fputc('D', in);
+    fclose(in);
+}
+
 static void file_keeps_it(void **state) {
     (void)state;
     char path[] = "/tmp/ordernet-sizes-XXXXXX", before[65], after[65];
@@ -503,6 +557,43 @@ static void file_keeps_it(void **state) {
     expect_listed(again, path);
     onet_model_free(again);
 
+    /* Rows of single sizes. */
+    assert_true(model_make_rows(m, 2));
+    m->row_size[0] = 4;
+    m->row_size[1] = 9;
+    size_t count = m->sh.total - m->sh.trained;
+    for (size_t i = 0; i < 2 * count; i++) m->row[i] = 0.25f + (float)i;
+    assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+    assert_int_equal(onet_model_load(&again, path, &err), ONET_OK);
+    assert_int_equal(again->rows, 2);
+    assert_memory_equal(again->row_size, m->row_size, 2 * sizeof *m->row_size);
+    assert_memory_equal(again->row, m->row, 2 * count * sizeof *m->row);
+    model_checksum(m, before);
+    model_checksum(again, after);
+    assert_string_equal(before, after);
+    again->row[count + 1] += 1;
+    model_checksum(again, after);
+    assert_string_not_equal(before, after);
+    expect_listed(again, path);
+    onet_model_free(again);
+    change_name(path, "norm.statistics");
+    assert_int_equal(onet_model_load(&bad, path, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "norm.statistics"));
+    const float wrong[] = {0, 4, 9.5f, -1, NAN, 1e30f};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        m->row_size[1] = wrong[i];
+        assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
+        assert_non_null(strstr(err.text, "norm.sizes"));
+    }
+    m->row_size[1] = 9;
+    m->row[count] = INFINITY;
+    assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
+    assert_non_null(strstr(err.text, "norm.statistics"));
+    for (size_t i = count; i < 2 * count; i++) m->row[i] = -1; /* means may be, variances not */
+    assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
+    assert_true(model_make_rows(m, 0));
+    assert_int_equal(onet_model_save(m, path, &err), ONET_OK);
+
     /* Not a number, or out of range: neither written nor read. */
     m->slope[2] = NAN;
     assert_int_equal(onet_model_save(m, path, &err), ONET_FAILED);
@@ -517,14 +608,7 @@ static void file_keeps_it(void **state) {
     onet_model_free(again);
 
     /* A file that says that it has slopes and has not all of them. */
-    FILE *in = fopen(path, "rb+");
-    char head[65536];
-    size_t got = fread(head, 1, sizeof head, in);
-    char *name = memmem(head, got, "decoder.1.norm.var_slope", 24);
-    assert_non_null(name);
-    fseek(in, name - head, SEEK_SET);
-    fputc('D', in);
-    fclose(in);
+    change_name(path, "decoder.1.norm.var_slope");
     assert_int_equal(onet_model_load(&bad, path, &err), ONET_BAD);
     assert_non_null(strstr(err.text, "decoder.1.norm.var_slope"));
     unlink(path);
@@ -534,6 +618,7 @@ static void file_keeps_it(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_line),
+        cmocka_unit_test(many_sets_have_their_own),
         cmocka_unit_test(draws_no_line_from_one_place),
         cmocka_unit_test(keeps_the_variance_of_rare_channels),
         cmocka_unit_test(draws_no_line_through_one_odd_set),

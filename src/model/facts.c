@@ -54,12 +54,17 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
         return describe(to, &slope);
     }
     i -= slopes;
-    tensor rest[9];
+    tensor rest[11];
     size_t count = 0;
     int width = sh->s.width;
     if (m->sized) rest[count++] = (tensor){.name = "norm.inverse_size", .dims = 1, .shape = {1}};
     if (m->sized && m->smallest_size > 0)
         rest[count++] = (tensor){.name = "norm.smallest_size", .dims = 1, .shape = {1}};
+    if (m->sized && m->rows) {
+        int rows = (int)m->rows, numbers = (int)(sh->total - sh->trained);
+        rest[count++] = (tensor){.name = "norm.sizes", .dims = 1, .shape = {rows}};
+        rest[count++] = (tensor){.name = "norm.statistics", .dims = 2, .shape = {rows, numbers}};
+    }
     rest[count++] = (tensor){.name = "input.mean", .dims = 1, .shape = {width}};
     rest[count++] = (tensor){.name = "input.scale", .dims = 1, .shape = {width}};
     if (m->words) {

@@ -68,7 +68,9 @@ static onet_status check(const onet_model *a, const onet_model *b, int number, o
                     "feature %d of model 1 has another name in model %d: train both on the same data",
                     feature + 1, number);
     if (a->sized != b->sized ||
-        (a->sized && (a->inverse_size != b->inverse_size || a->smallest_size != b->smallest_size)))
+        (a->sized &&
+         (a->inverse_size != b->inverse_size || a->smallest_size != b->smallest_size || a->rows != b->rows ||
+          (a->rows && memcmp(a->row_size, b->row_size, a->rows * sizeof *a->row_size)))))
         return fail(
             err, ONET_BAD,
             "the norm statistics of model 1 and of model %d are for other sizes of sets: train both on the "
@@ -119,6 +121,13 @@ static void put_norm(const part *p, const norm_at *to, const norm_at *from, int 
            (size_t)count * sizeof(float));
     memcpy(p->all->slope + (to->var - all->trained) + at, p->one->slope + (from->var - one->trained),
            (size_t)count * sizeof(float));
+    for (size_t r = 0; r < p->one->rows; r++) {
+        float *row = p->all->row + r * (all->total - all->trained) + at;
+        const float *own = p->one->row + r * (one->total - one->trained);
+        memcpy(row + (to->mean - all->trained), own + (from->mean - one->trained),
+               (size_t)count * sizeof *row);
+        memcpy(row + (to->var - all->trained), own + (from->var - one->trained), (size_t)count * sizeof *row);
+    }
 }
 
 static void put_encoder(const part *p, int k) {
@@ -181,6 +190,8 @@ static onet_status take_inputs(onet_model *to, const onet_model *from, onet_erro
     to->sized = from->sized;
     to->inverse_size = from->inverse_size;
     to->smallest_size = from->smallest_size;
+    if (!model_make_rows(to, from->rows)) return fail_memory(err, "the norms' statistics");
+    if (from->rows) memcpy(to->row_size, from->row_size, from->rows * sizeof *to->row_size);
     if (from->words && !(to->words = words_copy(from->words))) return fail_memory(err, "the words");
     return from->columns ? onet_columns_copy(&to->columns, from->columns, err) : ONET_OK;
 }
@@ -229,8 +240,14 @@ onet_status onet_model_merge(onet_model **merged, const onet_model *const *model
     onet_status status = model_new(&m, &s, err);
     if (status) return status;
     part p = {.all = m, .share = (float)(1.0 / (double)count)};
+    if ((status = take_inputs(m, models[0], err))) {
+        onet_model_free(m);
+        return status;
+    }
     /* The variances of the channel that no part has. */
-    for (size_t i = m->sh.trained; i < m->sh.total; i++) m->theta[i] = 1;
+    size_t statistics = m->sh.total - m->sh.trained;
+    for (size_t i = 0; i < statistics; i++) m->theta[m->sh.trained + i] = 1;
+    for (size_t i = 0; i < m->rows * statistics; i++) m->row[i] = 1;
     m->theta[m->sh.start + (size_t)start_channel(m)] = 1;
     for (size_t i = 0; i < count; i++) {
         p.one = models[i];
@@ -239,8 +256,7 @@ onet_status onet_model_merge(onet_model **merged, const onet_model *const *model
         p.O += p.one->sh.s.encoder_out;
         p.C += p.one->sh.s.decoder_out;
     }
-    status = take_inputs(m, models[0], err);
-    if (!status) status = take_records(m, models, count, err);
+    status = take_records(m, models, count, err);
     if (status)
         onet_model_free(m);
     else

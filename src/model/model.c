@@ -38,6 +38,8 @@ void onet_model_free(onet_model *m) {
     free(m->record);
     free(m->theta);
     free(m->slope);
+    free(m->row_size);
+    free(m->row);
     free(m->mean);
     free(m->scale);
     words_free(m->words);

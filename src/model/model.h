@@ -15,9 +15,13 @@ struct onet_model {
     float *theta; /* [sh.total], laid out by sh */
     /* The norms' statistics for sets of n items (docs/model.md): theta has them at 1/n = inverse_size, slope
      * [sh.total - sh.trained] how they change with 1/n. Sets of fewer than smallest_size items have those of
-     * that size. Not sized: the same for all n. */
+     * that size. Sizes that were measured on enough sets have rows of their own instead. Not sized: the same
+     * for all n. */
     bool sized;
     float *slope, inverse_size, smallest_size;
+    size_t rows;
+    float *row_size;       /* [rows], ascending */
+    float *row;            /* [rows][sh.total - sh.trained] */
     bool half;             /* files have the weight matrices in half precision (half.c) */
     float *mean, *scale;   /* [width]: the net sees (x - mean) * scale; 0 and 1 when standardisation is off */
     onet_words *words;     /* NULL when items are numbers; owned by the model */
@@ -34,6 +38,8 @@ enum { MOST_MERGED = 64 }; /* models that onet_model_merge takes */
 /* The tensor beside a statistic of the norms that says how it changes with 1/n: .running_mean has
  * .mean_slope. */
 tensor model_slope_tensor(const tensor *statistic);
+/* Makes room for rows of statistics, and forgets those that were there; false when memory is short. */
+bool model_make_rows(onet_model *model, size_t rows);
 /* The statistics of the norms for sets of n items: [sh.total - sh.trained]. */
 void model_statistics(const onet_model *model, int n, float *statistics);
 

@@ -35,6 +35,9 @@ enum { NUMBERS = sizeof numbers / sizeof *numbers, MAX_PAIRS = 10000 };
 /* Bytes that a compressed model may unpack to: the largest vocabulary with wide vectors fits. */
 #define MAX_MODEL ((size_t)4 << 30)
 
+/* The largest size of sets that may have statistics of its own: up to here floats hold every whole number. */
+#define MAX_ROW_SIZE 16777216
+
 static int *number_at(const onet_settings *s, int i) {
     return (int *)((char *)s + numbers[i].place);
 }
@@ -95,6 +98,8 @@ void model_checksum(const onet_model *m, char hex[65]) {
         sha256_add(&sum, m->slope, (m->sh.total - m->sh.trained) * sizeof *m->slope);
         sha256_add(&sum, &m->inverse_size, sizeof m->inverse_size);
         if (m->smallest_size > 0) sha256_add(&sum, &m->smallest_size, sizeof m->smallest_size);
+        sha256_add(&sum, m->row_size, m->rows * sizeof *m->row_size);
+        sha256_add(&sum, m->row, m->rows * (m->sh.total - m->sh.trained) * sizeof *m->row);
     }
     if (m->words) sum_words(&sum, m->words);
     if (m->columns) sum_columns(&sum, m->columns);
@@ -123,14 +128,16 @@ static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tenso
     p->keys = array_new(m->records, sizeof *p->keys);
     if (!p->pair || !p->keys) return fail_memory(err, "a model's metadata");
     p->pair[p->count++] = (st_pair){"format", "ordernet"};
-    /* Programs that do not know the setting must refuse the file: they read format_version 1 alone. */
-    p->pair[p->count++] = (st_pair){"format_version", m->sh.s.relative ? "2" : "1"};
+    /* Programs that know neither the setting nor norm.sizes must refuse the file: they read format_version 1
+     * alone. */
+    bool second = m->sh.s.relative || m->rows;
+    p->pair[p->count++] = (st_pair){"format_version", second ? "2" : "1"};
     for (int i = 0; i < NUMBERS; i++) {
         snprintf(p->number[i], sizeof p->number[i], "%d", *number_at(&m->sh.s, i));
         p->pair[p->count++] = (st_pair){numbers[i].key, p->number[i]};
     }
     p->pair[p->count++] = (st_pair){"settings.pool", choice_name(onet_pools(), m->sh.s.pool)};
-    if (m->sh.s.relative) p->pair[p->count++] = (st_pair){"settings.relative", "1"};
+    if (second) p->pair[p->count++] = (st_pair){"settings.relative", m->sh.s.relative ? "1" : "0"};
     for (size_t i = 0; i < columns->pairs; i++) p->pair[p->count++] = columns->pair[i];
     model_checksum(m, p->sum);
     p->pair[p->count++] = (st_pair){"sha256", p->sum};
@@ -189,6 +196,25 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
                         "%s: a slope of the norms' statistics is not a finite number; train the model again "
                         "or use an earlier one",
                         name);
+    for (size_t r = 0; r < m->rows; r++) {
+        float size = m->row_size[r];
+        if (!(size >= 1 && size <= MAX_ROW_SIZE && size == floorf(size)) || (r && size <= m->row_size[r - 1]))
+            return fail(err, bad,
+                        "%s: tensor \"norm.sizes\" has %g as its number %zu, where sizes of sets, ascending, "
+                        "are meant; train the model again or use an earlier one",
+                        name, size, r);
+        for (int k = 0; k < sh->tensors; k++) {
+            const tensor *t = &sh->tensor[k];
+            if (t->trained) continue;
+            const float *x = m->row + r * (sh->total - sh->trained) + (t->offset - sh->trained);
+            for (size_t i = 0; i < t->size; i++)
+                if (!isfinite(x[i]) || (tensor_is_variance(t) && x[i] < 0))
+                    return fail(err, bad,
+                                "%s: tensor \"norm.statistics\" has %g in its row of %g items, which cannot "
+                                "be; train the model again or use an earlier one",
+                                name, x[i], size);
+        }
+    }
     for (int i = 0; i < sh->s.width; i++)
         if (!isfinite(m->mean[i]) || !isfinite(m->scale[i]))
             return fail(err, bad,
@@ -214,7 +240,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
     uint16_t *halves;
     onet_status status = check_numbers(m, to.path ? to.path : "the model", ONET_FAILED, err);
     if (status) return status;
-    st_tensor *list = array_new(2 * (size_t)sh->tensors + 9, sizeof *list);
+    st_tensor *list = array_new(2 * (size_t)sh->tensors + 11, sizeof *list);
     tensor *slopes = array_new((size_t)sh->tensors, sizeof *slopes); /* their names */
     if (!list || !slopes) {
         free(list);
@@ -245,6 +271,15 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
                                     .dims = 1,
                                     .shape = {one},
                                     .data = &m->smallest_size};
+    if (m->sized && m->rows) {
+        list[count++] = (st_tensor){
+            .name = "norm.sizes", .type = ST_F32, .dims = 1, .shape = {m->rows}, .data = m->row_size};
+        list[count++] = (st_tensor){.name = "norm.statistics",
+                                    .type = ST_F32,
+                                    .dims = 2,
+                                    .shape = {m->rows, sh->total - sh->trained},
+                                    .data = m->row};
+    }
     list[count++] =
         (st_tensor){.name = "input.mean", .type = ST_F32, .dims = 1, .shape = {width}, .data = m->mean};
     list[count++] =
@@ -360,6 +395,13 @@ static onet_status check_tensors(const safetensors *file, const shape *sh, onet_
     if (sized && safetensors_find(file, "norm.smallest_size") &&
         (status = safetensors_expect_floats(file, "norm.smallest_size", 1, &one, &found, err)))
         return status;
+    const st_tensor *rows = sized ? safetensors_find(file, "norm.sizes") : NULL;
+    if (rows) {
+        size_t meant[2] = {rows->shape[0], sh->total - sh->trained};
+        if ((status = safetensors_expect_floats(file, "norm.sizes", 1, meant, &found, err)) ||
+            (status = safetensors_expect_floats(file, "norm.statistics", 2, meant, &found, err)))
+            return status;
+    }
     if ((status = safetensors_expect_floats(file, "input.mean", 1, &width, &found, err))) return status;
     return safetensors_expect_floats(file, "input.scale", 1, &width, &found, err);
 }
@@ -397,6 +439,13 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
     if (m->sized && !status) status = safetensors_load_floats(file, inverse_size, &m->inverse_size, err);
     if (m->sized && smallest_size && !status)
         status = safetensors_load_floats(file, smallest_size, &m->smallest_size, err);
+    const st_tensor *rows = m->sized ? safetensors_find(file, "norm.sizes") : NULL;
+    if (rows && !status) {
+        if (!model_make_rows(m, rows->shape[0]))
+            status = fail_memory(err, "a model");
+        else if (!(status = safetensors_load_floats(file, rows, m->row_size, err)))
+            status = safetensors_load_floats(file, safetensors_find(file, "norm.statistics"), m->row, err);
+    }
     if (status ||
         (status = safetensors_load_floats(file, safetensors_find(file, "input.mean"), m->mean, err)) ||
         (status = safetensors_load_floats(file, safetensors_find(file, "input.scale"), m->scale, err)))

@@ -24,6 +24,8 @@ void sizes_free(sizes *s) {
     free(s->n_sum);
     free(s->all_sum);
     free(s->square);
+    free(s->row_size);
+    free(s->row);
     *s = (sizes){0};
 }
 
@@ -32,9 +34,22 @@ static bool one_size(const batch_size *batch) {
     return batch->pairs == (size_t)batch->sets * (size_t)batch->largest * (size_t)batch->largest;
 }
 
+/* The current size gets a row of its own, if it had enough sets. */
+static bool add_row(sizes *s) {
+    size_t width = s->sh->total - s->sh->trained;
+    if (s->mixed || s->n_weight < (double)SIZE_SETS * s->n * s->n) return true;
+    if (!array_reserve(&s->row_size, &s->size_room, s->rows + 1, sizeof *s->row_size) ||
+        !array_reserve(&s->row, &s->row_room, s->rows + 1, width * sizeof *s->row))
+        return false;
+    for (size_t i = 0; i < width; i++) s->row[s->rows * width + i] = (float)(s->n_sum[i] / s->n_weight);
+    s->row_size[s->rows++] = (float)s->n;
+    return true;
+}
+
 /* The current size becomes a point of the line. */
-static void add_point(sizes *s) {
-    if (s->n_weight <= 0) return;
+static bool add_point(sizes *s) {
+    if (s->n_weight <= 0) return true;
+    if (!add_row(s)) return false;
     double w = s->n_weight, x = 1.0 / s->n;
     s->weight += w;
     s->x += w * x;
@@ -51,13 +66,14 @@ static void add_point(sizes *s) {
         }
     }
     s->n_weight = 0;
+    return true;
 }
 
-void sizes_add(sizes *s, batch_size batch, const float *statistics) {
+bool sizes_add(sizes *s, batch_size batch, const float *statistics) {
     int n = batch.largest;
     double w = (double)batch.pairs;
     if (!one_size(&batch)) s->mixed = true;
-    if (n != s->n) add_point(s);
+    if (n != s->n && !add_point(s)) return false;
     s->n = n;
     s->n_weight += w;
     s->all_weight += w;
@@ -69,6 +85,7 @@ void sizes_add(sizes *s, batch_size batch, const float *statistics) {
         s->all_sum[i] += w * y;
         s->square[i] += w * y * y;
     }
+    return true;
 }
 
 /* One size stands for nearly all cells where 1/n spreads by less than this share of its mean: the line would
@@ -93,13 +110,13 @@ static void fit_mixed(const sizes *s, onet_model *model) {
     }
 }
 
-void sizes_fit(sizes *s, onet_model *model) {
-    if (s->all_weight <= 0) return;
+bool sizes_fit(sizes *s, onet_model *model) {
+    if (s->all_weight <= 0) return true;
     if (s->mixed) {
         fit_mixed(s, model);
-        return;
+        return model_make_rows(model, 0);
     }
-    add_point(s);
+    if (!add_point(s)) return false;
     const shape *sh = s->sh;
     double middle = s->x / s->weight, spread = s->xx - s->x * middle;
     double least = LEAST_SPREAD * middle * LEAST_SPREAD * middle * s->weight;
@@ -116,4 +133,9 @@ void sizes_fit(sizes *s, onet_model *model) {
             model->slope[i] = model->sized ? (float)((s->xy[i] - s->x * y) / spread) : 0;
         }
     }
+    if (!model_make_rows(model, model->sized ? s->rows : 0)) return false;
+    if (!model->rows) return true;
+    memcpy(model->row_size, s->row_size, s->rows * sizeof *s->row_size);
+    memcpy(model->row, s->row, s->rows * (sh->total - sh->trained) * sizeof *s->row);
+    return true;
 }

@@ -243,8 +243,8 @@ static onet_status measure_batch(run *r, const batch *b, float *theta, sizes *fo
     onet_status got = r->net->ops->get(r->net, NET_THETA, theta, err);
     if (status || got) return status ? status : got;
     for (size_t i = 0; i < count; i++) theta[sh->trained + i] /= (float)NORM_MOMENTUM;
-    sizes_add(found, r->net->whole, theta + sh->trained);
-    return ONET_OK;
+    return sizes_add(found, r->net->whole, theta + sh->trained) ? ONET_OK
+                                                                : fail_memory(err, "the norms' statistics");
 }
 
 /* Items of the largest set of a batch. */
@@ -263,6 +263,7 @@ static onet_status measure(run *r, onet_error *err) {
     uint64_t most = (MEASURED + (uint64_t)r->plan->largest - 1) / (uint64_t)r->plan->largest;
     if (most < MEASURED_BATCHES) most = MEASURED_BATCHES;
     if (most > r->plan->count) most = r->plan->count;
+    bool one_size = r->o.batches == ONET_BATCHES_ONE_SIZE;
     float *theta = array_new(sh->total, sizeof *theta);
     sizes found;
     status = sizes_new(&found, sh) && theta ? ONET_OK : fail_memory(err, "the norms' statistics");
@@ -271,15 +272,17 @@ static onet_status measure(run *r, onet_error *err) {
     status = world_agree(r->w, status, err);
     for (int n = 0, next = status ? 0 : 1; next; n = next) { /* size by size, as sizes_add wants them */
         next = 0;
-        for (uint64_t b = 0; b < most; b++) {
+        uint64_t sets = 0; /* of this size: enough for statistics of its own, wherever they are */
+        for (uint64_t b = 0; b < r->plan->count; b++) {
             int size = largest_set(r, &r->plan->batch[b]);
             if (size > n && (!next || size < next)) next = size;
-            if (size != n) continue;
+            if (size != n || (b >= most && (!one_size || sets >= SIZE_SETS))) continue;
+            sets += (uint64_t)batches_size(r->plan, &r->plan->batch[b], r->now).sets;
             onet_status here = measure_batch(r, &r->plan->batch[b], theta, &found, err);
             if (!status) status = here;
         }
     }
-    if (!status) sizes_fit(&found, r->model);
+    if (!status && !sizes_fit(&found, r->model)) status = fail_memory(err, "the norms' statistics");
     if (!status) status = ops->put(r->net, NET_THETA, r->s.theta, err);
     if (!status && r->s.vec) status = ops->put(r->net, NET_VECTORS, r->s.vec, err);
     sizes_free(&found);
