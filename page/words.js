@@ -24,7 +24,7 @@ export async function startWords(engine) {
     model ??= (async () => {
       $("words-fetch").hidden = false;
       const bytes = await fetchBytes("models/words.safetensors", (got, all) => {
-        const whole = all || 23.6e6;
+        const whole = all || 22.8e6;
         $("words-progress").value = Math.min(1, got / whole);
         $("words-fetch-text").textContent = `Fetching the word model: ${(got / 1e6).toFixed(1)} of ${(whole / 1e6).toFixed(1)} MB. It is kept for the next time.`;
       });

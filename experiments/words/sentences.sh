@@ -165,5 +165,9 @@ each words evaluate --model "$model"
         tail -n +2 "$file" | sed "s/^/${name%-*},${name##*-},/"
     done
 } > "$out/sentences.csv"
-"$program" curve --out "$out/loss.svg" --what loss --title "Loss on the training windows" "$out"/*.log.csv
+mkdir -p "$out/curve"
+for name in mix words; do [ ! -e "$out/$name.log.csv" ] || awk 'NR == 1 || NR % 20 == 0' "$out/$name.log.csv" > "$out/curve/$name.log.csv"; done
+if [ -e "$out/curve/words.log.csv" ]; then
+    "$program" curve --out "$out/loss.svg" --what loss --title "Loss on the training windows" "$out"/curve/*.log.csv
+fi
 echo "== $out: sentences.csv, loss.svg"
