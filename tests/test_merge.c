@@ -89,6 +89,8 @@ static void one_model_file(void **state) {
     char sum[65], same[65];
     assert_int_equal(model_record_set(m, "data.sha256", "d", &err), ONET_OK);
     assert_int_equal(model_record_set(other, "data.sha256", "d", &err), ONET_OK);
+    assert_int_equal(model_record_set(m, "pages.usual", "way", &err), ONET_OK);
+    assert_int_equal(model_record_set(other, "pages.usual", "way", &err), ONET_OK);
     assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){m, other}, 2, &err), ONET_OK);
     assert_int_equal(onet_model_to_bytes(all, &bytes, &size, &err), ONET_OK);
     assert_int_equal(onet_model_from_bytes(&again, bytes, size, &err), ONET_OK);
@@ -98,6 +100,7 @@ static void one_model_file(void **state) {
     model_checksum(other, sum);
     assert_string_equal(onet_model_record(again, "merged.2.sha256"), sum);
     assert_string_equal(onet_model_record(again, "data.sha256"), "d");
+    assert_string_equal(onet_model_record(again, "pages.usual"), "way");
     onet_bytes_free(bytes);
     onet_model_free(again);
     onet_model_free(all);

@@ -431,6 +431,39 @@ static void measuring_changes_nothing(void **state) {
     onet_sets_free(sets);
 }
 
+/* More sets than are measured: models of two seeds have their lines at the same place and rows for the same
+ * sizes, so that they can be merged. Size 6 has too few sets for a row. */
+static void all_seeds_measure_the_same(void **state) {
+    (void)state;
+    enum { COUNT = 80000 };
+    onet_error err;
+    int *n = calloc(COUNT, sizeof *n);
+    for (int i = 0; i < COUNT; i++) n[i] = i % 80 == 0 ? 6 : i % 37 == 0 ? 5 : 2 + i % 3;
+    onet_sets *sets = sets_of(n, COUNT);
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    o.batches = ONET_BATCHES_ONE_SIZE;
+    o.statistics = ONET_STATISTICS_MEASURED;
+    o.settings = small;
+    o.batch = 512;
+    o.max_steps = 1;
+    o.device = "cpu";
+    onet_model *m[2], *merged;
+    for (int k = 0; k < 2; k++) {
+        o.seed = (uint64_t)k + 1;
+        assert_int_equal(onet_train(&m[k], sets, NULL, &o, &err), ONET_OK);
+        assert_true(m[k]->sized);
+        assert_int_equal(m[k]->rows, 4);
+        for (int r = 0; r < 4; r++) assert_true(m[k]->row_size[r] == (float)(2 + r));
+    }
+    assert_true(m[0]->inverse_size == m[1]->inverse_size);
+    assert_int_equal(onet_model_merge(&merged, (const onet_model *const *)m, 2, &err), ONET_OK);
+    onet_model_free(merged);
+    for (int k = 0; k < 2; k++) onet_model_free(m[k]);
+    onet_sets_free(sets);
+    free(n);
+}
+
 /* However large the batch, the sizes that the line needs are among those that are measured. */
 static void large_batches_measure_several_sizes(void **state) {
     (void)state;
@@ -628,6 +661,7 @@ int main(void) {
         cmocka_unit_test(keeps_what_is_ready),
         cmocka_unit_test(measures_what_the_norms_see),
         cmocka_unit_test(measuring_changes_nothing),
+        cmocka_unit_test(all_seeds_measure_the_same),
         cmocka_unit_test(large_batches_measure_several_sizes),
         cmocka_unit_test(resumes_with_other_statistics),
         cmocka_unit_test(file_keeps_it),

@@ -1,12 +1,13 @@
 #!/bin/bash
 # The shipped word model: one network for 2 to 20 words, trained on lines and on whole sentences, and what it gives on articles
-# kept out of training, by length, against n-grams and the network of run.sh. Writes sentences.csv, loss.svg and the model.
+# kept out of training, by length, against n-grams and another model of words. Writes sentences.csv, loss.svg and the model.
 #
 # usage: experiments/words/sentences.sh [OPTION ...]
 #   --small          minutes on two cores: a part of the text, small nets, few steps; shows that all parts work
 #   --only PART      prepare (the data), mix, words (the two stages of the training), or measure
 #   --out DIR        where everything goes (experiments/words/out-sentences, or out-sentences-small)
 #   --model FILE     measure this model instead of the one trained here
+#   --five FILE      measure this model too: one for five words, as run.sh makes it
 #   --device DEVICE  where to train: cpu, cuda (auto)
 #
 # A run that was stopped continues when it is started again.
@@ -14,11 +15,11 @@ set -euo pipefail
 self=$(readlink -f "$0")
 cd "$(dirname "$self")/../.."
 program=./ordernet shared=$(make -s print-shared)/data
-small= only= out= model= device=auto
+small= only= out= model= five= device=auto
 while [ $# -gt 0 ]; do
     case $1 in
         --small) small=1; shift; continue ;;
-        --only | --out | --model | --device)
+        --only | --out | --model | --five | --device)
             [ $# -ge 2 ] || { echo "$0: $1 needs a value" >&2; exit 2; }
             declare "${1#--}=$2"; shift 2; continue ;;
         -h | --help) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$self"; exit 0 ;;
@@ -157,9 +158,10 @@ each() { # NAME COMMAND ...: all tests
 }
 each ngram ngram --train "$out/ngram-data.safetensors" --beam 5
 each words evaluate --model "$model"
+[ ! "$five" ] || each five evaluate --model "$five"
 {
     echo "model,test,$(head -n 1 "$out/ngram-articles.csv")"
-    for file in "$out"/{ngram,words}-{wikitext2,articles,articles8,first5,first8,first12,first20,sentences}.csv; do
+    for file in "$out"/{ngram,words,five}-{wikitext2,articles,articles8,first5,first8,first12,first20,sentences}.csv; do
         [ -e "$file" ] || continue
         name=${file##*/} name=${name%.csv}
         tail -n +2 "$file" | sed "s/^/${name%-*},${name##*-},/"

@@ -1,4 +1,5 @@
 /* ordernet unscramble: puts the words given in order, or those of each line that is typed. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -51,7 +52,7 @@ static onet_status print_json(const onet_bag *b, const reading *r, int count, on
 }
 
 /* Says where the answer is worth less than it looks: unknown words, and an order that is a guess. */
-static void warn(const onet_bag *b, const onet_answer *a, const char *where) {
+static void warn(const onet_bag *b, double logprob, const char *where) {
     int n = onet_bag_count(b), unknown = 0;
     fflush(stdout);
     for (int i = 0, known; i < n; i++) {
@@ -64,7 +65,7 @@ static void warn(const onet_bag *b, const onet_answer *a, const char *where) {
             fprintf(stderr, ", %s", shown(text, word));
     }
     if (unknown) fputc('\n', stderr);
-    if (a->found && reading_is_guess(a->logprob[0], n))
+    if (reading_is_guess(logprob, n))
         fprintf(stderr, "%sno order is probable; the first is a guess\n", where);
 }
 
@@ -82,8 +83,10 @@ static onet_status print_answer(const onet_bag *b, const onet_answer *a, const u
         status = print_json(b, readings, count, err);
     else
         print_text(readings, count);
+    /* Of the text: orders of equal words are one. */
+    double logprob = count && readings[0].probability > 0 ? log(readings[0].probability) : -INFINITY;
     readings_free(readings, count);
-    if (!status && !v->quiet) warn(b, a, where);
+    if (!status && !v->quiet) warn(b, logprob, where);
     return status;
 }
 

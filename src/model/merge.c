@@ -205,12 +205,16 @@ static onet_status take_records(onet_model *to, const onet_model *const *models,
         model_checksum(models[i], sum);
         status = model_record_set(to, key, sum, err);
     }
-    const char *data = onet_model_record(models[0], "data.sha256");
-    for (size_t i = 1; i < count && data; i++) {
-        const char *other = onet_model_record(models[i], "data.sha256");
-        if (!other || strcmp(data, other)) data = NULL;
+    static const char *const kept[] = {"data.sha256", "pages.usual"}; /* where all have the same */
+    for (size_t k = 0; k < sizeof kept / sizeof *kept && !status; k++) {
+        const char *value = onet_model_record(models[0], kept[k]);
+        for (size_t i = 1; i < count && value; i++) {
+            const char *other = onet_model_record(models[i], kept[k]);
+            if (!other || strcmp(value, other)) value = NULL;
+        }
+        if (value) status = model_record_set(to, kept[k], value, err);
     }
-    return status || !data ? status : model_record_set(to, "data.sha256", data, err);
+    return status;
 }
 
 onet_status onet_model_merge(onet_model **merged, const onet_model *const *models, size_t count,

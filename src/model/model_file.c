@@ -98,8 +98,10 @@ void model_checksum(const onet_model *m, char hex[65]) {
         sha256_add(&sum, m->slope, (m->sh.total - m->sh.trained) * sizeof *m->slope);
         sha256_add(&sum, &m->inverse_size, sizeof m->inverse_size);
         if (m->smallest_size > 0) sha256_add(&sum, &m->smallest_size, sizeof m->smallest_size);
-        sha256_add(&sum, m->row_size, m->rows * sizeof *m->row_size);
-        sha256_add(&sum, m->row, m->rows * (m->sh.total - m->sh.trained) * sizeof *m->row);
+        if (m->rows) {
+            sha256_add(&sum, m->row_size, m->rows * sizeof *m->row_size);
+            sha256_add(&sum, m->row, m->rows * (m->sh.total - m->sh.trained) * sizeof *m->row);
+        }
     }
     if (m->words) sum_words(&sum, m->words);
     if (m->columns) sum_columns(&sum, m->columns);
@@ -128,8 +130,8 @@ static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tenso
     p->keys = array_new(m->records, sizeof *p->keys);
     if (!p->pair || !p->keys) return fail_memory(err, "a model's metadata");
     p->pair[p->count++] = (st_pair){"format", "ordernet"};
-    /* Programs that know neither the setting nor norm.sizes must refuse the file: they read format_version 1
-     * alone. */
+    /* Programs that know neither settings.relative nor norm.sizes must refuse the file. They read
+     * format_version 1 alone. */
     bool second = m->sh.s.relative || m->rows;
     p->pair[p->count++] = (st_pair){"format_version", second ? "2" : "1"};
     for (int i = 0; i < NUMBERS; i++) {

@@ -20,8 +20,9 @@
 #define STREAM_JITTER UINT64_C(0x6a69747465720000)
 #define STREAM_STRAY  UINT64_C(0x7374726179000000)
 
-/* An unknown word is hardly ever one of the most frequent ones ("the", a comma), the first rows of the
- * vocabulary: one row in COMMON of them, the first ones, is forgotten at COMMON_SHARE of the rate. */
+/* An unknown word is hardly ever one of the most frequent ones ("the", a comma): the first of COMMON equal
+ * parts of the vocabulary, whose rows go by frequency (vocabulary.h), is forgotten at COMMON_SHARE of the
+ * rate. */
 #define COMMON       100
 #define COMMON_SHARE 0.1
 

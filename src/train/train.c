@@ -225,7 +225,8 @@ static onet_status plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *er
                                        r->s.vec != NULL, err);
     }
     if (!status) {
-        batches_shuffle(r->plan, r->o.seed, epoch);
+        /* Whole sets are measured on: the same ones for all seeds, so that their models can be merged. */
+        batches_shuffle(r->plan, whole ? 0 : r->o.seed, epoch);
         status = reserve(r, err);
     }
     return world_agree(r->w, status, err);
@@ -247,9 +248,42 @@ static onet_status measure_batch(run *r, const batch *b, float *theta, sizes *fo
                                                                 : fail_memory(err, "the norms' statistics");
 }
 
-/* Items of the largest set of a batch. */
-static int largest_set(const run *r, const batch *b) {
-    return batches_size(r->plan, b, r->now).largest;
+/* Which batches of the plan the statistics are measured on: the size of their sets, 0 for the others. The
+ * first ones, and with one size per batch as many more as give sizes with SIZE_SETS sets so many, up to
+ * MEASURED. False when memory is short. */
+static bool choose_measured(const run *r, int *size) {
+    const batches *plan = r->plan;
+    uint64_t first = (MEASURED + (uint64_t)plan->largest - 1) / (uint64_t)plan->largest, more = 0;
+    if (first < MEASURED_BATCHES) first = MEASURED_BATCHES;
+    int largest = 1;
+    for (uint64_t b = 0; b < plan->count; b++) {
+        size[b] = batches_size(plan, &plan->batch[b], r->now).largest;
+        if (size[b] > largest) largest = size[b];
+    }
+    uint64_t *there = array_new((size_t)largest + 1, sizeof *there); /* sets of each size */
+    uint64_t *taken = array_new((size_t)largest + 1, sizeof *taken);
+    if (there && taken) {
+        for (uint64_t b = 0; b < plan->count; b++) {
+            uint64_t sets = (uint64_t)batches_size(plan, &plan->batch[b], r->now).sets;
+            there[size[b]] += sets;
+            if (b < first) taken[size[b]] += sets;
+        }
+        for (uint64_t b = first; b < plan->count; b++) {
+            uint64_t sets = (uint64_t)batches_size(plan, &plan->batch[b], r->now).sets;
+            int n = size[b];
+            size[b] = 0;
+            if (r->o.batches != ONET_BATCHES_ONE_SIZE || there[n] < SIZE_SETS || taken[n] >= SIZE_SETS ||
+                more >= MEASURED)
+                continue;
+            size[b] = n;
+            taken[n] += sets;
+            more += sets;
+        }
+    }
+    bool made = there && taken;
+    free(there);
+    free(taken);
+    return made;
 }
 
 /* Measures the norms' statistics with the model's parameters, on batches of whole sets, and how they go with
@@ -260,24 +294,20 @@ static onet_status measure(run *r, onet_error *err) {
     const uint64_t epoch = UINT32_MAX; /* none that is trained on */
     onet_status status = plan_epoch(r, epoch, true, err);
     if (status) return status;
-    uint64_t most = (MEASURED + (uint64_t)r->plan->largest - 1) / (uint64_t)r->plan->largest;
-    if (most < MEASURED_BATCHES) most = MEASURED_BATCHES;
-    if (most > r->plan->count) most = r->plan->count;
-    bool one_size = r->o.batches == ONET_BATCHES_ONE_SIZE;
     float *theta = array_new(sh->total, sizeof *theta);
+    int *size = array_new(r->plan->count, sizeof *size);
     sizes found;
-    status = sizes_new(&found, sh) && theta ? ONET_OK : fail_memory(err, "the norms' statistics");
+    status = sizes_new(&found, sh) && theta && size && choose_measured(r, size)
+                 ? ONET_OK
+                 : fail_memory(err, "the norms' statistics");
     if (!status) memcpy(theta, r->model->theta, sh->total * sizeof *theta);
     if (!status && r->s.vec) status = ops->put(r->net, NET_VECTORS, r->model->words->vectors, err);
     status = world_agree(r->w, status, err);
     for (int n = 0, next = status ? 0 : 1; next; n = next) { /* size by size, as sizes_add wants them */
         next = 0;
-        uint64_t sets = 0; /* of this size: enough for statistics of its own, wherever they are */
         for (uint64_t b = 0; b < r->plan->count; b++) {
-            int size = largest_set(r, &r->plan->batch[b]);
-            if (size > n && (!next || size < next)) next = size;
-            if (size != n || (b >= most && (!one_size || sets >= SIZE_SETS))) continue;
-            sets += (uint64_t)batches_size(r->plan, &r->plan->batch[b], r->now).sets;
+            if (size[b] > n && (!next || size[b] < next)) next = size[b];
+            if (size[b] != n || !n) continue;
             onet_status here = measure_batch(r, &r->plan->batch[b], theta, &found, err);
             if (!status) status = here;
         }
@@ -287,7 +317,8 @@ static onet_status measure(run *r, onet_error *err) {
     if (!status && r->s.vec) status = ops->put(r->net, NET_VECTORS, r->s.vec, err);
     sizes_free(&found);
     free(theta);
-    return status;
+    free(size);
+    return world_agree(r->w, status, err);
 }
 
 /* Fills the model with the parameters as they are now (or their average), the norms' statistics and the
