@@ -32,7 +32,8 @@ echo "The model is in $model; ./ordernet inspect $model describes it."
 if [ -f models/words.safetensors ]; then
     echo
     echo "5. Unscramble lines with the shipped word model:"
-    for line in 'this an is example sentence' 'the of city is capital' 'in , born he london was' 'of the the end at war'; do
+    for line in 'this an is example sentence .' 'France is of Paris the capital .' 'London was born in he .' \
+        'river the through city the flows .'; do
         echo "     in   $line"
         ./ordernet unscramble --top 1 $line | sed 's/^ *\([0-9.]*%\)  \(.*\)/     out  \2  (\1)/'
     done
