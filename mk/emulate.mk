@@ -29,7 +29,7 @@ check-emulated:
 
 # make check-emulated-races: the same kernels under ThreadSanitizer, which reports data races among CUDA threads (a
 # missing __syncthreads) in whatever order they ran (tests/cuda/emulate/races.h). Needs g++ and its libtsan, 3 GB of
-# memory and about two minutes; not part of make check.
+# memory and about three minutes; not part of make check.
 $(B)/races/%.o: src/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
 	@$(EMUSOURCE)

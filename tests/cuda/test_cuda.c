@@ -1341,6 +1341,10 @@ int main(int argc, char **argv) {
         watched(&small[1], 0, 1, 0);
         watched(&mixed[0], 7, 0, 0);
         watched(&mixed[1], 0, 1, 1);
+        for (int tf32 = 0; tf32 < 2; tf32++) { /* channels in two parts */
+            watched(&rounded_few[3], 0, tf32, 0);
+            watched(&rounded_few[4], 0, tf32, 0);
+        }
         printf("%d passed, %d failed\n", passed, failed);
         return failed != 0;
     }
