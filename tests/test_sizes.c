@@ -355,6 +355,17 @@ static void keeps_what_is_ready(void **state) {
 
 /* ---- training ---- */
 
+/* One size per batch, statistics measured, a small net. */
+static onet_train_options measuring(void) {
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    o.batches = ONET_BATCHES_ONE_SIZE;
+    o.statistics = ONET_STATISTICS_MEASURED;
+    o.settings = small;
+    o.device = "cpu";
+    return o;
+}
+
 /* One batch is all there is: the model's statistics are then those of that batch under its own final weights,
  * as the paper's form gives them. */
 static void measures_what_the_norms_see(void **state) {
@@ -364,16 +375,11 @@ static void measures_what_the_norms_see(void **state) {
     int n[B];
     for (int i = 0; i < B; i++) n[i] = N;
     onet_sets *sets = sets_of(n, B);
-    onet_train_options o;
-    onet_train_defaults(&o, sizeof o);
-    o.batches = ONET_BATCHES_ONE_SIZE;
-    o.statistics = ONET_STATISTICS_MEASURED;
-    o.settings = small;
+    onet_train_options o = measuring();
     o.batch = B;
     o.epochs = 5;
     o.average = 0;
     o.standardise = 0;
-    o.device = "cpu";
     onet_model *m;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_OK);
     assert_false(m->sized);
@@ -410,13 +416,8 @@ static void measuring_changes_nothing(void **state) {
     int n[COUNT];
     for (int i = 0; i < COUNT; i++) n[i] = 2 + i % 7;
     onet_sets *sets = sets_of(n, COUNT);
-    onet_train_options o;
-    onet_train_defaults(&o, sizeof o);
-    o.batches = ONET_BATCHES_ONE_SIZE;
-    o.statistics = ONET_STATISTICS_MEASURED;
-    o.settings = small;
+    onet_train_options o = measuring();
     o.epochs = 3;
-    o.device = "cpu";
     onet_model *m[3];
     assert_int_equal(onet_train(&m[0], sets, NULL, &o, &err), ONET_OK);
     assert_int_equal(onet_train(&m[1], sets, sets, &o, &err), ONET_OK);
@@ -440,14 +441,9 @@ static void all_seeds_measure_the_same(void **state) {
     int *n = calloc(COUNT, sizeof *n);
     for (int i = 0; i < COUNT; i++) n[i] = i % 80 == 0 ? 6 : i % 37 == 0 ? 5 : 2 + i % 3;
     onet_sets *sets = sets_of(n, COUNT);
-    onet_train_options o;
-    onet_train_defaults(&o, sizeof o);
-    o.batches = ONET_BATCHES_ONE_SIZE;
-    o.statistics = ONET_STATISTICS_MEASURED;
-    o.settings = small;
+    onet_train_options o = measuring();
     o.batch = 512;
     o.max_steps = 1;
-    o.device = "cpu";
     onet_model *m[2], *merged;
     for (int k = 0; k < 2; k++) {
         o.seed = (uint64_t)k + 1;
@@ -472,14 +468,9 @@ static void large_batches_measure_several_sizes(void **state) {
     int *n = calloc(EACH * SIZES, sizeof *n);
     for (int i = 0; i < EACH * SIZES; i++) n[i] = 2 + i % SIZES;
     onet_sets *sets = sets_of(n, EACH * SIZES);
-    onet_train_options o;
-    onet_train_defaults(&o, sizeof o);
-    o.batches = ONET_BATCHES_ONE_SIZE;
-    o.statistics = ONET_STATISTICS_MEASURED;
-    o.settings = small;
+    onet_train_options o = measuring();
     o.batch = EACH;
     o.epochs = 1;
-    o.device = "cpu";
     onet_model *m;
     assert_int_equal(onet_train(&m, sets, NULL, &o, &err), ONET_OK);
     assert_true(m->sized);
@@ -507,13 +498,8 @@ static void resumes_with_other_statistics(void **state) {
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/m.safetensors", folder);
     onet_sets *sets = sets_of(n, COUNT);
-    onet_train_options o;
-    onet_train_defaults(&o, sizeof o);
-    o.batches = ONET_BATCHES_ONE_SIZE;
-    o.statistics = ONET_STATISTICS_MEASURED;
-    o.settings = small;
+    onet_train_options o = measuring();
     o.epochs = 2;
-    o.device = "cpu";
     o.resume = 1;
     onet_model *alone[2], *resumed;
     for (int k = 0; k < 2; k++) {

@@ -145,7 +145,8 @@ static onet_status learn_usual(const train_values *v, const division *d, onet_mo
     status = onet_model_set_record(model, PAGES_USUAL_KEY, name, err);
     if (!status) status = keep_usual(v->options.model_path, name, err);
     if (!status && d->valid_count) status = keep_usual(best, name, err);
-    if (!status && !v->pages.quiet) printf("most of the pages are read by %s\n", name);
+    if (!status && !v->pages.quiet)
+        printf("right on more pages than any other rule, and preferred: %s\n", name);
     return status;
 }
 

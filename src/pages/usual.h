@@ -4,8 +4,8 @@
 
 #include "pages/page.h"
 
-/* The way (ways.h) that finds the given order on most of the pages, all of which have one; 0, the rule for
- * books, where no other is clearly better. */
+/* The way (ways.h) that finds the given order on more of the pages than any other, all of which have one; 0,
+ * the rule for books, where no other is clearly better. */
 onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *err);
 
 /* The found order of a page with a given one: the way's that has the most neighbours right. No choice among
