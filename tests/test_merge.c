@@ -89,6 +89,8 @@ static void one_model_file(void **state) {
     char sum[65], same[65];
     assert_int_equal(model_record_set(m, "data.sha256", "d", &err), ONET_OK);
     assert_int_equal(model_record_set(other, "data.sha256", "d", &err), ONET_OK);
+    assert_int_equal(model_record_set(m, "from.sha256", "f", &err), ONET_OK);
+    assert_int_equal(model_record_set(other, "from.sha256", "f", &err), ONET_OK);
     assert_int_equal(model_record_set(m, "pages.usual", "way", &err), ONET_OK);
     assert_int_equal(model_record_set(other, "pages.usual", "way", &err), ONET_OK);
     assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){m, other}, 2, &err), ONET_OK);
@@ -100,14 +102,20 @@ static void one_model_file(void **state) {
     model_checksum(other, sum);
     assert_string_equal(onet_model_record(again, "merged.2.sha256"), sum);
     assert_string_equal(onet_model_record(again, "data.sha256"), "d");
+    assert_string_equal(onet_model_record(again, "from.sha256"), "f");
+    assert_string_equal(onet_model_record(again, "merged.1.from.sha256"), "f");
     assert_string_equal(onet_model_record(again, "pages.usual"), "way");
     onet_bytes_free(bytes);
     onet_model_free(again);
     onet_model_free(all);
-    /* Of other data: the record names none. */
+    /* Of other data, and fine-tuned from another model: the record names each part's alone. */
     assert_int_equal(model_record_set(other, "data.sha256", "e", &err), ONET_OK);
+    assert_int_equal(model_record_set(other, "from.sha256", "g", &err), ONET_OK);
     assert_int_equal(onet_model_merge(&all, (const onet_model *const[]){m, other}, 2, &err), ONET_OK);
     assert_null(onet_model_record(all, "data.sha256"));
+    assert_null(onet_model_record(all, "from.sha256"));
+    assert_string_equal(onet_model_record(all, "merged.1.from.sha256"), "f");
+    assert_string_equal(onet_model_record(all, "merged.2.from.sha256"), "g");
     onet_model_free(all);
     onet_model_free(other);
     onet_model_free(m);

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "cli/pages.h"
 #include "pages/augment.h"
 #include "pages/features.h"
 #include "pages/format.h"
 #include "pages/rules.h"
 #include "pages/usual.h"
 #include "pages/ways.h"
-#include "unit.h"
+#include "random_model.h"
 
 /* Two columns of two regions, and a heading over both. */
 static const page_box grid[] = {
@@ -452,6 +453,39 @@ static void five_thousand_regions(void **state) {
     free(text);
 }
 
+/* Whether a merged model counts as fine-tuned, if its parts were made from the models `from` (NULL: none). */
+static bool merged_is_tuned(const char *from[2]) {
+    const onet_settings settings = {.width = page_feature_count(),
+                                    .encoder_blocks = 1,
+                                    .hidden = 4,
+                                    .encoder_out = 2,
+                                    .decoder_blocks = 1,
+                                    .decoder_out = 2};
+    pages_values values = {.order = {.size = sizeof values.order}};
+    onet_model *part[2], *merged;
+    pages_net net;
+    for (int i = 0; i < 2; i++) {
+        part[i] = model_of(&settings, (uint64_t)i + 1);
+        if (from[i]) assert_int_equal(onet_model_set_record(part[i], "from.sha256", from[i], NULL), ONET_OK);
+    }
+    assert_int_equal(onet_model_merge(&merged, (const onet_model *const *)part, 2, NULL), ONET_OK);
+    assert_int_equal(pages_net_with(&net, merged, &values, NULL), ONET_OK);
+    bool tuned = net.style.tuned;
+    pages_net_close(&net);
+    for (int i = 0; i < 2; i++) onet_model_free(part[i]);
+    onet_model_free(merged);
+    return tuned;
+}
+
+static void merged_models_are_tuned_if_all_parts_are(void **state) {
+    (void)state;
+    assert_true(merged_is_tuned((const char *[]){"a", "a"}));
+    assert_true(merged_is_tuned((const char *[]){"a", "b"}));
+    assert_false(merged_is_tuned((const char *[]){"a", NULL}));
+    assert_false(merged_is_tuned((const char *[]){NULL, "b"}));
+    assert_false(merged_is_tuned((const char *[]){NULL, NULL}));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_order_as_they_say),
@@ -470,6 +504,7 @@ int main(void) {
         cmocka_unit_test(boxes_of_alto),
         cmocka_unit_test(written_orders_are_read_again),
         cmocka_unit_test(five_thousand_regions),
+        cmocka_unit_test(merged_models_are_tuned_if_all_parts_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

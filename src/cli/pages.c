@@ -204,10 +204,21 @@ onet_status pages_model_check(const onet_model *model, const char *path, onet_er
                 path);
 }
 
+/* Whether the model, or every part of a merged one, was fine-tuned. */
+static bool fine_tuned(const onet_model *model) {
+    if (onet_model_record(model, "from.sha256")) return true;
+    for (int part = 1;; part++) {
+        char key[48];
+        snprintf(key, sizeof key, "merged.%d.sha256", part);
+        if (!onet_model_record(model, key)) return part > 1;
+        snprintf(key, sizeof key, "merged.%d.from.sha256", part);
+        if (!onet_model_record(model, key)) return false;
+    }
+}
+
 onet_status pages_net_with(pages_net *net, const onet_model *model, const pages_values *v, onet_error *err) {
     const char *usual = onet_model_record(model, PAGES_USUAL_KEY);
-    *net = (pages_net){.style = {.tuned = onet_model_record(model, "from.sha256") != NULL,
-                                 .usual = usual ? page_way_named(usual) : 0}};
+    *net = (pages_net){.style = {.tuned = fine_tuned(model), .usual = usual ? page_way_named(usual) : 0}};
     if (net->style.usual < 0)
         return fail(err, ONET_BAD, "this version does not know the way '%s' to order pages of the model",
                     usual);

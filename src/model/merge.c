@@ -204,8 +204,11 @@ static onet_status take_records(onet_model *to, const onet_model *const *models,
         snprintf(key, sizeof key, "merged.%zu.sha256", i + 1);
         model_checksum(models[i], sum);
         status = model_record_set(to, key, sum, err);
+        const char *from = onet_model_record(models[i], "from.sha256");
+        snprintf(key, sizeof key, "merged.%zu.from.sha256", i + 1);
+        if (from && !status) status = model_record_set(to, key, from, err);
     }
-    static const char *const kept[] = {"data.sha256", "pages.usual"}; /* where all have the same */
+    static const char *const kept[] = {"data.sha256", "from.sha256", "pages.usual"}; /* if all are equal */
     for (size_t k = 0; k < sizeof kept / sizeof *kept && !status; k++) {
         const char *value = onet_model_record(models[0], kept[k]);
         for (size_t i = 1; i < count && value; i++) {
