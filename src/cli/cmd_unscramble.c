@@ -51,20 +51,45 @@ static onet_status print_json(const onet_bag *b, const reading *r, int count, on
     return status;
 }
 
-/* Says where the answer is worth less than it looks: unknown words, and an order that is a guess. */
-static void warn(const onet_bag *b, double logprob, const char *where) {
-    int n = onet_bag_count(b), unknown = 0;
-    fflush(stdout);
-    for (int i = 0, known; i < n; i++) {
-        char text[SHOWN];
-        const char *word = onet_bag_word(b, i, &known);
-        if (known) continue;
-        if (!unknown++)
-            fprintf(stderr, "%snot in the vocabulary, ordered by their kind: %s", where, shown(text, word));
-        else
-            fprintf(stderr, ", %s", shown(text, word));
+/* One more word of a note, which begins with `note` before the first. */
+static void add_word(const onet_bag *b, int i, const char *where, const char *note, int *count) {
+    char text[SHOWN];
+    if (!(*count)++)
+        fprintf(stderr, "%s%s: ", where, note);
+    else
+        fputs(", ", stderr);
+    fputs(shown(text, onet_bag_word(b, i, NULL)), stderr);
+}
+
+static void warn_of_unknown(const onet_bag *b, int n, const char *where) {
+    int count = 0;
+    for (int i = 0, known; i < n; i++)
+        if (onet_bag_word(b, i, &known) && !known)
+            add_word(b, i, where, "not in the vocabulary, ordered by their kind", &count);
+    if (count) fputc('\n', stderr);
+}
+
+static void warn_of_alike(const onet_bag *b, const onet_sets *set, int n, const char *where) {
+    const char *note = "alike to the network, so that which comes first is a guess";
+    for (int i = 0; i < n; i++) {
+        int count = 0, first = 0;
+        while (first < i && !readings_alike(b, set, first, i)) first++;
+        if (first < i) continue; /* named with the first */
+        for (int j = i + 1; j < n; j++) {
+            if (!readings_alike(b, set, i, j)) continue;
+            if (!count) add_word(b, i, where, note, &count);
+            add_word(b, j, where, note, &count);
+        }
+        if (count) fputc('\n', stderr);
     }
-    if (unknown) fputc('\n', stderr);
+}
+
+/* Says where the answer is worth less than it looks. */
+static void warn(onet_bag *b, double logprob, const char *where) {
+    int n = onet_bag_count(b);
+    fflush(stdout);
+    warn_of_unknown(b, n, where);
+    warn_of_alike(b, onet_bag_set(b), n, where);
     if (reading_is_guess(logprob, n))
         fprintf(stderr, "%sno order is probable; the first is a guess\n", where);
 }
@@ -73,7 +98,7 @@ static void show_progress(void *context, size_t done, size_t steps) {
     progress_count(context, "ordering", "steps", (double)done, (double)steps);
 }
 
-static onet_status print_answer(const onet_bag *b, const onet_answer *a, const unscramble_values *v,
+static onet_status print_answer(onet_bag *b, const onet_answer *a, const unscramble_values *v,
                                 const char *where, onet_error *err) {
     reading *readings;
     int count;

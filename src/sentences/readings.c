@@ -69,5 +69,20 @@ void readings_free(reading *r, int count) {
 }
 
 bool reading_is_guess(double logprob, int n) {
-    return logprob < n * log(0.5);
+    return logprob < (n - 1) * log(0.5);
+}
+
+static bool joined(const onet_sets *set, int i) {
+    for (size_t k = 0; k < set->constraint_count; k++) {
+        const onet_constraint *c = &set->constraints[k];
+        if (c->kind == ONET_NEXT && (c->item == (size_t)i || c->other == (size_t)i)) return true;
+    }
+    return false;
+}
+
+bool readings_alike(const onet_bag *b, const onet_sets *set, int i, int j) {
+    int i_known, j_known;
+    const char *one = onet_bag_word(b, i, &i_known), *other = onet_bag_word(b, j, &j_known);
+    return !i_known && !j_known && set->word[i] == set->word[j] && strcmp(one, other) != 0 &&
+           !joined(set, i) && !joined(set, j);
 }

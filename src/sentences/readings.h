@@ -28,8 +28,12 @@ onet_status readings_make(reading **readings, int *count, const onet_bag *bag, c
                           int top, onet_letters letters, onet_error *err);
 void readings_free(reading *readings, int count);
 
-/* Is an order of n words no more than a guess: has its step, in the geometric mean, less than an even chance?
- */
+/* Is an order of n words no more than a guess: have its steps, in the geometric mean, less than an even
+ * chance? The last step is certain and does not count. */
 bool reading_is_guess(double logprob, int n);
+
+/* Are two words of a bag, whose set is `set`, the same to the network: unknown, of one kind and not joined to
+ * others? Then an order with the two exchanged is as probable. */
+bool readings_alike(const onet_bag *bag, const onet_sets *set, int i, int j);
 
 #endif
