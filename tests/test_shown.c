@@ -51,6 +51,21 @@ static void cuts(void **state) {
     }
 }
 
+/* However long. */
+static void copies(void **state) {
+    (void)state;
+    char text[2 * SHOWN + 1], *copy;
+    memset(text, '\x1b', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    copy = shown_copy(text);
+    assert_int_equal(strlen(copy), 4 * strlen(text));
+    assert_string_equal(copy + strlen(copy) - 8, "\\x1b\\x1b");
+    free(copy);
+    copy = shown_copy("");
+    assert_string_equal(copy, "");
+    free(copy);
+}
+
 static void in_sentences(void **state) {
     (void)state;
     onet_error err;
@@ -62,6 +77,6 @@ static void in_sentences(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(escapes), cmocka_unit_test(cuts),
-                                       cmocka_unit_test(in_sentences)};
+                                       cmocka_unit_test(copies), cmocka_unit_test(in_sentences)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,8 @@ onet_status output_open(output **out, const char *path, onet_error *err);
 onet_status output_write(output *out, const void *data, size_t size, onet_error *err);
 onet_status output_printf(output *out, onet_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Writes a value as a field of CSV, in quotes where it needs them. */
+onet_status output_csv_field(output *out, char separator, const char *text, size_t length, onet_error *err);
 /* Passes everything written so far to the system: the reader of a pipe sees it now. */
 onet_status output_flush(output *out, onet_error *err);
 /* Syncs the file to disk and renames it to the path; frees out. On failure the old file is unchanged. */

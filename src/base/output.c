@@ -160,6 +160,18 @@ onet_status output_printf(output *out, onet_error *err, const char *format, ...)
     return status;
 }
 
+onet_status output_csv_field(output *out, char separator, const char *text, size_t length, onet_error *err) {
+    bool quote =
+        !length || text[0] == ' ' || text[0] == '\t' || text[length - 1] == ' ' || text[length - 1] == '\t';
+    for (size_t i = 0; i < length && !quote; i++)
+        quote = text[i] == separator || (text[i] && strchr("\"\r\n", text[i]));
+    if (!quote) return output_write(out, text, length, err);
+    onet_status status = output_write(out, "\"", 1, err);
+    for (size_t i = 0; i < length && !status; i++)
+        status = output_write(out, text[i] == '"' ? "\"\"" : text + i, text[i] == '"' ? 2 : 1, err);
+    return status ? status : output_write(out, "\"", 1, err);
+}
+
 onet_status output_flush(output *out, onet_error *err) {
     return write_held(out, Z_SYNC_FLUSH, err);
 }

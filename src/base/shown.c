@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* C0, DEL and C1; line and paragraph separators; marks that turn the direction of writing. */
@@ -69,4 +70,10 @@ char *shown_text(char *to, size_t room, const char *text, size_t length) {
 
 char *shown(char to[SHOWN], const char *text) {
     return shown_text(to, SHOWN, text, strlen(text));
+}
+
+char *shown_copy(const char *text) {
+    size_t length = strlen(text), room = 4 * length + 1; /* a byte becomes 4 characters at most: \xff */
+    char *copy = length < SIZE_MAX / 4 ? malloc(room) : NULL;
+    return copy ? shown_text(copy, room, text, length) : NULL;
 }

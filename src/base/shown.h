@@ -15,4 +15,7 @@ char *shown_text(char *to, size_t room, const char *text, size_t length);
 /* The same of a text that ends in NUL. */
 char *shown(char to[SHOWN], const char *text);
 
+/* All of it, however long, in memory that the caller frees; NULL: there is none. */
+char *shown_copy(const char *text);
+
 #endif

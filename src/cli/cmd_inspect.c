@@ -21,8 +21,9 @@ static const char *shape_text(const onet_tensor *t, char text[64]) {
 
 /* The names that the model takes its features by, and what it does where one is missing. */
 static void print_columns(const onet_columns *columns) {
+    char name[SHOWN];
     for (int j = 0; columns && onet_columns_name(columns, j); j++)
-        printf("%s%s", j ? ", " : "features         ", onet_columns_name(columns, j));
+        printf("%s%s", j ? ", " : "features         ", shown(name, onet_columns_name(columns, j)));
     if (columns && onet_columns_name(columns, 0)) putchar('\n');
     if (columns && onet_columns_missing(columns))
         printf("missing values   %s\n", choice_name(onet_missings(), (int)onet_columns_missing(columns)));

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/shown.h"
 #include "cli/commands.h"
 #include "cli/pages.h"
 
@@ -35,7 +36,7 @@ static int by_logprob(const void *a, const void *b) {
 /* The name of a region: its id, or where it stands in the file. */
 static const char *name_of(const page_region *r, char text[64]) {
     if (*r->id)
-        snprintf(text, 64, "%s", r->id);
+        shown_text(text, 64, r->id, strlen(r->id));
     else
         snprintf(text, 64, "line %ld", r->line);
     return text;
@@ -76,9 +77,10 @@ static onet_status check(const check_values *v, const pages_net *net, page **pag
             if (r->placed && r->given == c->first) given = r;
             if (r->placed && r->found == c->first) found = r;
         }
-        char one[64], other[64];
-        printf("%12.3f  %s: place %d of %d has %s, where the model has %s\n", c->logprob, c->page->id,
-               c->first + 1, c->page->placed, name_of(given, one), name_of(found, other));
+        char one[64], other[64], id[SHOWN];
+        printf("%12.3f  %s: place %d of %d has %s, where the model has %s\n", c->logprob,
+               shown(id, c->page->id), c->first + 1, c->page->placed, name_of(given, one),
+               name_of(found, other));
         printed++;
     }
     free(list);

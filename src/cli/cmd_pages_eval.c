@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/shown.h"
 #include "cli/commands.h"
 #include "cli/pages.h"
 #include "cli/report.h"
@@ -65,7 +66,8 @@ static onet_status measure(evaluation *e, int method, onet_error *err) {
 /* A line of a table: the measure of some pages for each method. */
 static void print_line(const evaluation *e, const report_measure *m, const char *name, const size_t *which,
                        size_t count) {
-    printf("%-24.24s %6zu", name, count);
+    char cell[25];
+    printf("%-24s %6zu", shown_text(cell, sizeof cell, name, strlen(name)), count);
     for (int method = 0; method < METHODS; method++) {
         if (!e->each[method]) continue;
         onet_report report;

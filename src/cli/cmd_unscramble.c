@@ -26,8 +26,14 @@ static void defaults(void *values) {
     v->max_words = READINGS_WORDS;
 }
 
-static void print_text(const reading *r, int count) {
-    for (int k = 0; k < count; k++) printf("%5.1f%%  %s\n", 100 * r[k].probability, r[k].text);
+static onet_status print_text(const reading *r, int count, onet_error *err) {
+    for (int k = 0; k < count; k++) {
+        char *text = shown_copy(r[k].text);
+        if (!text) return fail_memory(err, "the orders");
+        printf("%5.1f%%  %s\n", 100 * r[k].probability, text);
+        free(text);
+    }
+    return ONET_OK;
 }
 
 static onet_status print_json(const onet_bag *b, const reading *r, int count, onet_error *err) {
@@ -104,10 +110,7 @@ static onet_status print_answer(onet_bag *b, const onet_answer *a, const unscram
     int count;
     onet_status status = readings_make(&readings, &count, b, a, v->top, v->letters, err);
     if (status) return status;
-    if (v->json)
-        status = print_json(b, readings, count, err);
-    else
-        print_text(readings, count);
+    status = v->json ? print_json(b, readings, count, err) : print_text(readings, count, err);
     /* Of the text: orders of equal words are one. */
     double logprob = count && readings[0].probability > 0 ? log(readings[0].probability) : -INFINITY;
     readings_free(readings, count);

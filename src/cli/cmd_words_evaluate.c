@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/shown.h"
 #include "cli/commands.h"
 #include "cli/model_path.h"
 #include "cli/progress.h"
@@ -40,8 +41,9 @@ static onet_status write_cell(output *out, const char *text, onet_error *err) {
 static onet_status write_example(output *out, const words_test *t, size_t s, onet_error *err) {
     onet_status status = ONET_OK;
     for (int which = LINE_SCRAMBLED; which <= LINE_ANSWER && !status; which++) {
-        char *line = words_test_line(t, s, (words_line)which);
-        status = line ? write_cell(out, line, err) : fail_memory(err, "the examples");
+        char *line = words_test_line(t, s, (words_line)which), *text = line ? shown_copy(line) : NULL;
+        status = text ? write_cell(out, text, err) : fail_memory(err, "the examples");
+        free(text);
         free(line);
     }
     if (status) return status;

@@ -165,13 +165,8 @@ static double value_of(const onet_set_measure *m, int column) {
     return *(const double *)(const void *)((const char *)m + columns[column].field);
 }
 
-/* A field of CSV, in quotes where it needs them. */
 static onet_status csv_text(output *out, const char *text, onet_error *err) {
-    if (!text[strcspn(text, ",\"\r\n")]) return output_write(out, text, strlen(text), err);
-    onet_status status = output_write(out, "\"", 1, err);
-    for (const char *p = text; *p && !status; p++)
-        status = output_write(out, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1, err);
-    return status ? status : output_write(out, "\"", 1, err);
+    return output_csv_field(out, ',', text, strlen(text), err);
 }
 
 static onet_status csv_header(output *out, bool grouped, onet_error *err) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/shown.h"
 
 /* Fewer items may be distinct whole numbers by chance, or have one value. */
 enum { ENOUGH = 20 };
@@ -35,9 +36,10 @@ onet_status feature_report(const onet_sets *sets, onet_error *err) {
     const onet_columns *columns = sets->columns;
     size_t items = sets->start[sets->count], width = (size_t)sets->width;
     bool named = columns && onet_columns_name(columns, 0);
+    char name[SHOWN];
     if (sets->word) return ONET_OK;
     for (int j = 0; named && j < sets->width; j++)
-        printf("%s%s%s", j ? ", " : "features: ", onet_columns_name(columns, j),
+        printf("%s%s%s", j ? ", " : "features: ", shown(name, onet_columns_name(columns, j)),
                j + 1 < sets->width ? "" : "\n");
     fflush(stdout);
     if (items < ENOUGH || width == 1) return ONET_OK;
@@ -49,7 +51,7 @@ onet_status feature_report(const onet_sets *sets, onet_error *err) {
         if (what && named)
             fprintf(stderr,
                     "ordernet train: warning: column `%s` %s; name the features without it (--features)\n",
-                    onet_columns_name(columns, (int)j), what);
+                    shown(name, onet_columns_name(columns, (int)j)), what);
         else if (what)
             fprintf(stderr, "ordernet train: warning: feature %zu %s; leave it out of the items\n", j + 1,
                     what);

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "cli/json.h"
 
@@ -33,11 +34,8 @@ static const float *points(const route *r) {
  */
 
 static onet_status put_field(output *out, const char *text, onet_error *err) {
-    if (!strpbrk(text, "\",\r\n")) return output_printf(out, err, "%s,", text);
-    onet_status status = output_write(out, "\"", 1, err);
-    for (; *text && !status; text++)
-        status = output_write(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1, err);
-    return status ? status : output_write(out, "\",", 2, err);
+    onet_status status = output_csv_field(out, ',', text, strlen(text), err);
+    return status ? status : output_write(out, ",", 1, err);
 }
 
 static onet_status put_points(output *out, const float *at, onet_error *err) {

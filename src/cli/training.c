@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "cli/interrupt.h"
 #include "cli/processes.h"
 
@@ -72,24 +73,24 @@ static const char *place_text(const onet_train_options *o, const onet_model *mod
 /* Several models: the measures are those of the merged one. */
 static void summarise_several(const training *t, const onet_train_options *o, const onet_model *model) {
     const onet_progress *p = &t->last;
-    char time[32], valid[80], path[PATH_MAX];
-    printf("%s: %d models merged, %zu parameters%s, %s\n", o->model_path, p->models,
+    char time[32], valid[80], path[PATH_MAX], name[SHOWN];
+    printf("%s: %d models merged, %zu parameters%s, %s\n", shown(name, o->model_path), p->models,
            onet_model_parameters(model, 1), valid_text(p, valid),
            duration_text(progress_seconds(&t->line), time));
     if (!p->best_epoch) return;
     onet_train_path(path, sizeof path, o->model_path, ONET_TRAIN_BEST);
-    printf("%s: the best of each by validation, merged\n", path);
+    printf("%s: the best of each by validation, merged\n", shown(name, path));
 }
 
 void training_summarise(const training *t, const onet_train_options *o, const onet_model *model) {
     const onet_progress *p = &t->last;
-    char time[32], place[64], valid[80];
+    char time[32], place[64], valid[80], name[SHOWN];
     if (p->models > 1) {
         summarise_several(t, o, model);
         return;
     }
-    printf("%s: %zu parameters, %llu steps, loss %.4f", o->model_path, onet_model_parameters(model, 1),
-           (unsigned long long)p->step, p->loss);
+    printf("%s: %zu parameters, %llu steps, loss %.4f", shown(name, o->model_path),
+           onet_model_parameters(model, 1), (unsigned long long)p->step, p->loss);
     printf("%s", valid_text(p, valid));
     if (p->best_epoch) printf(", best epoch %d", p->best_epoch);
     printf(", %.0f sets/s%s, %s\n", p->examples_per_second, place_text(o, model, place),
@@ -100,6 +101,7 @@ void training_summarise(const training *t, const onet_train_options *o, const on
     if (p->best_epoch && p->best_epoch < p->epoch) {
         char best[PATH_MAX];
         onet_train_path(best, sizeof best, o->model_path, ONET_TRAIN_BEST);
-        printf("%s: the best by validation, after epoch %d of %d\n", best, p->best_epoch, p->epoch);
+        printf("%s: the best by validation, after epoch %d of %d\n", shown(name, best), p->best_epoch,
+               p->epoch);
     }
 }

@@ -38,7 +38,4 @@ onet_status csv_next(csv_rows *rows, bool *end, onet_error *err);
 onet_status csv_plain(csv_rows *rows, size_t field, const char **text, size_t *length, onet_error *err);
 void csv_rows_free(csv_rows *rows);
 
-/* Writes a value as a field, in quotes where it needs them. */
-onet_status csv_write_field(output *out, char separator, const char *text, size_t length, onet_error *err);
-
 #endif

@@ -32,7 +32,7 @@ static onet_status write_kept_field(output *out, const csv_table *t, csv_rows *r
     size_t length = rows->field[k].length;
     if (separator == t->separator) return output_write(out, text, length, err);
     onet_status status = csv_plain(rows, k, &text, &length, err);
-    return status || !length ? status : csv_write_field(out, separator, text, length, err);
+    return status || !length ? status : output_csv_field(out, separator, text, length, err);
 }
 
 static onet_status end_row(output *out, const csv_table *t, onet_error *err) {
@@ -71,7 +71,7 @@ static onet_status write_header(output *out, const csv_table *t, csv_rows *rows,
     }
     if (!status && ranked && !has_rank) {
         status = output_write(out, &separator, 1, err);
-        if (!status) status = csv_write_field(out, separator, rank_column, strlen(rank_column), err);
+        if (!status) status = output_csv_field(out, separator, rank_column, strlen(rank_column), err);
     }
     if (!status && logprob && !has_logprob) status = output_printf(out, err, "%clogprob", separator);
     return status ? status : end_row(out, t, err);
@@ -146,7 +146,7 @@ static onet_status write_extra(output *out, char separator, const char *from, co
     const char *where;
     onet_status status = ONET_OK;
     if (jsonl_string(from, to, plain, &length, &where))
-        status = csv_write_field(out, separator, plain, length, err);
+        status = output_csv_field(out, separator, plain, length, err);
     free(plain);
     return status;
 }
@@ -186,12 +186,12 @@ static onet_status start(output *out, csv_maker *m, const record *r, bool ranked
     m->ranked = ranked;
     m->context = r->context && !ranked; /* ranks say it, where there are some */
     m->width = r->width;
-    onet_status status = csv_write_field(out, m->separator, m->set_column, strlen(m->set_column), err);
+    onet_status status = output_csv_field(out, m->separator, m->set_column, strlen(m->set_column), err);
     for (int j = 0; j < r->width && !status; j++) {
         char made[16];
         const char *name = feature_name(r, j, made);
         status = output_write(out, &m->separator, 1, err);
-        if (!status) status = csv_write_field(out, m->separator, name, strlen(name), err);
+        if (!status) status = output_csv_field(out, m->separator, name, strlen(name), err);
     }
     for (int k = 0; k < r->members && !status; k++) {
         const member *key = &r->member[k];
@@ -201,11 +201,12 @@ static onet_status start(output *out, csv_maker *m, const record *r, bool ranked
             continue;
         if (!names_add(&m->extra, r->keys + key->name, length, &number)) return fail_memory(err, "a header");
         status = output_write(out, &m->separator, 1, err);
-        if (!status) status = csv_write_field(out, m->separator, r->keys + key->name, length, err);
+        if (!status) status = output_csv_field(out, m->separator, r->keys + key->name, length, err);
     }
     if (!status && ranked) {
         status = output_write(out, &m->separator, 1, err);
-        if (!status) status = csv_write_field(out, m->separator, m->rank_column, strlen(m->rank_column), err);
+        if (!status)
+            status = output_csv_field(out, m->separator, m->rank_column, strlen(m->rank_column), err);
     }
     if (!status && m->context) status = output_printf(out, err, "%ccontext", m->separator);
     if (!status && m->logprob) status = output_printf(out, err, "%clogprob", m->separator);
@@ -252,7 +253,7 @@ static onet_status make_row(output *out, const csv_maker *m, const record *r, si
     char number[NUMBER_TEXT];
     size_t at = m->sets.at[name];
     onet_status status =
-        csv_write_field(out, m->separator, m->sets.text + at, m->sets.at[name + 1] - at, err);
+        output_csv_field(out, m->separator, m->sets.text + at, m->sets.at[name + 1] - at, err);
     for (int j = 0; j < r->width && !status; j++) {
         float x = r->items[(size_t)i * (size_t)r->width + (size_t)j];
         number[0] = '\0'; /* where the value is missing */

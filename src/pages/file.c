@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/shown.h"
 #include "pages/format.h"
 #include "pages/guard.h"
 
@@ -18,17 +19,19 @@ page *page_file_add(page_file *f) {
 }
 
 void page_file_note(page_file *f, long line, const char *format, ...) {
-    char sentence[512], *more;
+    char sentence[512], path[SHOWN], text[SHOWN], *more;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    size_t need = f->notes_size + strlen(f->path) + strlen(sentence) + 32;
+    shown(path, f->path);
+    shown(text, sentence);
+    size_t need = f->notes_size + strlen(path) + strlen(text) + 32;
     /* A broken file may have thousands; the first few say enough. */
     if (f->notes_size > 2000 || !(more = realloc(f->notes, need))) return;
     f->notes = more;
     f->notes_size +=
-        (size_t)snprintf(more + f->notes_size, need - f->notes_size, "%s:%ld: %s\n", f->path, line, sentence);
+        (size_t)snprintf(more + f->notes_size, need - f->notes_size, "%s:%ld: %s\n", path, line, text);
 }
 
 /* The name of a page without its number, which its document shares with the other pages: "nfp_19110701_010"
