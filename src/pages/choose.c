@@ -13,7 +13,8 @@
 #include "pages/features.h"
 #include "pages/ways.h"
 
-/* Each order is judged in a pass over the page: too large a page has only a few. SHAKEN: how many copies of
+/* Each order is judged in a pass over the page: too large a page has only a few, and that of the usual way.
+ * SHAKEN: how many copies of
  * the page, a little askew, are judged as well. What the network sees of a page hangs on thousandths of its
  * height; the mean over such copies hangs on them less. On a small page, nearly always of a book, these
  * thousandths tell the order. */
@@ -76,9 +77,9 @@ static onet_status judge(const judging *j, double *logprob, onet_error *err) {
 /* Adds the rules' orders, without repetition. */
 static onet_status add_rules(judging *j, int usual, const page *p, onet_error *err) {
     page_layout l;
-    int ways = p->placed > LARGE ? LARGE_WAYS : page_way_count();
     onet_status status = page_layout_make(&l, p, err);
-    for (int k = 0; k < ways && !status; k++) {
+    for (int k = 0; k < page_way_count() && !status; k++) {
+        if (p->placed > LARGE && k >= LARGE_WAYS && k != usual) continue;
         int32_t *order = j->orders + j->count * j->n;
         status = page_way(k, &l, order, err);
         size_t same = 0;

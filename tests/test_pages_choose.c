@@ -1,0 +1,78 @@
+/* The orders that the network chooses from on a page. */
+#include <string.h>
+
+#include "pages/choose.h"
+#include "pages/features.h"
+#include "pages/ways.h"
+#include "random_model.h"
+#include "unit.h"
+
+/* Columns of regions whose gaps differ a little, so that the ways differ too. */
+static void columns(page *p, int n) {
+    rng r;
+    rng_seed(&r, 3, 0);
+    *p = (page){0};
+    for (int i = 0; i < n; i++) {
+        page_region *g = page_add(p, "", "paragraph", KIND_TEXT);
+        assert_non_null(g);
+        double x = i % 10 * 10, y = i / 10 * 10;
+        g->box = (page_box){x, y + 3 * rng_uniform(&r), x + 9 + 1.5 * rng_uniform(&r),
+                            y + 7 + 4 * rng_uniform(&r)};
+        g->listed = true;
+        g->given = i;
+    }
+    assert_int_equal(page_place(p, NULL, NULL), ONET_OK);
+}
+
+/* What was judged: the order of the usual way. */
+typedef struct seen {
+    int32_t *usual; /* [n] */
+    size_t count;
+} seen;
+
+static void note(void *context, const int32_t *orders, const double *logprob, size_t count, size_t n,
+                 size_t usual) {
+    (void)logprob;
+    seen *s = context;
+    assert_true(usual < count);
+    s->count = count;
+    memcpy(s->usual, orders + usual * n, n * sizeof *orders);
+}
+
+/* Whatever its size and whatever its number among the ways. */
+static void the_usual_way_is_always_tried(void **state) {
+    (void)state;
+    enum { LARGE_PAGE = 620 };
+    onet_settings settings = {page_feature_count(), 1, 8, 4, ONET_POOL_MEAN, 1, 8, 0, {0}};
+    onet_model *model = model_of(&settings, 5);
+    onet_orderer *orderer;
+    onet_order_options options;
+    onet_order_defaults(&options, sizeof options);
+    assert_int_equal(onet_orderer_new(&orderer, model, &options, NULL), ONET_OK);
+    page p;
+    page_layout l;
+    int32_t order[LARGE_PAGE];
+    seen s = {.usual = need(malloc(LARGE_PAGE * sizeof *s.usual))};
+    columns(&p, LARGE_PAGE);
+    assert_int_equal(page_layout_make(&l, &p, NULL), ONET_OK);
+    for (int usual = 0; usual < page_way_count(); usual += 7) {
+        pages_style style = {.usual = usual, .judged = note, .context = &s};
+        page *pages[] = {&p};
+        assert_int_equal(pages_choose(orderer, &style, pages, 1, NULL, NULL), ONET_OK);
+        assert_int_equal(page_way(usual, &l, order, NULL), ONET_OK);
+        assert_memory_equal(s.usual, order, sizeof order);
+        assert_true(s.count <= PAGE_WAY_RANKS + 1);
+    }
+    page_layout_free(&l);
+    page_free(&p);
+    free(s.usual);
+    onet_orderer_free(orderer);
+    onet_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_usual_way_is_always_tried),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
