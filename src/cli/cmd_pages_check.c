@@ -49,7 +49,10 @@ static onet_status check(const check_values *v, const pages_net *net, page **pag
     double *logprob = array_new(count + 1, sizeof *logprob);
     onet_status status = list && logprob ? ONET_OK : fail_memory(err, "the pages");
     if (!status) status = pages_score(net, v->pages.rtl, pages, count, logprob, NULL, err);
-    if (!status) status = pages_order(net, 0, v->pages.rtl, pages, count, NULL, err);
+    progress line;
+    progress_start(&line, v->pages.quiet);
+    if (!status) status = pages_order(net, 0, v->pages.rtl, pages, count, &line, err);
+    progress_end(&line);
     for (size_t i = 0; i < count && !status; i++) {
         page *p = pages[i];
         list[i] = (checked){.page = p, .logprob = logprob[i] / p->placed, .first = -1};

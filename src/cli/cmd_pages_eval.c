@@ -149,12 +149,15 @@ static onet_status evaluate(const eval_values *v, const pages_net *net, const pa
                             onet_error *err) {
     evaluation e = {.pages = known->pages, .count = known->count};
     onet_status status = ONET_OK;
+    progress line;
+    progress_start(&line, v->pages.quiet);
     for (int method = v->rules_only ? 1 : 0; method < METHODS - !v->ceiling && !status; method++) {
         status = method == CEILING ? order_best(&e, v->pages.rtl, err)
                                    : pages_order(method ? NULL : net, (page_rule)(method - 1), v->pages.rtl,
-                                                 e.pages, e.count, NULL, err);
+                                                 e.pages, e.count, method ? NULL : &line, err);
         if (!status) status = measure(&e, method, err);
     }
+    progress_end(&line);
     char text[128];
     if (!status) status = pages_describe(e.pages, e.count, text, sizeof text, err);
     if (!status) {

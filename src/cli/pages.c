@@ -1,13 +1,10 @@
-/* Finds, reads and orders the pages of the commands for pages. */
+/* Reads and orders the pages of the commands for pages. */
 #include "cli/pages.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -29,89 +26,6 @@ void pages_defaults(pages_values *v) {
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------- */
-
-static onet_status add_path(page_paths *p, const char *path, const char *rest, onet_error *err) {
-    char *copy = strdup(path), *rest_copy = strdup(rest);
-    if (!copy || !rest_copy || !array_reserve(&p->path, &p->room, p->count + 1, sizeof *p->path) ||
-        !array_reserve(&p->rest, &p->rest_room, p->count + 1, sizeof *p->rest)) {
-        free(copy);
-        free(rest_copy);
-        return fail_memory(err, "the names of the files");
-    }
-    p->path[p->count] = copy;
-    p->rest[p->count++] = rest_copy;
-    return ONET_OK;
-}
-
-static bool is_page_name(const char *name) {
-    static const char *const ends[] = {".xml", ".hocr", ".html", ".json", ".jsonl"};
-    const char *dot = strrchr(name, '.');
-    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
-        if (!strcasecmp(dot, ends[i])) return strcasecmp(name, "mets.xml") != 0;
-    return false;
-}
-
-static int not_hidden(const struct dirent *entry) {
-    return entry->d_name[0] != '.';
-}
-
-enum { MOST_FOLDERS = 40 };
-
-static onet_status add_folder(page_paths *p, const char *folder, const char *rest, int depth,
-                              onet_error *err) {
-    struct dirent **entries;
-    int count = scandir(folder, &entries, not_hidden, alphasort);
-    if (count < 0) return fail(err, ONET_IO, "cannot read the folder %s: %s", folder, strerror(errno));
-    onet_status status = ONET_OK;
-    for (int i = 0; i < count; i++) {
-        char path[PATH_MAX], below[PATH_MAX];
-        struct stat there;
-        const char *name = entries[i]->d_name;
-        bool fits = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path;
-        fits =
-            snprintf(below, sizeof below, "%s%s%s", rest, *rest ? "/" : "", name) < (int)sizeof below && fits;
-        if (!status && fits && !lstat(path, &there)) { /* links to folders may lead round in circles */
-            if (S_ISDIR(there.st_mode) && depth < MOST_FOLDERS)
-                status = add_folder(p, path, below, depth + 1, err);
-            else if (!S_ISDIR(there.st_mode) && is_page_name(name))
-                status = add_path(p, path, below, err);
-        }
-        free(entries[i]);
-    }
-    free(entries);
-    return status;
-}
-
-onet_status page_paths_find(page_paths *p, int count, char **operands, onet_error *err) {
-    onet_status status = ONET_OK;
-    for (int i = 0; i < count && !status; i++) {
-        struct stat there;
-        const char *slash = strrchr(operands[i], '/');
-        if (!stat(operands[i], &there) && S_ISDIR(there.st_mode)) {
-            char folder[PATH_MAX];
-            snprintf(folder, sizeof folder, "%s", operands[i]);
-            for (size_t end = strlen(folder); end > 1 && folder[end - 1] == '/'; end--)
-                folder[end - 1] = '\0';
-            size_t before = p->count;
-            status = add_folder(p, folder, "", 0, err);
-            if (!status && p->count == before)
-                status = fail(err, ONET_BAD,
-                              "%s: no pages; the names of pages end in .xml, .hocr, .html, .json or .jsonl",
-                              operands[i]);
-        } else
-            status = add_path(p, operands[i], slash ? slash + 1 : operands[i], err);
-    }
-    return status;
-}
-
-void page_paths_free(page_paths *p) {
-    for (size_t i = 0; i < p->count; i++) {
-        free(p->path[i]);
-        free(p->rest[i]);
-    }
-    free(p->path);
-    free(p->rest);
-}
 
 typedef struct reading {
     pages_read *read;
@@ -162,6 +76,30 @@ void pages_read_free(pages_read *r) {
     *r = (pages_read){0};
 }
 
+static bool has_type(const page_file *f, const char *type, size_t length) {
+    for (size_t i = 0; i < f->count; i++)
+        for (int k = 0; k < f->pages[i].count; k++)
+            if (page_region_is(&f->pages[i].regions[k], type, length)) return true;
+    return false;
+}
+
+uint64_t pages_types_seen(const pages_read *r, const char *types) {
+    uint64_t seen = 0;
+    size_t length;
+    const char *type;
+    for (int bit = 0; types && bit < 64 && (type = page_next_type(&types, &length)); bit++)
+        for (size_t i = 0; i < r->count; i++)
+            if (has_type(&r->files[i], type, length)) seen |= UINT64_C(1) << bit;
+    return seen;
+}
+
+void pages_types_report(const char *types, uint64_t seen) {
+    size_t length;
+    const char *type;
+    for (int bit = 0; types && bit < 64 && (type = page_next_type(&types, &length)); bit++)
+        if (!(seen >> bit & 1)) fprintf(stderr, "--types: no region is of type '%.*s'\n", (int)length, type);
+}
+
 onet_status pages_known_read(pages_known *k, const pages_values *v, int count, char **operands, bool notes,
                              onet_error *err) {
     size_t all = 0;
@@ -171,6 +109,7 @@ onet_status pages_known_read(pages_known *k, const pages_values *v, int count, c
     if (!status && !(threads = pool_new(v->order.threads))) status = fail_memory(err, "the threads");
     if (!status) status = pages_read_files(&k->read, threads, &k->paths, 0, k->paths.count, v, notes, err);
     pool_free(threads);
+    if (!status) pages_types_report(v->types, pages_types_seen(&k->read, v->types));
     for (size_t i = 0; i < k->read.count; i++) all += k->read.files[i].count;
     if (!status && !(k->pages = array_new(all + 1, sizeof *k->pages))) status = fail_memory(err, "the pages");
     for (size_t i = 0; i < k->read.count && !status; i++)
@@ -271,15 +210,18 @@ static onet_status order_by_rule(page *p, page_rule rule, onet_error *err) {
 }
 
 onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
-                        double *logprob, onet_error *err) {
+                        progress *line, onet_error *err) {
     onet_status status = ONET_OK;
-    for (size_t i = 0; i < count && rtl; i++) page_mirror(pages[i]);
-    if (net && net->orderer)
-        status = pages_choose(net->orderer, &net->style, pages, count, logprob, err);
-    else
-        for (size_t i = 0; i < count && !status; i++)
-            if (pages[i]->placed) status = order_by_rule(pages[i], rule, err);
-    for (size_t i = 0; i < count && rtl; i++) page_mirror(pages[i]);
+    for (size_t i = 0; i < count && !status; i++) {
+        page *p = pages[i];
+        if (rtl) page_mirror(p);
+        if (net && net->orderer)
+            status = pages_choose(net->orderer, &net->style, &p, 1, NULL, err);
+        else if (p->placed)
+            status = order_by_rule(p, rule, err);
+        if (rtl) page_mirror(p);
+        if (line) progress_count(line, "ordered", "pages", (double)(i + 1), (double)count);
+    }
     return status;
 }
 

@@ -1,24 +1,15 @@
-/* What the commands for pages share: the files that operands name, reading many of them at once, and finding
- * orders by the network or by a rule. */
+/* What the commands for pages share: reading many files at once, and finding orders by the network or by a
+ * rule. */
 #ifndef CLI_PAGES_H
 #define CLI_PAGES_H
 
 #include "base/pool.h"
 #include "cli/options.h"
+#include "cli/page_paths.h"
 #include "cli/progress.h"
 #include "pages/choose.h"
 #include "pages/format.h"
 #include "pages/rules.h"
-
-/* The files of the operands: files as they are, and in folders, and the folders in them, those whose names
- * end in .xml, .hocr, .html, .json or .jsonl, by name. */
-typedef struct page_paths {
-    char **path; /* [count] */
-    char **rest; /* [count]: the path below the operand; for a file its name */
-    size_t count, room, rest_room;
-} page_paths;
-onet_status page_paths_find(page_paths *paths, int count, char **operands, onet_error *err);
-void page_paths_free(page_paths *paths);
 
 typedef struct pages_values {
     const char *model, *types;
@@ -72,6 +63,10 @@ typedef struct pages_read {
 onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *paths, size_t from, size_t count,
                              const pages_values *v, bool notes, onet_error *err);
 void pages_read_free(pages_read *r);
+/* Which of the types some region of the files has: a bit for each of the first 64. */
+uint64_t pages_types_seen(const pages_read *r, const char *types);
+/* Names the types that no region has, on standard error. types may be NULL. */
+void pages_types_report(const char *types, uint64_t seen);
 
 /* The files of the operands, and their pages with an order of two regions or more. */
 typedef struct pages_known {
@@ -104,9 +99,9 @@ void pages_net_close(pages_net *net);
 onet_status pages_model_check(const onet_model *model, const char *path, onet_error *err);
 
 /* Finds an order for each page (net->orderer NULL: by the rule). Pages without placed regions stay as they
- * are. logprob [count]: of the found order; NULL when not wanted. */
+ * are. line: where progress is shown, or NULL. */
 onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
-                        double *logprob, onet_error *err);
+                        progress *line, onet_error *err);
 /* The log-probability of each page's given order; all pages must have one. step: [placed] of all pages, one
  * after the other. */
 onet_status pages_score(const pages_net *net, bool rtl, page **pages, size_t count, double *logprob,

@@ -141,7 +141,10 @@ static onet_status change(void *file, onet_error *err) {
 
 onet_status page_file_write(page_file *f, const char *path, onet_error *err) {
     onet_status status = guard_run(change, f, err);
-    return status ? status : page_text_write(&f->text, path, err);
+    bool there = strcmp(path, "-") && !strcmp(path, f->path), same = false;
+    if (!status) status = page_text_write(&f->text, path, there, &same, err);
+    f->changed = !same;
+    return status;
 }
 
 void page_file_free(page_file *f) {

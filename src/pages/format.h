@@ -26,6 +26,7 @@ struct page_file {
     size_t count, room;
     char *notes; /* what is odd in the file, a line each; NULL: nothing */
     size_t notes_size;
+    bool changed; /* page_file_write wrote other bytes than were read */
 };
 
 extern const page_format page_xml_format, alto_format, hocr_format, boxes_format;
@@ -35,7 +36,7 @@ onet_status page_file_read(page_file *f, const char *path, const char *types, on
 /* The same of bytes; path is their name. */
 onet_status page_file_from(page_file *f, const char *path, const void *bytes, size_t size, const char *types,
                            onet_error *err);
-/* Writes the file with the found order. */
+/* Writes the file with the found order; a file in its own place only if that changes it. */
 onet_status page_file_write(page_file *f, const char *path, onet_error *err);
 void page_file_free(page_file *f);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -74,14 +75,24 @@ void page_order_of(const page *p, bool found, int32_t *order) {
     }
 }
 
-/* Whether the list "text,table,heading" has the region's type, or "text" and it is text of any type. */
+const char *page_next_type(const char **list, size_t *length) {
+    const char *type = *list + strspn(*list, ", ");
+    *length = strcspn(type, ",");
+    *list = type + *length;
+    while (*length && type[*length - 1] == ' ') --*length;
+    return *length ? type : NULL;
+}
+
+bool page_region_is(const page_region *r, const char *type, size_t length) {
+    if (strlen(r->type) == length && !strncasecmp(r->type, type, length)) return true;
+    return length == 4 && !strncasecmp(type, "text", 4) && r->kind < KIND_OTHER;
+}
+
+/* Whether the list "text,table,heading" has the region's type. */
 static bool listed(const char *types, const page_region *r) {
-    for (const char *at = types; *at;) {
-        size_t length = strcspn(at, ",");
-        if (strlen(r->type) == length && !strncmp(r->type, at, length)) return true;
-        if (length == 4 && !strncmp(at, "text", 4) && r->kind < KIND_OTHER) return true;
-        at += length + (at[length] == ',');
-    }
+    size_t length;
+    for (const char *type; (type = page_next_type(&types, &length));)
+        if (page_region_is(r, type, length)) return true;
     return false;
 }
 

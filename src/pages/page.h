@@ -82,6 +82,10 @@ page_region *page_add(page *p, const char *id, const char *type, page_kind kind)
 page_line *page_add_line(page_region *r);
 /* The placed regions by their given or found place into order [placed]. */
 void page_order_of(const page *p, bool found, int32_t *order);
+/* The next type of a list "text,table, heading", and its length; NULL at the end. *list moves on. */
+const char *page_next_type(const char **list, size_t *length);
+/* Whether the region is of that type, or that is "text" and the region is text of any type. */
+bool page_region_is(const page_region *r, const char *type, size_t length);
 /* Decides by `types` (NULL: as the file does) which regions are placed, and numbers the given places anew
  * from 0. */
 onet_status page_place(page *p, const char *types, onet_error *err);

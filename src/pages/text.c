@@ -175,11 +175,16 @@ onet_status page_text_changed(page_text *t, char **changed, size_t *size, onet_e
     return ONET_OK;
 }
 
-onet_status page_text_write(page_text *t, const char *path, onet_error *err) {
+onet_status page_text_write(page_text *t, const char *path, bool there, bool *same, onet_error *err) {
     char *text = NULL;
     size_t size = 0;
     output *out = NULL;
     onet_status status = page_text_changed(t, &text, &size, err);
+    *same = !status && size == t->size && !memcmp(text, t->utf8, size);
+    if (*same && there) {
+        free(text);
+        return ONET_OK;
+    }
     if (!status && t->encoding[0]) {
         char *encoded = NULL;
         status = convert(&encoded, &size, t->encoding, "UTF-8", text, size, path, err);

@@ -38,8 +38,9 @@ onet_status page_text_from(page_text *t, const char *name, const void *bytes, si
 onet_status page_text_replace(page_text *t, text_span at, const char *text, onet_error *err);
 /* The piece `from`, with the changes in it, is written where `at` stands. */
 onet_status page_text_move(page_text *t, text_span at, text_span from, onet_error *err);
-/* Writes the changed text, whole or not at all. */
-onet_status page_text_write(page_text *t, const char *path, onet_error *err);
+/* Writes the changed text, whole or not at all. *same: whether it is the text as it was read; if that is
+ * `there`, at the path, nothing is written. */
+onet_status page_text_write(page_text *t, const char *path, bool there, bool *same, onet_error *err);
 /* The changed text as UTF-8, allocated, with its size. */
 onet_status page_text_changed(page_text *t, char **changed, size_t *size, onet_error *err);
 /* The line, from 1, of a place. */
