@@ -196,6 +196,9 @@ typedef struct onet_write_options {
     int score;     /* the answers are the sets' own orders: only logprob and step_logprob are added */
     int delimiter; /* CSV: between two fields; 0: a tab where the name ends in .tsv, else as the sets came */
     int errors;    /* 1: onet_writer_put_error will be called; only for JSON Lines */
+    /* How the sets were made, in UTF-8, such as a command; NULL: nothing is said. JSON Lines keeps it as the
+     * key `made` of the first set, safetensors in its metadata; other formats have no place for it. */
+    const char *made;
 } onet_write_options;
 
 ONET_API void onet_write_defaults(onet_write_options *options, size_t size);

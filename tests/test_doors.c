@@ -790,6 +790,10 @@ static void writers(void **state) {
     wrong = o;
     wrong.top = -1;
     usage(onet_writer_open(&writer, path, &wrong, &err));
+    wrong = o;
+    wrong.made = "\xff";
+    usage(onet_writer_open(&writer, path, &wrong, &err));
+    usage(onet_sets_convert(path, path, NULL, &wrong, &err));
     ok(onet_writer_open(&writer, path, &o, &err));
     ok(onet_record_new(&record, &err));
     usage(onet_writer_put(writer, record, &answer, &err)); /* before begin */

@@ -17,14 +17,15 @@ static onet_status copy_model(const char *from, const char *to, onet_error *err)
 
 static onet_status copy_sets(const char *from, const char *to, onet_error *err,
                              onet_status (*from_file)(onet_sets **, input *, onet_error *),
-                             onet_status (*to_file)(const onet_sets *, const char *, onet_error *)) {
+                             onet_status (*to_file)(const onet_sets *, const char *, const char *,
+                                                    onet_error *)) {
     input *in;
     onet_sets *sets;
     onet_status status = input_open(&in, from, err);
     if (status) return status;
     status = from_file(&sets, in, err);
     input_close(in);
-    if (!status) status = to_file(sets, to, err);
+    if (!status) status = to_file(sets, to, NULL, err);
     onet_sets_free(sets);
     return status;
 }

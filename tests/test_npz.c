@@ -96,7 +96,7 @@ static void test_mixed_sizes(void **state) {
         if (read_path(npz_read, &sets, names[i], &err)) fail_msg("%s", err.text);
         expect_mixed(sets);
         const char *path = help_path("mixed.npz");
-        assert_int_equal(npz_write(sets, path, &err), ONET_OK);
+        assert_int_equal(npz_write(sets, path, NULL, &err), ONET_OK);
         if (read_path(npz_read, &again, path, &err)) fail_msg("%s", err.text);
         expect_mixed(again);
         onet_sets_free(again);
@@ -110,11 +110,11 @@ static void test_round_trip(void **state) {
     onet_error err;
     const char *path = help_path("round.npz"), *binary = help_path("round.safetensors");
     assert_int_equal(read_path(npz_read, &a, "tests/data/deflated.npz", &err), ONET_OK);
-    assert_int_equal(npz_write(a, path, &err), ONET_OK);
+    assert_int_equal(npz_write(a, path, NULL, &err), ONET_OK);
     assert_int_equal(read_path(npz_read, &b, path, &err), ONET_OK);
     expect_fixture(b, true);
     onet_sets_free(b);
-    assert_int_equal(sets_binary_write(a, binary, &err), ONET_OK);
+    assert_int_equal(sets_binary_write(a, binary, NULL, &err), ONET_OK);
     assert_int_equal(read_path(sets_binary_read, &b, binary, &err), ONET_OK);
     expect_fixture(b, true);
     onet_sets_free(b);
@@ -145,17 +145,17 @@ static void test_context(void **state) {
     const char *path = help_path("context.npz"), *binary = help_path("context.safetensors");
     assert_int_equal(read_path(npz_read, &a, "tests/data/context.npz", &err), ONET_OK);
     expect_context(a);
-    assert_int_equal(npz_write(a, path, &err), ONET_OK);
+    assert_int_equal(npz_write(a, path, NULL, &err), ONET_OK);
     assert_int_equal(read_path(npz_read, &b, path, &err), ONET_OK);
     expect_context(b);
     onet_sets_free(b);
-    assert_int_equal(sets_binary_write(a, binary, &err), ONET_OK);
+    assert_int_equal(sets_binary_write(a, binary, NULL, &err), ONET_OK);
     assert_int_equal(read_path(sets_binary_read, &b, binary, &err), ONET_OK);
     expect_context(b);
     onet_sets_free(b);
     const onet_constraint last = {ONET_LAST, 0, 0};
     assert_int_equal(onet_sets_set_constraints(a, &last, 1, &err), ONET_OK);
-    assert_int_equal(npz_write(a, path, &err), ONET_BAD);
+    assert_int_equal(npz_write(a, path, NULL, &err), ONET_BAD);
     assert_non_null(strstr(err.text, "npz cannot hold constraints; use jsonl or safetensors"));
     onet_sets_free(a);
 }
@@ -201,11 +201,11 @@ static void test_cannot_hold(void **state) {
     onet_sets *sets;
     onet_error err;
     assert_int_equal(sets_new(&sets, 0, &err), ONET_OK);
-    assert_int_equal(npz_write(sets, help_path("none.npz"), &err), ONET_BAD);
+    assert_int_equal(npz_write(sets, help_path("none.npz"), NULL, &err), ONET_BAD);
     assert_int_equal(sets_append(sets, 1, 2, items, NULL, &err), ONET_OK);
     onet_sets_free(sets);
     assert_int_equal(read_path(sets_binary_read, &sets, "fuzz/corpus/sets_binary/words", &err), ONET_OK);
-    assert_int_equal(npz_write(sets, help_path("words.npz"), &err), ONET_BAD);
+    assert_int_equal(npz_write(sets, help_path("words.npz"), NULL, &err), ONET_BAD);
     assert_non_null(strstr(err.text, "npz cannot hold words; use jsonl, safetensors or text"));
     onet_sets_free(sets);
 }

@@ -21,6 +21,24 @@ def test_formats(ending, tmp_path):
     assert all(np.array_equal(a, b) for a, b in zip(read.orders, orders))
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "safetensors"])
+def test_files_that_say_how_they_were_made(ending, tmp_path):
+    sets, orders = make_sets(3, 1)
+    old, new = tmp_path / f"old.{ending}", tmp_path / f"new.{ending}"
+    Sets(sets, orders).write(old)
+    text = old.read_bytes()
+    if ending == "jsonl":
+        text = text.replace(b"}", b', "made": "ordernet tsp generate"}', 1)
+    else:
+        size = int.from_bytes(text[:8], "little")
+        header = text[8 : 8 + size].replace(b'{"format"', b'{"made":"ordernet tsp generate","format"', 1)
+        text = len(header).to_bytes(8, "little") + header + text[8 + size :]
+    new.write_bytes(text)
+    assert b"tsp generate" in text
+    assert all(np.array_equal(a, b) for a, b in zip(Sets.read(new), sets))
+    assert all(np.array_equal(a, b) for a, b in zip(Sets.read(new).orders, orders))
+
+
 def test_examples_of_the_repository():
     sets = Sets.read(ROOT / "examples/data/sort.jsonl")
     assert sets.orders is not None and "with orders" in repr(sets)

@@ -1,4 +1,5 @@
 /* ordernet tsp generate: random city sets with their shortest tours. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -74,32 +75,6 @@ static onet_status generate(const generate_values *v, pool *threads, onet_writer
     return status ? status : onet_writer_end(out, err);
 }
 
-static onet_status run(void *values, int count, char **operands, onet_error *err) {
-    (void)count;
-    (void)operands;
-    const generate_values *v = values;
-    onet_format format = ONET_FORMAT_JSONL;
-    onet_status status = strcmp(v->out, "-") ? onet_format_of_path(v->out, &format, err) : ONET_OK;
-    if (!status && format == ONET_FORMAT_NPZ && v->n.count > 1)
-        status = fail(err, ONET_USAGE, "NumPy's format holds sets of one size; write .jsonl or .safetensors");
-    if (!status && v->symmetries != 1 && v->symmetries != 8)
-        status = fail(err, ONET_USAGE, "%d symmetries; a square has 1 or 8 to choose from", v->symmetries);
-    if (status) return status;
-    pool *threads = pool_new(v->threads);
-    if (!threads) return fail_memory(err, "threads");
-    onet_writer *out = NULL;
-    onet_write_options writing = {.size = sizeof writing, .format = format};
-    status = output_possible(v->out, err);
-    if (!status) status = onet_writer_open(&out, v->out, &writing, err);
-    if (!status) status = generate(v, threads, out, err);
-    if (status)
-        onet_writer_abort(out);
-    else
-        status = onet_writer_commit(out, err);
-    pool_free(threads);
-    return status;
-}
-
 static const option options[] = {
     {.name = "n",
      .kind = OPTION_SIZES,
@@ -161,6 +136,44 @@ static const option options[] = {
     {0},
 };
 
+/* What the sets depend on: the options in the order of the help page, down to --out. */
+static void describe(const generate_values *v, char *text, size_t size) {
+    size_t used = (size_t)snprintf(text, size, "ordernet tsp generate");
+    for (const option *o = options; strcmp(o->name, "out") && used < size; o++) {
+        char value[2048];
+        option_default(o, v, value, sizeof value);
+        used += (size_t)snprintf(text + used, size - used, " --%s %s", o->name, value);
+    }
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    (void)count;
+    (void)operands;
+    const generate_values *v = values;
+    onet_format format = ONET_FORMAT_JSONL;
+    onet_status status = strcmp(v->out, "-") ? onet_format_of_path(v->out, &format, err) : ONET_OK;
+    if (!status && format == ONET_FORMAT_NPZ && v->n.count > 1)
+        status = fail(err, ONET_USAGE, "NumPy's format holds sets of one size; write .jsonl or .safetensors");
+    if (!status && v->symmetries != 1 && v->symmetries != 8)
+        status = fail(err, ONET_USAGE, "%d symmetries; a square has 1 or 8 to choose from", v->symmetries);
+    if (status) return status;
+    pool *threads = pool_new(v->threads);
+    if (!threads) return fail_memory(err, "threads");
+    char made[4096];
+    describe(v, made, sizeof made);
+    onet_writer *out = NULL;
+    onet_write_options writing = {.size = sizeof writing, .format = format, .made = made};
+    status = output_possible(v->out, err);
+    if (!status) status = onet_writer_open(&out, v->out, &writing, err);
+    if (!status) status = generate(v, threads, out, err);
+    if (status)
+        onet_writer_abort(out);
+    else
+        status = onet_writer_commit(out, err);
+    pool_free(threads);
+    return status;
+}
+
 const command cmd_tsp_generate = {
     .name = "tsp generate",
     .summary = "Make random city sets with their shortest tours",
@@ -172,7 +185,8 @@ const command cmd_tsp_generate = {
         "average at 100 cities, 0.14% at 200; more --kicks find shorter ones.\n\nThe tour "
         "starts at the city with the smallest x+y and runs counter-clockwise. The sizes are "
         "interleaved: with --n 5-20 the first line has 5 cities, the second 6. Coordinates are float32 "
-        "numbers. The file depends on the options alone, not on the number of threads.",
+        "numbers. The file depends on the options alone, not on the number of threads. JSON Lines (the key "
+        "\"made\" of the first set) and .safetensors (in the metadata) say which these were.",
     .examples = "ordernet tsp generate --n 5-20 --per-size 100000 --seed 1 --out train.safetensors\n"
                 "ordernet tsp generate --n 10-100 --per-size 1000 --shape mixed --symmetries 8 --out "
                 "train.safetensors\n"

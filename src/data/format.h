@@ -49,8 +49,8 @@ typedef struct data_format {
                        const onet_write_options *options, onet_error *err);
     onet_status (*end)(output *out, void *state, const onet_write_options *options, onet_error *err);
     void (*stop)(void *state);
-    /* Or all sets at once. */
-    onet_status (*write)(const onet_sets *sets, const char *path, onet_error *err);
+    /* Or all sets at once. made: onet_write_options.made. */
+    onet_status (*write)(const onet_sets *sets, const char *path, const char *made, onet_error *err);
 } data_format;
 
 /* Ended by NULL. The first that recognises a file has it. */

@@ -84,10 +84,10 @@ static onet_status write_top(output *out, const onet_answer *a, const onet_write
     return status ? status : put(out, "]", err);
 }
 
-/* ---- The members that an answer sets ----------------------------------------------------------------- */
+/* ---- The members that a writer sets ------------------------------------------------------------------ */
 
-enum { ORDER, LOGPROB, STEPS, STEP_LOGPROB, TOP, PARTS };
-static const char *const part_name[PARTS] = {"order", "logprob", "steps", "step_logprob", "top"};
+enum { ORDER, LOGPROB, STEPS, STEP_LOGPROB, TOP, MADE, PARTS };
+static const char *const part_name[PARTS] = {"order", "logprob", "steps", "step_logprob", "top", "made"};
 
 static bool has_part(int part, const record *r, const onet_answer *a, const onet_write_options *parts) {
     switch (part) {
@@ -100,6 +100,8 @@ static bool has_part(int part, const record *r, const onet_answer *a, const onet
         return a && parts->steps && a->step;
     case STEP_LOGPROB:
         return a && parts->score && a->step_logprob;
+    case MADE:
+        return parts->made != NULL;
     default:
         return a && parts->top > 1;
     }
@@ -116,6 +118,8 @@ static onet_status write_part(output *out, int part, const record *r, const onet
         return write_steps(out, a->step, record_placed(r), err);
     case STEP_LOGPROB:
         return write_numbers(out, a->step_logprob, record_placed(r), err);
+    case MADE:
+        return write_string(out, parts->made, strlen(parts->made), err);
     default:
         return write_top(out, a, parts, r, err);
     }
@@ -311,9 +315,10 @@ static onet_status parse(record *r, const onet_read_options *options, const char
 
 static onet_status put_set(output *out, void **state, const record *r, const onet_answer *answer,
                            const onet_write_options *options, onet_error *err) {
-    (void)state;
     onet_write_options parts = *options;
     parts.logprob = 1;
+    if (*state) parts.made = NULL; /* the first set has it */
+    *state = (void *)options;
     return jsonl_write(out, r, answer, &parts, err);
 }
 

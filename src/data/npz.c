@@ -233,7 +233,8 @@ static size_t make_header(char head[128], const char *type, const char *shape) {
     return 128;
 }
 
-onet_status npz_write(const onet_sets *s, const char *path, onet_error *err) {
+onet_status npz_write(const onet_sets *s, const char *path, const char *made, onet_error *err) {
+    (void)made; /* no place for it */
     onet_status status = sets_check(s, err);
     if (status) return status;
     unsigned needs = s->word ? HOLDS_WORDS : HOLDS_NUMBERS;

@@ -8,6 +8,6 @@
 
 onet_status npz_read(onet_sets **sets, input *in, onet_error *err);
 /* ONET_BAD for sets of different sizes, words and constraints, which the format cannot hold. */
-onet_status npz_write(const onet_sets *sets, const char *path, onet_error *err);
+onet_status npz_write(const onet_sets *sets, const char *path, const char *made, onet_error *err);
 
 #endif

@@ -164,9 +164,9 @@ onet_status sets_binary_read(onet_sets **sets, input *in, onet_error *err) {
 
 /* ---- Writing ----------------------------------------------------------------------------------------- */
 
-onet_status sets_binary_write(const onet_sets *s, const char *path, onet_error *err) {
-    st_pair metadata[5] = {{"format", format}, {"format_version", "1"}};
-    size_t total = s->start[s->count], count = 0;
+onet_status sets_binary_write(const onet_sets *s, const char *path, const char *made, onet_error *err) {
+    st_pair metadata[6] = {{"format", format}, {"format_version", "1"}};
+    size_t total = s->start[s->count], count = 0, pairs = 2;
     st_tensor list[10];
     words_tensors w = {0};
     columns_tensors c = {0};
@@ -206,8 +206,9 @@ onet_status sets_binary_write(const onet_sets *s, const char *path, onet_error *
                                         .shape = {s->constraint_count, CONSTRAINT_NUMBERS},
                                         .data = constraints};
         for (size_t i = 0; i < c.tensors; i++) list[count++] = c.tensor[i];
-        for (size_t i = 0; i < c.pairs; i++) metadata[2 + i] = c.pair[i];
-        status = safetensors_write(path, list, count, metadata, 2 + c.pairs, err);
+        for (size_t i = 0; i < c.pairs; i++) metadata[pairs++] = c.pair[i];
+        if (made) metadata[pairs++] = (st_pair){"made", made};
+        status = safetensors_write(path, list, count, metadata, pairs, err);
     }
     columns_tensors_free(&c);
     words_tensors_free(&w);

@@ -7,6 +7,7 @@
 #include "base/file.h"
 
 onet_status sets_binary_read(onet_sets **sets, input *in, onet_error *err);
-onet_status sets_binary_write(const onet_sets *sets, const char *path, onet_error *err);
+/* made: how, for the metadata; NULL: nothing is said. */
+onet_status sets_binary_write(const onet_sets *sets, const char *path, const char *made, onet_error *err);
 
 #endif

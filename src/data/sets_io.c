@@ -243,7 +243,7 @@ onet_status onet_sets_write(const onet_sets *sets, const char *path, onet_format
     onet_status status = format_to_write(path, format, &found, err);
     if (!status) status = sets_check(sets, err);
     if (status) return status;
-    return found->write ? found->write(sets, path, err) : write_records(sets, path, found->format, err);
+    return found->write ? found->write(sets, path, NULL, err) : write_records(sets, path, found->format, err);
 }
 
 onet_status onet_format_of_path(const char *path, onet_format *format, onet_error *err) {
@@ -274,8 +274,8 @@ onet_status onet_sets_convert(const char *from, const char *to, const onet_read_
                               const onet_write_options *writing, onet_error *err) {
     NEED(from, "from");
     NEED(to, "to");
-    onet_write_options options = {.size = sizeof options};
-    onet_status status = sized_take(&options, sizeof options, writing, "onet_write_options", err);
+    onet_write_options options;
+    onet_status status = writer_options(&options, writing, err);
     if (status) return status;
     const data_format *found = format_find(options.format);
     /* Standard output has no name to tell a format: it gets that of the input. */
@@ -284,7 +284,7 @@ onet_status onet_sets_convert(const char *from, const char *to, const onet_read_
     if (found && found->write) {
         onet_sets *sets;
         status = onet_sets_read(&sets, from, reading, err);
-        if (!status) status = onet_sets_write(sets, to, found->format, err);
+        if (!status) status = found->write(sets, to, options.made, err);
         onet_sets_free(sets);
         return status;
     }

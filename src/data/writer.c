@@ -8,6 +8,7 @@
 #include "base/door.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "base/utf8.h"
 #include "data/csv.h"
 #include "data/jsonl.h"
 #include "data/sets.h"
@@ -31,13 +32,22 @@ void onet_write_defaults(onet_write_options *options, size_t size) {
     sized_give(options, size, &own, sizeof own);
 }
 
+onet_status writer_options(onet_write_options *own, const onet_write_options *given, onet_error *err) {
+    *own = (onet_write_options){.size = sizeof *own};
+    onet_status status = sized_take(own, sizeof *own, given, "onet_write_options", err);
+    size_t length = !status && own->made ? strlen(own->made) : 0;
+    if (!status && length && utf8_valid(own->made, length) < length)
+        status = fail(err, ONET_USAGE, "onet_write_options.made is not UTF-8");
+    return status;
+}
+
 onet_status onet_writer_open(onet_writer **result, const char *path, const onet_write_options *options,
                              onet_error *err) {
     NEED(result, "writer");
     *result = NULL;
     NEED(path, "path");
-    onet_write_options own = {.size = sizeof own};
-    onet_status status = sized_take(&own, sizeof own, options, "onet_write_options", err);
+    onet_write_options own;
+    onet_status status = writer_options(&own, options, err);
     if (status) return status;
     if (own.format && !format_find(own.format))
         return fail(err, ONET_USAGE, "there is no format %d", (int)own.format);
@@ -182,7 +192,8 @@ onet_status onet_writer_commit(onet_writer *w, onet_error *err) {
     if (!status && w->sets) {
         if (w->words && w->sets->word && !(w->sets->words = words_copy(w->words)))
             status = fail_memory(err, "the vocabulary");
-        if (!status) status = onet_sets_write(w->sets, w->path, w->format->format, err);
+        if (!status) status = sets_check(w->sets, err);
+        if (!status) status = w->format->write(w->sets, w->path, w->options.made, err);
     }
     onet_writer_abort(w);
     return status;

@@ -6,4 +6,7 @@
 
 typedef struct onet_writer writer;
 
+/* The options as the caller gave them, with defaults for the others, checked. */
+onet_status writer_options(onet_write_options *own, const onet_write_options *given, onet_error *err);
+
 #endif
