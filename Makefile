@@ -1,7 +1,8 @@
 # OrderNet. `make` builds, `make demo` shows it, `make check` proves it; see README.md.
 # The header has the version: "#define ONET_VERSION_MAJOR 0", MINOR, PATCH.
 VERSION   := $(shell sed -n 's/^.define ONET_VERSION_[A-Z]* //p' include/ordernet.h | paste -sd.)
-SOMAJOR   := $(firstword $(subst ., ,$(VERSION)))
+# The number of the ABI: raised when programs that were compiled with an older header no longer work.
+SOMAJOR   := 1
 PREFIX    ?= /usr/local
 DESTDIR   ?=
 CC        ?= cc

@@ -23,7 +23,8 @@
  * them but _commit take NULL. What a function returns by pointer stays valid as long as the object that it
  * was asked of, unless it says otherwise.
  *
- * How structs grow. A program that was compiled with an older header works with a newer library:
+ * How structs grow. A program that was compiled with an older header works with a newer library of the same
+ * ABI (the number in its soname, libordernet.so.1):
  * - Options begin with `size`, the caller's sizeof. Fill them in with onet_train_defaults(&options, sizeof
  *   options) and its siblings, or start from {.size = sizeof options}. Fields that the caller's header did
  * not have get their defaults. Fields that the library does not know must be zero. Else: ONET_USAGE.
@@ -43,7 +44,7 @@ extern "C" {
 #define ONET_API __attribute__((visibility("default")))
 
 #define ONET_VERSION_MAJOR 0
-#define ONET_VERSION_MINOR 1
+#define ONET_VERSION_MINOR 2
 #define ONET_VERSION_PATCH 0
 
 ONET_API const char *onet_version(void);

@@ -5,7 +5,7 @@ prefix=$folder/usr
 lib=$prefix/lib
 check "make install" $MAKE --no-print-directory install PREFIX="$prefix"
 check "installed program" "$prefix/bin/ordernet" --version
-for file in bin/ordernet include/ordernet.h include/ordernet_tsp.h lib/libordernet.a lib/libordernet.so lib/libordernet.so.0 \
+for file in bin/ordernet include/ordernet.h include/ordernet_tsp.h lib/libordernet.a lib/libordernet.so lib/libordernet.so.1 \
     lib/pkgconfig/ordernet.pc share/man/man1/ordernet.1 share/bash-completion/completions/ordernet \
     share/zsh/site-functions/_ordernet share/fish/vendor_completions.d/ordernet.fish; do
     check "installed $file" test -s "$prefix/$file"
@@ -17,6 +17,13 @@ pc() { # FIELD
     sed -n "s|^$1: *||p" "$lib/pkgconfig/ordernet.pc" |
         sed "s|\${includedir}|$prefix/include|g; s|\${libdir}|$lib|g"
 }
+# The header has the version; what is written by hand beside it must be the same.
+version=$(sed -n 's/^#define ONET_VERSION_[A-Z]* //p' include/ordernet.h | paste -sd.)
+check "version of the program" test "$("$prefix/bin/ordernet" --version)" = "ordernet $version"
+check "version of ordernet.pc" test "$(pc Version)" = "$version"
+check "version of the man page" grep -q "OrderNet $version" "$prefix/share/man/man1/ordernet.1"
+check "version of the server's API" grep -q "^    \"version\": \"$version\"," docs/openapi.json
+check "last version of the changelog" test "$(sed -n 's/^## \([0-9]\)/\1/p' CHANGELOG.md | head -1)" = "$version"
 cat >"$folder/user.c" <<'END'
 #include <ordernet.h>
 #include <stdio.h>
@@ -37,7 +44,7 @@ END
 }
 check "run with the static library" "$folder/static"
 if command -v readelf >/dev/null; then
-    check "soname" sh -c "readelf -d $lib/libordernet.so | grep -q 'soname: \[libordernet.so.0\]'"
+    check "soname" sh -c "readelf -d $lib/libordernet.so | grep -q 'soname: \[libordernet.so.1\]'"
 else
     skip "no readelf here (Debian: binutils), the soname was not checked"
 fi
