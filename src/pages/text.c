@@ -11,6 +11,13 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+/* The line, from 1, of a byte. */
+static long line_of(const char *bytes, size_t at) {
+    long line = 1;
+    for (size_t i = 0; i < at; i++) line += bytes[i] == '\n';
+    return line;
+}
+
 /* Converts bytes from one encoding to another; ONET_BAD, with the place, where that cannot be done. */
 static onet_status convert(char **out, size_t *out_size, const char *to, const char *from, const char *bytes,
                            size_t size, const char *name, onet_error *err) {
@@ -22,7 +29,12 @@ static onet_status convert(char **out, size_t *out_size, const char *to, const c
     char *text = malloc(room + 1), *at = text, *read = (char *)bytes;
     onet_status status = text ? ONET_OK : fail_memory(err, "the text of a file");
     if (!status && iconv(how, &read, &rest, &at, &left) == (size_t)-1)
-        status = fail(err, ONET_BAD, "%s: byte %zu cannot be read as %s", name, size - rest, from);
+        status =
+            fail(err, ONET_BAD,
+                 "%s:%ld: byte %zu cannot be read as %s; is the encoding another one, or the file damaged?",
+                 name, line_of(bytes, size - rest), size - rest, from);
+    /* Encodings that shift between sets of characters end in the first one. */
+    if (!status) iconv(how, NULL, NULL, &at, &left);
     iconv_close(how);
     if (status) {
         free(text);
@@ -48,7 +60,25 @@ static void declared(page_text *t, const char *bytes, size_t size) {
     size_t name = strcspn(at + 1, "\"'");
     if (name >= sizeof t->encoding) return;
     snprintf(t->encoding, sizeof t->encoding, "%.*s", (int)name, at + 1);
-    if (!strcasecmp(t->encoding, "utf-8") || !strcasecmp(t->encoding, "utf8")) t->encoding[0] = '\0';
+    /* A declaration that stands here in single bytes is not in UTF-16, whatever it says: programs that save
+     * such a file as UTF-8 often leave it as it was. */
+    static const char *const utf8[] = {"utf-8", "utf8", "utf-16", "utf-16le", "utf-16be", "utf16", "ucs-2"};
+    for (size_t i = 0; i < sizeof utf8 / sizeof *utf8; i++)
+        if (!strcasecmp(t->encoding, utf8[i])) t->encoding[0] = '\0';
+}
+
+/* Checks that the text in the file's encoding has the bytes of the file. Encodings that have several forms of
+ * a character, such as UTF-7, could change what is not to be changed. */
+static onet_status check_encoding(const page_text *t, const char *bytes, size_t size, const char *name,
+                                  onet_error *err) {
+    char *again = NULL;
+    size_t again_size = 0;
+    onet_status status = convert(&again, &again_size, t->encoding, "UTF-8", t->utf8, t->size, name, err);
+    if (!status && (again_size != size || memcmp(again, bytes, size)))
+        status = fail(err, ONET_BAD, "%s: the encoding %s cannot be written as it is; save the file as UTF-8",
+                      name, t->encoding);
+    free(again);
+    return status;
 }
 
 onet_status page_text_from(page_text *t, const char *name, const void *bytes, size_t size, onet_error *err) {
@@ -79,6 +109,7 @@ onet_status page_text_from(page_text *t, const char *name, const void *bytes, si
         convert(&t->utf8, &t->size, "UTF-8", t->encoding[0] ? t->encoding : "UTF-8", at, size, name, err);
     if (!status && memchr(t->utf8, '\0', t->size))
         status = fail(err, ONET_BAD, "%s: has a zero byte; not a file of text", name);
+    if (!status && t->encoding[0]) status = check_encoding(t, at, size, name, err);
     if (status) page_text_free(t);
     return status;
 }
@@ -203,9 +234,7 @@ onet_status page_text_write(page_text *t, const char *path, bool there, bool *sa
 }
 
 long page_text_line(const page_text *t, size_t at) {
-    long line = 1;
-    for (size_t i = 0; i < at && i < t->size; i++) line += t->utf8[i] == '\n';
-    return line;
+    return line_of(t->utf8, at < t->size ? at : t->size);
 }
 
 void page_text_free(page_text *t) {
