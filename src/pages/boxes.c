@@ -1,7 +1,7 @@
-/* Boxes as JSON: a list of boxes of one page, which is written back in reading order, or JSON Lines with one
- * page per line, {"items": [[x0, y0, x1, y1, ...], ...], "order": [...]}, where the order is written.
- * Everything else stays as it was, byte for byte: jansson reads the values, and the pieces of the text are
- * found by a scan. */
+/* Boxes as JSON: a list of boxes, which is written back in reading order, page by page if they have numbers
+ * of pages, or JSON Lines with one page per line, {"items": [[x0, y0, x1, y1, ...], ...], "order": [...]},
+ * where the order is written. Everything else stays as it was, byte for byte: jansson reads the values, and
+ * the pieces of the text are found by a scan. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static bool box_of(const json_t *value, page_box *box, int depth) {
     static const char *const sizes[][4] = {
         {"x", "y", "width", "height"}, {"x", "y", "w", "h"}, {"left", "top", "width", "height"}};
     static const char *const inner[] = {"bbox",    "box",    "bounding_box", "boundingBox",
-                                        "polygon", "points", "coords"};
+                                        "polygon", "points", "coords",       "boxes"};
     double v[4];
     if (json_is_array(value)) {
         size_t count = json_array_size(value);
@@ -85,8 +85,10 @@ static bool box_of(const json_t *value, page_box *box, int depth) {
         }
         if (points) return true;
         *box = page_box_none;
-        return depth < 3 && count &&
-               box_of(json_array_get(value, 0), box, depth + 1); /* [box, text, score] */
+        /* [box, text, score], but not a list of boxes */
+        page_box other = page_box_none;
+        return depth < 3 && count && box_of(json_array_get(value, 0), box, depth + 1) &&
+               !(count > 1 && box_of(json_array_get(value, 1), &other, depth + 1));
     }
     if (!json_is_object(value)) return false;
     for (size_t i = 0; i < sizeof corners / sizeof *corners; i++)
@@ -141,7 +143,8 @@ static page_kind flags_of(const json_t *item) {
     return KIND_TEXT;
 }
 
-static onet_status add_box(page_file *f, page *p, const json_t *value, long line, size_t element,
+/* Adds item `number` of a list, which stands in that line of the file, to the page. */
+static onet_status add_box(page_file *f, page *p, const json_t *value, size_t number, long line,
                            onet_error *err) {
     static const char *const flagged[] = {"paragraph", "heading", "header", "footnote", "table"};
     bool plain = json_is_array(value) && json_array_size(value) == 8;
@@ -152,15 +155,17 @@ static onet_status add_box(page_file *f, page *p, const json_t *value, long line
     page_region *r = page_add(p, id ? id : "", type, plain ? flags_of(value) : kind_of(type));
     if (!r) return fail_memory(err, "the boxes of a page");
     r->line = line;
-    r->element = element;
+    r->element = number;
     r->listed = r->kind != KIND_SEPARATOR;
-    if (!box_of(value, &r->box, 0) || !page_box_valid(&r->box))
-        return fail(
-            err, ONET_BAD,
-            "%s:%ld: item %d is no box; a box is [x0, y0, x1, y1], a list of points, or an object with bbox, "
-            "with x0, y0, x1, y1 or with x, y, width, height",
-            f->path, line, p->count - 1);
-    return ONET_OK;
+    if (box_of(value, &r->box, 0) && page_box_valid(&r->box)) return ONET_OK;
+    page_box first = page_box_none;
+    if (json_is_array(value) && box_of(json_array_get(value, 0), &first, 0))
+        return fail(err, ONET_BAD, "%s:%ld: item %zu is a list of boxes; give each page as a file of its own",
+                    f->path, line, number);
+    return fail(err, ONET_BAD,
+                "%s:%ld: item %zu is no box; a box is [x0, y0, x1, y1], a list of points, or an object with "
+                "bbox, with x0, y0, x1, y1 or with x, y, width, height, in numbers below 1e9",
+                f->path, line, number);
 }
 
 /* Notes where a piece of the text stands, as an element of the file; places are used as for XML. */
@@ -171,9 +176,31 @@ static onet_status add_place(page_file *f, size_t start, size_t end, onet_error 
     return ONET_OK;
 }
 
-static onet_status read_list(page_file *f, const json_t *list, size_t start, onet_error *err) {
-    page *p = page_file_add(f);
-    if (!p) return fail_memory(err, "a page");
+/* The number of the page that an item of a document is on, where it says one; otherwise 0. */
+static json_int_t page_number(const json_t *value) {
+    static const char *const keys[] = {"page", "page_no", "page_number", "page_num", "page_idx"};
+    if (!json_is_object(value)) return 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (json_is_integer(json_object_get(value, keys[i])))
+            return json_integer_value(json_object_get(value, keys[i]));
+    return page_number(json_array_get(json_object_get(value, "prov"), 0));
+}
+
+typedef struct list_item {
+    json_int_t page;
+    size_t number;
+    long line;
+} list_item;
+
+static int by_page(const void *a, const void *b) {
+    const list_item *x = a, *y = b;
+    return x->page != y->page ? (x->page > y->page) - (x->page < y->page)
+                              : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Finds where the items of a list stand. */
+static onet_status find_items(page_file *f, const json_t *list, size_t start, list_item *items,
+                              onet_error *err) {
     onet_status status = ONET_OK;
     const char *text = f->text.utf8;
     size_t at = start + 1, end = f->text.size, seen = start;
@@ -184,10 +211,32 @@ static onet_status read_list(page_file *f, const json_t *list, size_t start, one
         for (; seen < at; seen++) line += text[seen] == '\n';
         size_t last = value_end(text, at, end);
         status = add_place(f, at, last, err);
-        if (!status) status = add_box(f, p, json_array_get(list, i), line, f->xml.count - 1, err);
-        if (!status) p->regions[i].given = p->regions[i].listed ? (int)i : -1;
+        items[i] = (list_item){page_number(json_array_get(list, i)), i, line};
         at = last;
     }
+    return status;
+}
+
+/* The items of each page trade places among themselves. */
+static onet_status read_list(page_file *f, const json_t *list, size_t start, onet_error *err) {
+    size_t count = json_array_size(list);
+    list_item *items = array_new(count + 1, sizeof *items);
+    onet_status status = items ? find_items(f, list, start, items, err) : fail_memory(err, "the boxes");
+    if (!status) qsort(items, count, sizeof *items, by_page);
+    page *p = NULL;
+    if (!status && !count && !page_file_add(f)) status = fail_memory(err, "a page");
+    for (size_t i = 0; i < count && !status; i++) {
+        if (!i || items[i].page != items[i - 1].page) p = page_file_add(f);
+        if (!p) {
+            status = fail_memory(err, "a page");
+            break;
+        }
+        size_t number = items[i].number;
+        status = add_box(f, p, json_array_get(list, number), number, items[i].line, err);
+        page_region *r = status ? NULL : &p->regions[p->count - 1];
+        if (r && r->listed) r->given = p->count - 1;
+    }
+    free(items);
     return status;
 }
 
@@ -201,12 +250,17 @@ static onet_status read_line(page_file *f, size_t start, size_t end, long line, 
     const char *text = f->text.utf8;
     json_error_t why;
     json_t *object = json_loadb(text + start, end - start, 0, &why);
-    if (!object) return fail(err, ONET_BAD, "%s:%ld: not JSON: %s", f->path, line, why.text);
+    if (!object)
+        return fail(err, ONET_BAD, "%s:%ld: not JSON: %s", f->path, line + (why.line > 0 ? why.line - 1 : 0),
+                    why.text);
     const json_t *items = json_object_get(object, "items"), *order = json_object_get(object, "order");
     onet_status status = ONET_OK;
     page *p = NULL;
     if (!json_is_array(items) || !json_array_size(items))
-        status = fail(err, ONET_BAD, "%s:%ld: a page needs \"items\", a list of boxes", f->path, line);
+        status =
+            fail(err, ONET_BAD,
+                 "%s:%ld: a page needs \"items\", a list of boxes; of other documents give the list alone",
+                 f->path, line);
     else if (!(p = page_file_add(f)))
         status = fail_memory(err, "a page");
     if (!status) {
@@ -217,7 +271,7 @@ static onet_status read_line(page_file *f, size_t start, size_t end, long line, 
         status = add_place(f, start, end, err);
     }
     for (size_t i = 0; i < json_array_size(items) && !status; i++)
-        status = add_box(f, p, json_array_get(items, i), line, 0, err);
+        status = add_box(f, p, json_array_get(items, i), i, line, err);
     for (size_t k = 0; k < json_array_size(order) && !status; k++) {
         const json_t *index = json_array_get(order, k);
         json_int_t i = json_is_integer(index) ? json_integer_value(index) : -1;
@@ -247,6 +301,10 @@ static onet_status read(page_file *f, onet_error *err) {
         json_decref(list);
         return status;
     }
+    /* One object may take many lines; several have one each. */
+    size_t first_end = value_end(text, start, end);
+    if (skip_space(text, first_end, end) == end)
+        return read_line(f, start, first_end, page_text_line(&f->text, start), err);
     long line = 1;
     for (size_t at = 0; at < end && !status; line++) {
         const char *newline = memchr(text + at, '\n', end - at);
