@@ -23,22 +23,29 @@ static void defaults(void *values) {
     v->number = 1;
 }
 
-/* The scan that the file names, as PNG or JPEG, beside the file or in the folder above; path [PATH_MAX]. */
+/* The scan that the file names, as PNG or JPEG: under that name, or its last part, below the folder of the
+ * file or the one above it, which is the workspace in OCR-D; or in `images` there. path [PATH_MAX]. */
 static const char *find_scan(const page_file *f, const page *p, char *path) {
     static const char *const between[] = {"", "../", "../images/"};
     static const char *const ends[] = {"png", "jpg", "jpeg", "PNG", "JPG"};
-    const char *slash = strrchr(f->path, '/'), *base = p->image ? strrchr(p->image, '/') : NULL;
+    const char *slash = strrchr(f->path, '/');
     size_t folder = slash ? (size_t)(slash - f->path) + 1 : 0;
     if (!p->image) return NULL;
-    base = base ? base + 1 : p->image;
+    const char *base = p->image + strlen(p->image);
+    while (base > p->image && base[-1] != '/' && base[-1] != '\\') base--;
     const char *dot = strrchr(base, '.');
     size_t stem = dot ? (size_t)(dot - base) : strlen(base);
-    for (size_t i = 0; i < sizeof between / sizeof *between; i++)
-        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
-            if (snprintf(path, PATH_MAX, "%.*s%s%.*s.%s", (int)folder, f->path, between[i], (int)stem, base,
-                         ends[k]) < PATH_MAX &&
-                !access(path, R_OK))
-                return path;
+    for (int whole = 1; whole >= 0; whole--)
+        for (size_t i = 0; i < sizeof between / sizeof *between; i++)
+            for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+                const char *name = whole ? p->image : base;
+                int length = (int)(stem + (size_t)(base - name));
+                bool absolute = *name == '/';
+                if (snprintf(path, PATH_MAX, "%.*s%s%.*s.%s", absolute ? 0 : (int)folder, f->path,
+                             absolute ? "" : between[i], length, name, ends[k]) < PATH_MAX &&
+                    !access(path, R_OK))
+                    return path;
+            }
     return NULL;
 }
 

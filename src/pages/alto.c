@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "pages/format.h"
+#include "pages/names.h"
 
 static bool number_of(const xmlNode *node, const char *name, double *value) {
     char text[64];
@@ -40,32 +40,77 @@ static const char *block_type(const xmlNode *node) {
                                               : NULL;
 }
 
-static onet_status read_block(page_file *f, page *p, const xmlNode *node, const char *type, bool margin,
-                              onet_error *err) {
-    char id[256];
+/* The box around all blocks in a block that has none of its own. */
+static void box_of_parts(const xmlNode *node, page_box *box) {
+    for (const xmlNode *c = node->children; c; c = c->next)
+        if (c->type == XML_ELEMENT_NODE && block_type(c)) {
+            page_box part = page_box_none;
+            box_of(c, &part);
+            if (!page_box_valid(&part)) box_of_parts(c, &part);
+            if (!page_box_valid(&part)) continue;
+            page_box_add(box, part.x0, part.y0);
+            page_box_add(box, part.x1, part.y1);
+        }
+}
+
+/* What the blocks of a part of the page have in common. */
+typedef struct blocks {
+    page_file *f;
+    page *p;
+    bool margin, nested;
+} blocks;
+
+static onet_status read_blocks(const blocks *b, const xmlNode *node, onet_error *err);
+
+static onet_status read_block(const blocks *b, const xmlNode *node, onet_error *err) {
+    page_file *f = b->f;
+    const char *type = block_type(node);
     page_kind kind = !strcmp(type, "separator") ? KIND_SEPARATOR
                      : !strcmp(type, "image")   ? KIND_OTHER
-                     : margin                   ? KIND_FURNITURE
+                     : b->margin                ? KIND_FURNITURE
                                                 : KIND_TEXT;
-    if (p->count >= PAGE_MAX_REGIONS)
+    if (b->p->count >= PAGE_MAX_REGIONS)
         return fail(err, ONET_BAD, "%s:%ld: the page has over %d blocks", f->path, xmlGetLineNo(node),
                     PAGE_MAX_REGIONS);
-    page_region *r = page_add(p, xml_get(node, "ID", id, sizeof id), type, kind);
+    char *id = xml_copy(node, "ID");
+    page_region *r = page_add(b->p, id, type, kind);
+    free(id);
     if (!r) return fail_memory(err, "the blocks of a page");
     r->line = xmlGetLineNo(node);
+    r->nested = b->nested;
     r->element = (size_t)(xml_place_of(&f->xml, node) - f->xml.places);
     r->parent = (size_t)(xml_place_of(&f->xml, node->parent) - f->xml.places);
     box_of(node, &r->box);
+    if (!page_box_valid(&r->box)) box_of_parts(node, &r->box);
     for (const xmlNode *c = node->children; c; c = c->next) {
-        if (xml_is(node, "ComposedBlock") && c->type == XML_ELEMENT_NODE && !page_box_valid(&r->box))
-            box_of(c, &r->box);
         if (!xml_is(node, "TextBlock") || !xml_is(c, "TextLine")) continue;
         page_line *l = page_add_line(r);
         if (!l) return fail_memory(err, "the lines of a page");
         box_of(c, &l->box);
         l->element = (size_t)(xml_place_of(&f->xml, c) - f->xml.places);
     }
-    return ONET_OK;
+    if (!xml_is(node, "ComposedBlock")) return ONET_OK;
+    return read_blocks(&(blocks){f, b->p, b->margin, true}, node, err);
+}
+
+static onet_status read_blocks(const blocks *b, const xmlNode *node, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (const xmlNode *c = node->children; c && !status; c = c->next)
+        if (c->type == XML_ELEMENT_NODE && block_type(c)) status = read_block(b, c, err);
+    return status;
+}
+
+/* The name of the scan: Description/sourceImageInformation/fileName. */
+static void read_image(const page_file *f, page *p) {
+    const xmlNode *at = xmlDocGetRootElement(f->xml.doc);
+    static const char *const way[] = {"Description", "sourceImageInformation", "fileName"};
+    for (size_t i = 0; i < 3 && at; i++) at = xml_child(at, way[i]);
+    char *name = at ? (char *)xmlNodeGetContent(at) : NULL;
+    const char *start = name ? name + strspn(name, " \t\r\n") : "";
+    size_t length = strcspn(start, "\r\n");
+    while (length && start[length - 1] == ' ') length--;
+    if (length && memmove(name, start, length)) name[length] = '\0', p->image = name;
+    if (!p->image) free(name);
 }
 
 static const xmlNode *reading_order(const page_file *f) {
@@ -78,21 +123,13 @@ static bool is_group(const xmlNode *node) {
     return xml_is(node, "OrderedGroup") || xml_is(node, "UnorderedGroup");
 }
 
-/* The region with that id on any page; NULL: none. */
-static page_region *region_of(page_file *f, const char *id) {
-    for (size_t i = 0; i < f->count && *id; i++)
-        for (int k = 0; k < f->pages[i].count; k++)
-            if (!strcmp(f->pages[i].regions[k].id, id)) return &f->pages[i].regions[k];
-    return NULL;
-}
-
 /* Gives the blocks that are named in a group, and in the groups in it, their places. */
-static void read_group(page_file *f, const xmlNode *group, bool ordered, int *place) {
+static void read_group(page_file *f, const page_names *n, const xmlNode *group, bool ordered, int *place) {
     for (const xmlNode *c = group->children; c; c = c->next) {
-        char id[256];
-        if (is_group(c)) read_group(f, c, ordered, place);
+        if (is_group(c)) read_group(f, n, c, ordered, place);
         if (!xml_is(c, "ElementRef")) continue;
-        page_region *r = region_of(f, xml_get(c, "REF", id, sizeof id));
+        char *id = xml_copy(c, "REF");
+        page_region *r = page_names_find(n, id);
         if (!r)
             page_file_note(f, xmlGetLineNo(c), "the reading order names '%s', which no block is called", id);
         else if (r->listed)
@@ -101,6 +138,7 @@ static void read_group(page_file *f, const xmlNode *group, bool ordered, int *pl
             r->listed = true;
             r->given = ordered ? (*place)++ : -1;
         }
+        free(id);
     }
 }
 
@@ -114,20 +152,23 @@ static onet_status read(page_file *f, onet_error *err) {
         if (!p) return fail_memory(err, "a page");
         if (!number_of(node, "WIDTH", &p->width)) p->width = 0;
         if (!number_of(node, "HEIGHT", &p->height)) p->height = 0;
+        read_image(f, p);
         for (const xmlNode *space = node->children; space && !status; space = space->next)
-            for (const xmlNode *b = space->type == XML_ELEMENT_NODE ? space->children : NULL; b && !status;
-                 b = b->next)
-                if (b->type == XML_ELEMENT_NODE && block_type(b))
-                    status = read_block(f, p, b, block_type(b), !xml_is(space, "PrintSpace"), err);
+            if (space->type == XML_ELEMENT_NODE)
+                status = read_blocks(&(blocks){f, p, !xml_is(space, "PrintSpace"), false}, space, err);
     }
     const xmlNode *reading = reading_order(f);
     int place = 0;
+    page_names n = {0};
+    if (!status) status = page_names_make(&n, f, err);
+    if (!status) page_names_note_repeated(&n, f);
     for (const xmlNode *c = reading && !status ? reading->children : NULL; c; c = c->next)
-        if (is_group(c)) read_group(f, c, xml_is(c, "OrderedGroup"), &place);
+        if (is_group(c)) read_group(f, &n, c, xml_is(c, "OrderedGroup"), &place);
+    page_names_free(&n);
     for (size_t i = 0; i < f->count && !reading; i++) /* blocks are read as they stand; images are not read */
         for (int k = 0; k < f->pages[i].count; k++) {
             page_region *r = &f->pages[i].regions[k];
-            r->listed = r->kind < KIND_OTHER;
+            r->listed = r->kind < KIND_OTHER && !r->nested;
             r->given = r->listed ? k : -1;
         }
     return status;
@@ -143,7 +184,10 @@ static int by_rank(const void *a, const void *b) {
                               : (x->place > y->place) - (x->place < y->place);
 }
 
-static onet_status write_group(page_file *f, const xmlNode *group, int *rank, onet_error *err) {
+/* Writes the members of a group in the order of their ranks; *rank becomes the smallest. An unordered group
+ * within the order stays as it is; `top`: it is the whole order, and becomes an ordered one. */
+static onet_status write_group(page_file *f, const page_names *n, const xmlNode *group, bool top, int *rank,
+                               onet_error *err) {
     int count = 0, last = 0;
     onet_status status = ONET_OK;
     *rank = INT_MAX;
@@ -154,20 +198,23 @@ static onet_status write_group(page_file *f, const xmlNode *group, int *rank, on
     if (!spans || !members || !order) status = fail_memory(err, "the reading order of a page");
     count = 0;
     for (const xmlNode *c = group->children; c && !status; c = c->next) {
-        char id[256];
         if (!is_group(c) && !xml_is(c, "ElementRef")) continue;
-        const page_region *r = is_group(c) ? NULL : region_of(f, xml_get(c, "REF", id, sizeof id));
+        char *id = xml_copy(c, "REF");
+        const page_region *r = is_group(c) ? NULL : page_names_find(n, id);
+        free(id);
         members[count] = (member){count, r && r->found >= 0 ? r->found : last};
-        if (is_group(c)) status = write_group(f, c, &members[count].rank, err);
+        if (is_group(c)) status = write_group(f, n, c, false, &members[count].rank, err);
         last = members[count].rank;
         if (last < *rank) *rank = last;
         spans[count++] = xml_place_of(&f->xml, c)->whole;
     }
-    if (!status && !xml_is(group, "UnorderedGroup")) {
+    bool unordered = xml_is(group, "UnorderedGroup");
+    if (!status && (top || !unordered)) {
         qsort(members, (size_t)count, sizeof *members, by_rank);
         for (int k = 0; k < count; k++) order[k] = members[k].place;
         status = page_file_permute(f, spans, order, count, err);
     }
+    if (!status && top && unordered) status = page_file_make_ordered(f, group, err);
     free(spans);
     free(members);
     free(order);
@@ -178,8 +225,11 @@ static onet_status change(page_file *f, onet_error *err) {
     const xmlNode *reading = reading_order(f);
     onet_status status = ONET_OK;
     int rank;
+    page_names n = {0};
+    if (reading) status = page_names_make(&n, f, err);
     for (const xmlNode *c = reading ? reading->children : NULL; c && !status; c = c->next)
-        if (is_group(c)) status = write_group(f, c, &rank, err);
+        if (is_group(c)) status = write_group(f, &n, c, true, &rank, err);
+    page_names_free(&n);
     for (size_t i = 0; i < f->count && !status; i++) {
         const page *p = &f->pages[i];
         if (!reading) status = page_file_move_regions(f, p, err);

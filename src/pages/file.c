@@ -59,8 +59,11 @@ static char *source_of(const char *path) {
 static onet_status complete(page_file *f, const char *types, onet_error *err) {
     for (size_t i = 0; i < f->count; i++) {
         page *p = &f->pages[i];
+        if (!p->id && f->count > 1 && asprintf(&p->id, "%s, page %zu", f->path, i + 1) < 0) p->id = NULL;
         if (!p->id) p->id = strdup(f->path);
-        if (!p->document) p->document = document_of(f->path, p->image);
+        /* PAGE files keep the name of the scan when they are renamed; that in hOCR may be a temporary file.
+         */
+        if (!p->document) p->document = document_of(f->path, f->format == &page_xml_format ? p->image : NULL);
         if (!p->source) p->source = source_of(f->path);
         if (!p->id || !p->document || !p->source) return fail_memory(err, "the names of a page");
         for (int k = 0; k < p->count; k++) {
@@ -76,8 +79,8 @@ static onet_status complete(page_file *f, const char *types, onet_error *err) {
                 }
             if (page_box_valid(&r->box)) continue;
             if (r->kind != KIND_SEPARATOR)
-                page_file_note(f, r->line, "region '%s' has no outline; it is taken for a point at 0,0",
-                               r->id);
+                page_file_note(f, r->line,
+                               "region '%s' has no usable outline; it is taken for a point at 0,0", r->id);
             r->box = (page_box){0};
         }
         onet_status status = page_place(p, types, err);
@@ -161,6 +164,18 @@ onet_status page_file_permute(page_file *f, const text_span *spans, const int32_
                               onet_error *err) {
     onet_status status = ONET_OK;
     for (int k = 0; k < n && !status; k++) status = page_text_move(&f->text, spans[k], spans[order[k]], err);
+    return status;
+}
+
+onet_status page_file_make_ordered(page_file *f, const xmlNode *group, onet_error *err) {
+    const xml_place *place = xml_place_of(&f->xml, group);
+    size_t at = xml_name_end(&f->text, place) - strlen("UnorderedGroup");
+    onet_status status = page_text_replace(&f->text, (text_span){at, at + 3}, "O", err);
+    const char *end = f->text.utf8 + place->whole.end;
+    while (!status && end > f->text.utf8 && strncmp(end, "Unordered", 9)) end--;
+    at = (size_t)(end - f->text.utf8);
+    if (!status && at > place->open.end)
+        status = page_text_replace(&f->text, (text_span){at, at + 3}, "O", err);
     return status;
 }
 

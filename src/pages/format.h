@@ -47,6 +47,8 @@ void page_file_note(page_file *f, long line, const char *format, ...) __attribut
 /* Slot k of spans [n] receives the piece of element order[k]. */
 onet_status page_file_permute(page_file *f, const text_span *spans, const int32_t *order, int n,
                               onet_error *err);
+/* Makes an UnorderedGroup an OrderedGroup, in both of its tags. */
+onet_status page_file_make_ordered(page_file *f, const xmlNode *group, onet_error *err);
 /* The numbers to write for places 0 .. n-1: those that were there, sorted, or 0, 1, ... where one is missing
  * (below 0) or there twice. */
 void page_numbers(int *numbers, int n);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "pages/format.h"
+#include "pages/guard.h"
 
 /* Whether one of the element's classes is that one. */
 static bool has_class(const xmlNode *node, const char *name) {
@@ -20,20 +21,33 @@ static bool has_class(const xmlNode *node, const char *name) {
 }
 
 static void box_of(const xmlNode *node, page_box *box) {
-    char text[1024];
-    xml_get(node, "title", text, sizeof text);
+    char *text = xml_copy(node, "title");
     const char *at = strstr(text, "bbox "), *end = text + strlen(text);
     double value[4];
-    if (!at) return;
-    at += 5;
-    for (int i = 0; i < 4; i++) {
+    int read = 0;
+    if (at) at += 5;
+    while (at && read < 4) {
         at += strspn(at, " ");
-        const char *next = number_scan(at, end, NUMBER_LOOSE, &value[i]);
-        if (next == at) return;
+        const char *next = number_scan(at, end, NUMBER_LOOSE, &value[read]);
+        if (next == at) break;
         at = next;
+        read++;
     }
+    free(text);
+    if (read < 4) return;
     page_box_add(box, value[0], value[1]);
     page_box_add(box, value[2], value[3]);
+}
+
+/* The name of the scan: image "scan.png" in the title of the page. */
+static void read_image(const xmlNode *node, page *p) {
+    char *text = xml_copy(node, "title"), *at = strstr(text, "image \""),
+         *end = at ? strchr(at + 7, '"') : NULL;
+    if (end) {
+        *end = '\0';
+        if (at[7]) p->image = guard_copy(at + 7);
+    }
+    free(text);
 }
 
 static const struct {
@@ -125,6 +139,7 @@ static onet_status read_pages(page_file *f, const xmlNode *node, onet_error *err
             p->width = page_box_width(&box);
             p->height = page_box_height(&box);
         }
+        read_image(c, p);
         status = read_blocks(f, p, c, err);
     }
     return status;

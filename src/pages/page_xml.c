@@ -10,8 +10,7 @@
 #include "base/memory.h"
 #include "pages/format.h"
 #include "pages/guard.h"
-
-enum { TEXT = 4096 };
+#include "pages/names.h"
 
 /* "index:3" within "readingOrder {...}" of a custom attribute: where the digits stand; false: there are none.
  */
@@ -33,30 +32,32 @@ static bool custom_digits(const char *text, size_t size, size_t *start, size_t *
 
 /* The number in an element's custom attribute; -1: none. */
 static int custom_index(const xmlNode *node) {
-    char text[TEXT];
+    char *text = xml_copy(node, "custom");
     size_t start, end;
-    xml_get(node, "custom", text, sizeof text);
-    return custom_digits(text, strlen(text), &start, &end) ? atoi(text + start) : -1;
+    int index = custom_digits(text, strlen(text), &start, &end) ? atoi(text + start) : -1;
+    free(text);
+    return index;
 }
 
 /* A whole number of an attribute; -1: none. */
 static int number_of(const xmlNode *node, const char *name) {
     char text[32];
-    xml_get(node, name, text, sizeof text);
-    size_t digits = strspn(text, "0123456789");
-    return digits && !text[digits] && digits < 9 ? atoi(text) : -1;
+    const char *at = xml_get(node, name, text, sizeof text) + strspn(text, " \t\r\n");
+    if (*at == '+') at++;
+    size_t digits = strspn(at, "0123456789"), end = digits + strspn(at + digits, " \t\r\n");
+    return digits && !at[end] && digits < 9 ? atoi(at) : -1;
 }
 
 /* The type that Transkribus keeps in custom="structure {type:heading;}". */
 static void custom_type(const xmlNode *node, char type[64]) {
-    char text[TEXT];
-    xml_get(node, "custom", text, sizeof text);
+    char *text = xml_copy(node, "custom");
     char *at = strstr(text, "structure"), *end = at ? strchr(at, '}') : NULL;
     char *value = at ? strstr(at, "type:") : NULL;
     if (value && end && value < end) {
         value += 5;
         snprintf(type, 64, "%.*s", (int)strcspn(value, ";}"), value);
     }
+    free(text);
 }
 
 /* The outline of an element: points="x,y ..." or, in the oldest schema, Point elements. */
@@ -82,6 +83,16 @@ static bool ends_in(const char *name, const char *end) {
     return length > tail && !strcmp(name + length - tail, end);
 }
 
+typedef struct numbered_line {
+    int number, line;
+} numbered_line;
+
+static int by_line_number(const void *a, const void *b) {
+    const numbered_line *x = a, *y = b;
+    return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
+                                  : (x->line > y->line) - (x->line < y->line);
+}
+
 static onet_status read_lines(page_file *f, page_region *r, const xmlNode *node, onet_error *err) {
     bool numbered = true;
     for (const xmlNode *c = node->children; c; c = c->next) {
@@ -94,23 +105,20 @@ static onet_status read_lines(page_file *f, page_region *r, const xmlNode *node,
         if (l->given < 0) l->given = number_of(c, "index");
         numbered = numbered && l->given >= 0;
     }
-    /* The places by number, ties by where they stand. Few lines are out of place, so insertion is quick. */
-    int n = r->line_count, *sorted = array_new((size_t)n + 1, sizeof *sorted);
+    /* The places by number, ties by where they stand. */
+    int n = r->line_count;
+    numbered_line *sorted = array_new((size_t)n + 1, sizeof *sorted);
     if (!sorted) return fail_memory(err, "the lines of a page");
-    for (int j = 0; j < n; j++) {
-        int k = j;
-        for (; numbered && k && r->lines[sorted[k - 1]].given > r->lines[j].given; k--)
-            sorted[k] = sorted[k - 1];
-        sorted[k] = j;
-    }
-    for (int k = 0; k < n; k++) r->lines[sorted[k]].given = r->lines[sorted[k]].found = k;
+    for (int j = 0; j < n; j++) sorted[j] = (numbered_line){numbered ? r->lines[j].given : 0, j};
+    qsort(sorted, (size_t)n, sizeof *sorted, by_line_number);
+    for (int k = 0; k < n; k++) r->lines[sorted[k].line].given = r->lines[sorted[k].line].found = k;
     free(sorted);
     return ONET_OK;
 }
 
 static onet_status read_region(page_file *f, page *p, const xmlNode *node, bool nested, onet_error *err) {
     const char *name = (const char *)node->name;
-    char id[256], type[64] = "";
+    char type[64] = "";
     long line = xmlGetLineNo(node);
     page_kind kind = KIND_OTHER;
     if (p->count >= PAGE_MAX_REGIONS)
@@ -126,7 +134,9 @@ static onet_status read_region(page_file *f, page *p, const xmlNode *node, bool 
             if (*c >= 'A' && *c <= 'Z') *c += 'a' - 'A';
         if (!strcmp(type, "separator")) kind = KIND_SEPARATOR;
     }
-    page_region *r = page_add(p, xml_get(node, "id", id, sizeof id), type, kind);
+    char *id = xml_copy(node, "id");
+    page_region *r = page_add(p, id, type, kind);
+    free(id);
     if (!r) return fail_memory(err, "the regions of a page");
     r->line = line;
     r->nested = nested;
@@ -150,51 +160,6 @@ static onet_status read_regions(page_file *f, page *p, const xmlNode *node, bool
     return status;
 }
 
-/* Regions by id, for references. */
-typedef struct named {
-    const char *id;
-    int index;
-} named;
-
-static int by_id(const void *a, const void *b) {
-    const named *x = a, *y = b;
-    int order = strcmp(x->id, y->id);
-    return order ? order : (x->index > y->index) - (x->index < y->index);
-}
-
-typedef struct names {
-    named *all;
-    int count;
-} names;
-
-/* The first region of that id; -1: none. */
-static int find(const names *n, const char *id) {
-    int low = 0, high = n->count;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (strcmp(n->all[middle].id, id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n->count && !strcmp(n->all[low].id, id) ? n->all[low].index : -1;
-}
-
-/* Duplicates are noted in f, unless it is NULL. */
-static onet_status gather_names(names *n, page_file *f, const page *p, onet_error *err) {
-    n->all = array_new((size_t)p->count + 1, sizeof *n->all);
-    if (!n->all) return fail_memory(err, "the regions of a page");
-    n->count = p->count;
-    for (int i = 0; i < p->count; i++) n->all[i] = (named){p->regions[i].id, i};
-    qsort(n->all, (size_t)n->count, sizeof *n->all, by_id);
-    for (int i = 1; i < n->count && f; i++)
-        if (*n->all[i].id && !strcmp(n->all[i].id, n->all[i - 1].id))
-            page_file_note(f, p->regions[n->all[i].index].line,
-                           "the id '%s' is there twice; references mean the first region of that id",
-                           n->all[i].id);
-    return ONET_OK;
-}
-
 static bool is_group(const xmlNode *node) {
     return node->type == XML_ELEMENT_NODE && strstr((const char *)node->name, "orderedGroup") != NULL;
 }
@@ -210,9 +175,9 @@ static bool is_member(const xmlNode *node) {
 /* A member of a group of the reading order. */
 typedef struct member {
     xmlNode *node;
-    int index, place; /* @index, -1: none; where it stands among the members */
-    int region;       /* that it refers to; -1: none */
-    int rank;         /* in the order to be written */
+    int index, place;    /* @index, -1: none; where it stands among the members */
+    page_region *region; /* that it refers to; NULL: none */
+    int rank;            /* in the order to be written */
 } member;
 
 static int by_index(const void *a, const void *b) {
@@ -227,7 +192,7 @@ static int by_rank(const void *a, const void *b) {
 }
 
 /* The members of a group in the order of their @index, or as they stand where one has none. */
-static onet_status gather_members(member **members, int *count, const xmlNode *group, const names *n,
+static onet_status gather_members(member **members, int *count, const xmlNode *group, const page_names *n,
                                   onet_error *err) {
     size_t room = 0;
     bool indexed = true;
@@ -237,10 +202,10 @@ static onet_status gather_members(member **members, int *count, const xmlNode *g
         if (!is_member(c)) continue;
         if (!array_reserve(members, &room, (size_t)*count + 1, sizeof **members))
             return fail_memory(err, "the reading order of a page");
-        char id[256];
-        xml_get(c, "regionRef", id, sizeof id);
-        member m = {.node = c, .index = number_of(c, "index"), .place = *count};
-        m.region = *id ? find(n, id) : -1;
+        char *id = xml_copy(c, "regionRef");
+        member m = {
+            .node = c, .index = number_of(c, "index"), .place = *count, .region = page_names_find(n, id)};
+        free(id);
         indexed = indexed && m.index >= 0;
         (*members)[(*count)++] = m;
     }
@@ -248,7 +213,7 @@ static onet_status gather_members(member **members, int *count, const xmlNode *g
     return ONET_OK;
 }
 
-static onet_status read_group(page_file *f, page *p, const xmlNode *group, const names *n, bool ordered,
+static onet_status read_group(page_file *f, const xmlNode *group, const page_names *n, bool ordered,
                               int *place, onet_error *err) {
     member *members;
     int count;
@@ -257,17 +222,16 @@ static onet_status read_group(page_file *f, page *p, const xmlNode *group, const
         const member *m = &members[i];
         char id[256];
         bool refers = *xml_get(m->node, "regionRef", id, sizeof id);
-        if (refers && m->region < 0)
+        if (refers && !m->region)
             page_file_note(f, xmlGetLineNo(m->node),
                            "the reading order names '%s', which no region is called", id);
-        else if (refers && p->regions[m->region].listed)
+        else if (refers && m->region->listed)
             page_file_note(f, xmlGetLineNo(m->node), "the reading order names '%s' twice", id);
         else if (refers) {
-            p->regions[m->region].listed = true;
-            p->regions[m->region].given = ordered ? (*place)++ : -1;
+            m->region->listed = true;
+            m->region->given = ordered ? (*place)++ : -1;
         }
-        if (is_group(m->node) || is_ordered(m->node))
-            status = read_group(f, p, m->node, n, ordered, place, err);
+        if (is_group(m->node) || is_ordered(m->node)) status = read_group(f, m->node, n, ordered, place, err);
     }
     free(members);
     return status;
@@ -290,12 +254,16 @@ static onet_status read(page_file *f, onet_error *err) {
     p->width = number_of(node, "imageWidth");
     p->height = number_of(node, "imageHeight");
     if (*xml_get(node, "imageFilename", text, sizeof text)) p->image = guard_copy(text);
-    names n = {0};
+    page_names n = {0};
     onet_status status = read_regions(f, p, node, false, err);
-    if (!status) status = gather_names(&n, f, p, err);
+    if (!status) status = page_names_make(&n, f, err);
+    if (!status) page_names_note_repeated(&n, f);
+    for (int i = 0; i < p->count && !status; i++)
+        if (!*p->regions[i].id && p->regions[i].kind != KIND_SEPARATOR && !p->regions[i].nested)
+            page_file_note(f, p->regions[i].line, "a region has no id; a reading order cannot name it");
     const xmlNode *group = top_group(node);
     int place = 0;
-    if (!status && group) status = read_group(f, p, group, &n, is_ordered(group), &place, err);
+    if (!status && group) status = read_group(f, group, &n, is_ordered(group), &place, err);
     bool listed = false;
     for (int i = 0; i < p->count && !status; i++) listed = listed || p->regions[i].listed;
     for (int i = 0; i < p->count && !status && !listed; i++) {
@@ -304,7 +272,7 @@ static onet_status read(page_file *f, onet_error *err) {
         r->listed = true;
         r->given = r->custom;
     }
-    free(n.all);
+    page_names_free(&n);
     return status;
 }
 
@@ -344,7 +312,7 @@ static onet_status make_indexed(page_file *f, const member *m, int number, onet_
 /* Writes the members of a group, and of the groups in it, in the order of their ranks; *rank becomes the
  * smallest rank in the group. An unordered group within the order stays as it is; `convert`: it is the whole
  * order, and becomes an ordered one. */
-static onet_status write_group(page_file *f, page *p, xmlNode *group, const names *n, bool convert, int *rank,
+static onet_status write_group(page_file *f, xmlNode *group, const page_names *n, bool convert, int *rank,
                                onet_error *err) {
     member *members;
     int count;
@@ -357,9 +325,8 @@ static onet_status write_group(page_file *f, page *p, xmlNode *group, const name
     for (int i = 0; i < count && !status; i++) {
         member *m = &members[i];
         int inner = INT_MAX;
-        if (is_group(m->node) || is_ordered(m->node))
-            status = write_group(f, p, m->node, n, false, &inner, err);
-        m->rank = m->region >= 0 && p->regions[m->region].found >= 0 ? p->regions[m->region].found : inner;
+        if (is_group(m->node) || is_ordered(m->node)) status = write_group(f, m->node, n, false, &inner, err);
+        m->rank = m->region && m->region->found >= 0 ? m->region->found : inner;
         /* A reference that leads nowhere stays behind the one before it. */
         if (m->rank == INT_MAX) m->rank = last;
         last = m->rank;
@@ -378,16 +345,7 @@ static onet_status write_group(page_file *f, page *p, xmlNode *group, const name
         }
         if (!status) status = page_file_permute(f, spans, order, count, err);
     }
-    if (!status && convert) { /* "Un" and the case of the next letter, in both tags */
-        const xml_place *place = xml_place_of(&f->xml, group);
-        size_t at = xml_name_end(&f->text, place) - 14;
-        status = page_text_replace(&f->text, (text_span){at, at + 3}, "O", err);
-        const char *end = f->text.utf8 + place->whole.end;
-        while (!status && end > f->text.utf8 && strncmp(end, "Unordered", 9)) end--;
-        at = (size_t)(end - f->text.utf8);
-        if (!status && at > place->open.end)
-            status = page_text_replace(&f->text, (text_span){at, at + 3}, "O", err);
-    }
+    if (!status && convert) status = page_file_make_ordered(f, group, err);
     free(members);
     free(spans);
     free(order);
@@ -412,8 +370,10 @@ static void put_escaped(FILE *out, const char *id) {
         }
 }
 
-/* A new flat order, in the place of the one that is there, or where the schema wants it. */
-static onet_status write_new(page_file *f, const page *p, const xmlNode *node, onet_error *err) {
+/* A new flat order, in the place of the one that is there, or where the schema wants it. Regions that no
+ * reference could mean, without an id or with that of an earlier one, are not in it. */
+static onet_status write_new(page_file *f, const page *p, const xmlNode *node, const page_names *n,
+                             onet_error *err) {
     const xmlNode *old = xml_child(node, "ReadingOrder");
     const xml_place *place = xml_place_of(&f->xml, node);
     size_t at = place->open.end, size = 0;
@@ -423,6 +383,7 @@ static onet_status write_new(page_file *f, const page *p, const xmlNode *node, o
     text_span span = {at, at};
     if (old) span = xml_place_of(&f->xml, old)->whole;
     char *text = NULL, prefix[64];
+    int written_refs = 0;
     int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
     FILE *out = order ? open_memstream(&text, &size) : NULL;
     if (!out) {
@@ -434,15 +395,18 @@ static onet_status write_new(page_file *f, const page *p, const xmlNode *node, o
     if (!old) fprintf(out, "\n");
     fprintf(out, "<%sReadingOrder>\n<%sOrderedGroup id=\"ordernet_reading_order\">\n", prefix, prefix);
     for (int k = 0; k < p->placed; k++) {
-        fprintf(out, "<%sRegionRefIndexed index=\"%d\" regionRef=\"", prefix, k);
-        put_escaped(out, p->regions[order[k]].id);
+        const page_region *r = &p->regions[order[k]];
+        if (page_names_find(n, r->id) != r) continue;
+        fprintf(out, "<%sRegionRefIndexed index=\"%d\" regionRef=\"", prefix, written_refs++);
+        put_escaped(out, r->id);
         fprintf(out, "\"/>\n");
     }
     fprintf(out, "</%sOrderedGroup>\n</%sReadingOrder>", prefix, prefix);
     bool written = !ferror(out);
     written = !fclose(out) && written && text; /* without memory fclose gives no text, and no error */
-    onet_status status = written ? page_text_replace(&f->text, span, text, err)
-                                 : fail_memory(err, "the reading order of a page");
+    onet_status status = ONET_OK;
+    if (!written) status = fail_memory(err, "the reading order of a page");
+    if (!status && written_refs) status = page_text_replace(&f->text, span, text, err);
     free(text);
     free(order);
     return status;
@@ -499,11 +463,11 @@ static onet_status change(page_file *f, onet_error *err) {
     xmlNode *group = top_group(node);
     bool same = group != NULL;
     for (int i = 0; i < p->count; i++) same = same && p->regions[i].placed == p->regions[i].listed;
-    names n = {0};
+    page_names n = {0};
     int rank;
-    onet_status status = gather_names(&n, NULL, p, err);
-    if (!status && same) status = write_group(f, p, group, &n, !is_ordered(group), &rank, err);
-    if (!status && !same && p->placed) status = write_new(f, p, node, err);
+    onet_status status = page_names_make(&n, f, err);
+    if (!status && same) status = write_group(f, group, &n, !is_ordered(group), &rank, err);
+    if (!status && !same && p->placed) status = write_new(f, p, node, &n, err);
     if (!status) status = write_custom(f, p, err);
     for (int i = 0; i < p->count && !status; i++) {
         const page_region *r = &p->regions[i];
@@ -511,7 +475,7 @@ static onet_status change(page_file *f, onet_error *err) {
         for (int j = 0; j < r->line_count; j++) moved = moved || r->lines[j].found != j;
         if (moved) status = write_lines(f, r, err);
     }
-    free(n.all);
+    page_names_free(&n);
     return status;
 }
 

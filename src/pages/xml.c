@@ -120,6 +120,8 @@ static onet_status read_tree(page_xml *x, const char *text, size_t size, const c
     if (!x->doc || !xmlDocGetRootElement(x->doc)) {
         const xmlError *why = &context->lastError;
         const char *message = why->message ? why->message : "no element";
+        if (strstr(message, "XML_PARSE_HUGE") || strstr(message, "Excessive depth"))
+            message = "elements are nested over 256 deep, or a text has over 10 MB";
         status = fail(err, ONET_BAD, "%s:%d: not well-formed XML: %.*s", name, why->line,
                       (int)strcspn(message, "\n"), message);
     } else if (number_elements(xmlDocGetRootElement(x->doc)) != x->count)
@@ -170,6 +172,11 @@ const char *xml_get(const xmlNode *node, const char *name, char *text, size_t si
     snprintf(text, size, "%s", value ? (const char *)value : "");
     xmlFree(value);
     return text;
+}
+
+char *xml_copy(const xmlNode *node, const char *name) {
+    xmlChar *value = xmlGetNoNsProp(node, (const xmlChar *)name);
+    return value ? (char *)value : guard_copy("");
 }
 
 size_t xml_name_end(const page_text *t, const xml_place *place) {
