@@ -367,7 +367,8 @@ const command cmd_order = {
         "one answer per set to standard output or --out, in input order and, where neither --to nor the name "
         "of --out says otherwise, in the input's format. In JSON Lines an answer is the set's own object "
         "with 'order' filled in and 'logprob' added. Answers to sets that come through a pipe appear without "
-        "waiting for its end. Where a set says 'first', 'last', 'prefix' or 'before', the order keeps to "
+        "waiting for its end. Where a set says 'first', 'last', 'prefix', 'before' or 'next', the order "
+        "keeps to "
         "that; items under 'context' are seen and not placed (docs/formats.md).",
     .examples = "ordernet order --model sets.safetensors new.jsonl > ordered.jsonl\n"
                 "echo '{\"items\": [[3], [1], [2]]}' | ordernet order --model sort.safetensors --top 3\n"

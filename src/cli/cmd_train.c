@@ -352,7 +352,7 @@ static const option options[] = {
      .low = 0,
      .high = INT_MAX,
      .field = AT(options.valid_limit),
-     .help = "Look at no more than the first N of them; 0 takes all."},
+     .help = "Measure with the first N validation sets at most; 0 takes all."},
     {.name = "patience",
      .kind = OPTION_INT,
      .argument = "N",
@@ -572,13 +572,14 @@ static const option options[] = {
 const command cmd_train = {
     .name = "train",
     .summary = "Learn an order from examples",
-    .about = "Learns from sets of items and their right order, and writes a model that 'ordernet order' puts "
-             "other sets in order with. Sets may be of any size and of mixed sizes; sets of one item teach "
+    .about = "Learns from sets of items and their right order, and writes a model with which 'ordernet "
+             "order' puts "
+             "other sets in order. Sets may be of any size and of mixed sizes; sets of one item teach "
              "nothing.\n\n"
              "Ctrl-C ends the training with a checkpoint and exit status 130; the same command with --resume "
              "goes on.",
     .examples = "ordernet train --data sets.jsonl --valid held-out.jsonl --model sets.safetensors\n"
-                "ordernet train --data tours.txt --preset tsp --model tsp.safetensors --schedule cosine",
+                "ordernet train --data tours.txt --preset tsp --holdout 10% --model tsp.safetensors",
     .options = options,
     .size = sizeof(train_values),
     .shared = true,

@@ -299,7 +299,7 @@ static const option options[] = {
      .help = "Go on from the method's tour with 2-opt and Or-opt moves until none helps, and say what that "
              "gained. For short tours alone, 2opt with --kicks is the better tool from 20 cities on "
              "(docs/tours.md)."},
-    {.name = "seed", .kind = OPTION_U64, .argument = "S", .field = AT(seed), .help = "Of the kicks."},
+    {.name = "seed", .kind = OPTION_U64, .argument = "S", .field = AT(seed), .help = "Seed of the kicks."},
     {.name = "out",
      .kind = OPTION_STRING,
      .argument = "FILE",
