@@ -195,7 +195,8 @@ typedef struct onet_write_options {
     int steps;     /* the probability of each step */
     int top;       /* more than 1: that many orders */
     int score;     /* the answers are the sets' own orders: only logprob and step_logprob are added */
-    int delimiter; /* CSV: between two fields; 0: a tab where the name ends in .tsv, else as the sets came */
+    int delimiter; /* CSV: between two fields; 0: a tab where the name ends in .tsv, a comma from .tsv to
+                      .csv, else as the sets came */
     int errors;    /* 1: onet_writer_put_error will be called; only for JSON Lines */
     /* How the sets were made, in UTF-8, such as a command; NULL: nothing is said. JSON Lines keeps it as the
      * key `made` of the first set, safetensors in its metadata; other formats have no place for it. */

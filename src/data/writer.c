@@ -97,6 +97,10 @@ onet_status onet_writer_begin(onet_writer *w, const onet_reader *in, onet_error 
     if (w->options.errors) needs |= HOLDS_ERRORS;
     onet_status status = format_must_hold(format, needs, ONET_USAGE, err);
     if (status) return status;
+    /* From .tsv to .csv; another separator that a .csv file came with is kept. */
+    if (!w->options.delimiter && in && csv_name_of_tabs(onet_reader_name(in)) &&
+        format_of_name(w->path) == format_find(ONET_FORMAT_CSV))
+        w->options.delimiter = ',';
     w->in = in;
     w->format = format;
     w->begun = true;
