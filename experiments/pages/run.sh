@@ -13,7 +13,7 @@ program=${ORDERNET:-./ordernet}
 train() { # PAGES MODEL [OPTION ...]
     pages=$1 model=$2
     shift 2
-    "$program" pages train "$pages" --holdout 0 --quiet --model "$model" $threads "$@"
+    "$program" pages train "$pages" --holdout 0 --quiet --force --model "$model" $threads "$@"
 }
 order() { # MODEL PAGES FOUND: with and without separators
     for x in "" -plain; do "$program" pages order --model "$1" $threads "$2$x.jsonl" >"$3$x.jsonl"; done

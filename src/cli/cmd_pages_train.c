@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/draw.h"
+#include "cli/model_path.h"
 #include "cli/pages.h"
 #include "cli/report.h"
 #include "cli/training.h"
@@ -27,9 +27,11 @@ typedef struct train_values {
         small_copies; /* variants of each page, with over SMALL regions and with fewer; -1: by default */
     int epochs;       /* 0: by default */
     double rate;      /* 0: by default */
+    int force;
 } train_values;
 
-enum { SMALL = 12 };
+/* FEW: from random weights so many pages teach less than the shipped model knows. */
+enum { SMALL = 12, FEW = 1000 };
 
 static void defaults(void *values) {
     train_values *v = values;
@@ -197,13 +199,21 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
     if (!status && !v->pages.quiet) {
         printf("%s", text);
         if (left_out) printf("; %zu pages without an order of two regions or more left out", left_out);
-        printf("\nheld out: %s\n", d.valid_count ? held_out : "nothing");
+        printf("\nheld out: %s\n", d.valid_count     ? held_out
+                                   : v->holdout <= 0 ? "nothing"
+                                                     : "nothing, since all pages are of one document");
+        if (!v->options.from && count < FEW)
+            printf("from random weights, which takes thousands of pages: --from shipped begins with a model "
+                   "that knows others\n");
         fflush(stdout);
     }
     if (!status) status = make_sets(&train, d.train, d.train_count, v, true, err);
     if (!status && d.valid_count) status = make_sets(&valid, d.valid, d.valid_count, v, false, err);
     if (!status) status = training_run(&t, &model, train, valid, &v->options, v->pages.quiet, err);
-    if (status == ONET_INTERRUPTED) fail(err, status, "interrupted; the model was not written");
+    if (status == ONET_INTERRUPTED)
+        fail(err, status,
+             "interrupted at step %llu of %llu; the same command with --resume goes on from there",
+             (unsigned long long)t.last.step, (unsigned long long)t.last.steps);
     if (!status && !v->pages.quiet) training_summarise(&t, &v->options, model);
     if (!status) status = learn_usual(v, &d, model, err);
     for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
@@ -220,7 +230,20 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     train_values *v = values;
     pages_known known = {0};
     onet_model *from = NULL;
-    onet_status status = output_possible(v->options.model_path, err);
+    char shipped[PATH_MAX];
+    onet_status status = ONET_OK;
+    v->options.keep = !v->force;
+    if (v->force && v->options.resume)
+        return fail(err, ONET_USAGE,
+                    "--resume goes on with the training that is there, --force replaces it: leave one of "
+                    "them out");
+    if (v->from && !strcmp(v->from, "shipped")) {
+        status = model_path(shipped, sizeof shipped, "pages.safetensors", err);
+        v->from = shipped;
+    }
+    if (!status) status = training_place(v->options.model_path, err);
+    if (!status) status = training_keeps("--from", v->from, &v->options, err);
+    if (!status) status = onet_train_possible(&v->options, err);
     if (!status && v->from) status = onet_model_load(&from, v->from, err);
     if (!status && from) status = pages_model_check(from, v->from, err);
     if (!status) status = choose_options(v, from, err);
@@ -246,7 +269,16 @@ static const option options[] = {
      .kind = OPTION_STRING,
      .argument = "FILE",
      .field = AT(from),
-     .help = "Begin with this model, such as the shipped models/pages.safetensors: for a few dozen pages."},
+     .help =
+         "Begin with this model; 'shipped' is the one that comes with the program. For a few dozen pages."},
+    {.name = "models",
+     .kind = OPTION_INT,
+     .argument = "K",
+     .low = 1,
+     .high = 64,
+     .field = AT(options.models),
+     .help = "Train K models one after the other, with the seeds N, N+1, ..., and merge them into one, as "
+             "'ordernet merge' does."},
     {.name = "holdout",
      .kind = OPTION_DOUBLE,
      .argument = "PERCENT",
@@ -288,6 +320,16 @@ static const option options[] = {
      .argument = "N",
      .field = AT(options.seed),
      .help = "First weights, variants and the documents held out follow from it."},
+    {.name = "resume",
+     .kind = OPTION_FLAG,
+     .field = AT(options.resume),
+     .help = "Go on from the checkpoint beside the model, or from the start where there is none. Pages and "
+             "options must be the same."},
+    {.name = "force",
+     .kind = OPTION_FLAG,
+     .field = AT(force),
+     .help = "Replace the model and the other files of an earlier training. Without it, and without "
+             "--resume, they are kept and the training is refused."},
     {.name = "types",
      .kind = OPTION_STRING,
      .argument = "A,B,...",
@@ -316,7 +358,7 @@ const command cmd_pages_train = {
              "model: pages whose names differ only in their last number are of one document. With --from a "
              "few dozen "
              "pages of a title teach its style to a model that knows others.",
-    .examples = "ordernet pages train corrected --from models/pages.safetensors --model mine.safetensors\n"
+    .examples = "ordernet pages train corrected --from shipped --model mine.safetensors\n"
                 "ordernet pages train pages.jsonl --model pages.safetensors",
     .options = options,
     .size = sizeof(train_values),

@@ -5,10 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/draw.h"
@@ -73,43 +71,6 @@ static onet_status check_from(const train_values *v, onet_error *err) {
                         "out, or train without --from",
                         all[i].given ? all[i].name : "preset", v->from);
     return ONET_OK;
-}
-
-/* Hours of training are not to end with a place that could never be written. */
-static onet_status check_place(const char *path, onet_error *err) {
-    struct stat there;
-    if (!strcmp(path, "-") || (!stat(path, &there) && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
-        return fail(err, ONET_USAGE, "the model needs a file; %s will not do",
-                    *path == '-' ? "standard output" : path);
-    return output_possible(path, err);
-}
-
-/* What the training reads must not be what it writes: a model, or one of the files beside it. */
-static onet_status check_apart(const char *name, const char *read, const char *model, onet_error *err) {
-    static const onet_train_file beside[] = {ONET_TRAIN_BEST, ONET_TRAIN_CHECKPOINT, ONET_TRAIN_LOG};
-    for (int i = 0; i < 4; i++) {
-        char path[PATH_MAX];
-        if (i)
-            onet_train_path(path, sizeof path, model, beside[i - 1]);
-        else
-            snprintf(path, sizeof path, "%s", model);
-        if (output_replaces(path, read))
-            return fail(err, ONET_USAGE, "%s %s would be overwritten by %s; name another model", name, read,
-                        path);
-    }
-    return ONET_OK;
-}
-
-static onet_status check_kept(const char *name, const char *read, const onet_train_options *o,
-                              onet_error *err) {
-    if (!read || !o->model_path) return ONET_OK;
-    onet_status status = check_apart(name, read, o->model_path, err);
-    for (int number = 1; number <= o->models && o->models > 1 && !status; number++) {
-        char path[PATH_MAX];
-        onet_train_model_path(path, sizeof path, o->model_path, number);
-        status = check_apart(name, read, path, err);
-    }
-    return status;
 }
 
 static onet_status train(const train_values *v, const onet_sets *data, const onet_sets *valid,
@@ -241,11 +202,11 @@ static onet_status check_options(const train_values *v, onet_error *err) {
 static onet_status open_files(train_values *v, onet_model **from, onet_words **words, onet_sets **data,
                               onet_sets **valid, onet_error *err) {
     const char *model = v->options.model_path;
-    onet_status status = model ? check_place(model, err) : ONET_OK;
-    if (!status) status = check_kept("--data", v->data, &v->options, err);
-    if (!status) status = check_kept("--valid", v->valid, &v->options, err);
-    if (!status) status = check_kept("--vectors", v->vectors, &v->options, err);
-    if (!status) status = check_kept("--from", v->from, &v->options, err);
+    onet_status status = model ? training_place(model, err) : ONET_OK;
+    if (!status) status = training_keeps("--data", v->data, &v->options, err);
+    if (!status) status = training_keeps("--valid", v->valid, &v->options, err);
+    if (!status) status = training_keeps("--vectors", v->vectors, &v->options, err);
+    if (!status) status = training_keeps("--from", v->from, &v->options, err);
     if (!status && model) status = onet_train_possible(&v->options, err);
     if (!status && v->valid && !strcmp(v->data, "-") && !strcmp(v->valid, "-"))
         status = fail(err, ONET_USAGE, "--data and --valid cannot both be standard input");

@@ -1,12 +1,17 @@
 /* Runs a training with a progress line and prints its summary. */
 #include "cli/training.h"
+#include "base/error.h"
+#include "base/file.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "base/shown.h"
 #include "cli/interrupt.h"
 #include "cli/processes.h"
@@ -104,4 +109,39 @@ void training_summarise(const training *t, const onet_train_options *o, const on
         printf("%s: the best by validation, after epoch %d of %d\n", shown(name, best), p->best_epoch,
                p->epoch);
     }
+}
+
+onet_status training_place(const char *path, onet_error *err) {
+    struct stat there;
+    if (!strcmp(path, "-") || (!stat(path, &there) && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)))
+        return fail(err, ONET_USAGE, "the model needs a file; %s will not do",
+                    *path == '-' ? "standard output" : path);
+    return output_possible(path, err);
+}
+
+/* `read` must not be the model, or one of the files beside it. */
+static onet_status check_apart(const char *name, const char *read, const char *model, onet_error *err) {
+    static const onet_train_file beside[] = {ONET_TRAIN_BEST, ONET_TRAIN_CHECKPOINT, ONET_TRAIN_LOG};
+    for (int i = 0; i < 4; i++) {
+        char path[PATH_MAX];
+        if (i)
+            onet_train_path(path, sizeof path, model, beside[i - 1]);
+        else
+            snprintf(path, sizeof path, "%s", model);
+        if (output_replaces(path, read))
+            return fail(err, ONET_USAGE, "%s %s would be overwritten by %s; name another model", name, read,
+                        path);
+    }
+    return ONET_OK;
+}
+
+onet_status training_keeps(const char *name, const char *read, const onet_train_options *o, onet_error *err) {
+    if (!read || !o->model_path) return ONET_OK;
+    onet_status status = check_apart(name, read, o->model_path, err);
+    for (int number = 1; number <= o->models && o->models > 1 && !status; number++) {
+        char path[PATH_MAX];
+        onet_train_model_path(path, sizeof path, o->model_path, number);
+        status = check_apart(name, read, path, err);
+    }
+    return status;
 }

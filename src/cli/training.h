@@ -12,6 +12,11 @@ typedef struct training {
     int fold, folds; /* which one of a cross-validation, from 1; 0: none */
 } training;
 
+/* Hours of training are not to end with a place that could never be written. */
+onet_status training_place(const char *path, onet_error *err);
+/* What the training reads, by the option `name`, must not be what it writes. read may be NULL. */
+onet_status training_keeps(const char *name, const char *read, const onet_train_options *o, onet_error *err);
+
 /* Trains together with the other ranks, which give NULL for both sets. After ONET_INTERRUPTED the sentence is
  * the caller's to write. */
 onet_status training_run(training *t, onet_model **model, const onet_sets *data, const onet_sets *valid,

@@ -61,7 +61,7 @@ static onet_status check(const onet_model *a, const onet_model *b, int number, o
         return fail(
             err, ONET_BAD,
             "model 1 and model %d see their items differently (standardisation, missing values or words): "
-            "train both on the same data",
+            "train both on the same data, or at once with onet_train_options.models",
             number);
     if (a->columns && b->columns && columns_differ(a->columns, b->columns, &feature))
         return fail(err, ONET_BAD,
