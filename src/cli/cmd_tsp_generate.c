@@ -129,7 +129,7 @@ static const option options[] = {
      .argument = "FILE",
      .default_text = "standard output",
      .field = offsetof(generate_values, out),
-     .help = "Where to write; the name says the format: .jsonl, .csv, .npz (one size only) or .safetensors, "
+     .help = "Where to write; the name says the format: .jsonl, .csv, .npz or .safetensors, "
              "and .gz behind it compresses."},
     OPTION_THREADS(offsetof(generate_values, threads)),
     OPTION_QUIET(offsetof(generate_values, quiet)),
@@ -152,8 +152,6 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     const generate_values *v = values;
     onet_format format = ONET_FORMAT_JSONL;
     onet_status status = strcmp(v->out, "-") ? onet_format_of_path(v->out, &format, err) : ONET_OK;
-    if (!status && format == ONET_FORMAT_NPZ && v->n.count > 1)
-        status = fail(err, ONET_USAGE, "NumPy's format holds sets of one size; write .jsonl or .safetensors");
     if (!status && v->symmetries != 1 && v->symmetries != 8)
         status = fail(err, ONET_USAGE, "%d symmetries; a square has 1 or 8 to choose from", v->symmetries);
     if (status) return status;
