@@ -77,14 +77,14 @@ export async function startWords(engine) {
   async function order() {
     const mine = ++asked, typed = $("words-text").value, count = split(typed).length;
     if (!count) return blank();
-    if (count > MOST) throw new Error(`The page takes ${MOST} words at most: the network learned from five. The program takes more.`);
+    if (count > MOST) throw new Error(`The page takes ${MOST} words at most: with more the network is rarely right. The program takes more.`);
     await fetchModel();
     const { words, answers } = await engine.call("unscramble", "words", typed, { most: TOKENS, beam: BEAM, top: BEAM });
     if (mine !== asked) return;
     const list = words.map((word) => word.text);
     $("words-chips").replaceChildren(...words.map(({ text, known }) => el("li", known ? {} : { class: "unknown" }, text, known ? "" : el("span", { class: "hidden" }, " (unknown)"))));
     const unknown = words.filter((word) => !word.known).map((word) => word.text);
-    $("words-unknown").textContent = !unknown.length ? "" : `${unknown.length === 1 ? "One word is" : `${unknown.length} words are`} unknown: ${unknown.join(", ")}. The network goes by ${unknown.length === 1 ? "its" : "their"} kind, such as a number or a word in -ing.`;
+    $("words-unknown").textContent = !unknown.length ? "" : `${unknown.length === 1 ? "One word is" : `${unknown.length} words are`} unknown: ${unknown.join(", ")}. The network goes by ${unknown.length === 1 ? "its" : "their"} kind, such as a number or a word in -ing${unknown.length === 1 ? "" : ", and cannot tell two of one kind apart"}.`;
     $("words-orders").replaceChildren(...merge(answers).slice(0, SHOWN).map(({ text, share }) => el("li", {}, el("b", {}, percent(share)), el("span", {}, text), meter(share))));
     showPlaces(list, answers);
   }

@@ -158,6 +158,8 @@ const tests = {
     await ask("born xqzzt was he");
     assert.deepEqual(await page.$$eval(".chips .unknown", (chips) => chips.map((chip) => chip.firstChild.textContent)), ["xqzzt"]);
     assert.match(await text(page, "#words-unknown"), /^One word is unknown: xqzzt/);
+    await ask("born xqzzt was pqzzt");
+    assert.match(await text(page, "#words-unknown"), /^2 words are unknown: xqzzt, pqzzt.*cannot tell two of one kind apart/);
     await page.click("#words-clear");
     await page.evaluate(() => {
       const clipboardData = new DataTransfer();
