@@ -68,7 +68,7 @@ static onet_status check(const check_values *v, const pages_net *net, page **pag
     if (!status) {
         qsort(list, count, sizeof *list, by_logprob);
         printf("%s; the model finds the same order on %zu page%s\n", text, same, same == 1 ? "" : "s");
-        printf("%12s  %s\n", "per region", "page, and where the model begins to disagree");
+        if (same < count) printf("%12s  %s\n", "per region", "page, and where the model begins to disagree");
     }
     int printed = 0;
     for (size_t i = 0; i < count && !status && (!v->most || printed < v->most); i++) {
