@@ -56,6 +56,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     page_file f = {0};
     char found[PATH_MAX];
     onet_status status = canvas_possible(v->out, err);
+    if (!status) status = canvas_keeps(v->out, operands[0], err);
     if (!status) status = pages_net_open(&net, &v->pages, err);
     xml_start();
     if (!status) status = page_file_read(&f, operands[0], v->pages.types, err);
@@ -65,7 +66,9 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
                       f.count == 1 ? "" : "s");
     page *p = status ? NULL : &f.pages[v->number - 1];
     if (!status) status = pages_order(&net, (page_rule)v->pages.rule, v->pages.rtl, &p, 1, NULL, err);
-    if (!status) status = pages_draw(p, v->image ? v->image : find_scan(&f, p, found), v->out, err);
+    const char *image = status || v->image ? v->image : find_scan(&f, p, found);
+    if (!status && image) status = canvas_keeps(v->out, image, err);
+    if (!status) status = pages_draw(p, image, v->out, err);
     page_file_free(&f);
     pages_net_close(&net);
     return status;

@@ -132,7 +132,7 @@ onet_status canvas_possible(const char *path, onet_error *err) {
 static onet_status keeps(const void *context, const char *path, onet_error *err) {
     const char *read = context;
     if (!output_replaces(path, read)) return ONET_OK;
-    return fail(err, ONET_USAGE, "%s would be overwritten by --draw %s; name another file", read, path);
+    return fail(err, ONET_USAGE, "%s would be overwritten by the picture %s; name another file", read, path);
 }
 
 onet_status canvas_keeps(const char *path, const char *read, onet_error *err) {

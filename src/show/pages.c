@@ -11,7 +11,7 @@
 #include "show/canvas.h"
 #include "show/scan.h"
 
-enum { HEIGHT = 720, EDGE = 20, GAP = 24, TITLE = 24 };
+enum { HEIGHT = 720, EDGE = 20, GAP = 24, TITLE = 24, LEGEND = 26, LEGEND_WIDTH = 800 };
 
 typedef struct drawing {
     const page *p;
@@ -61,8 +61,38 @@ static void draw_arrow(canvas *c, double x0, double y0, double x1, double y1) {
     cairo_stroke(c->cr);
 }
 
+/* The places as numbers in the upper left corners; where several regions share a corner, side by side. */
+static onet_status draw_numbers(canvas *c, const frame *f, const page *p, const int32_t *order,
+                                onet_error *err) {
+    enum { SIZE = 9, MOST = 8 };
+    double *x = array_new((size_t)p->placed + 1, sizeof *x), *y = array_new((size_t)p->placed + 1, sizeof *y);
+    onet_status status = x && y ? ONET_OK : fail_memory(err, "a drawing");
+    if (!status) canvas_colour(c, INK);
+    for (int k = 0; k < p->placed && !status; k++) {
+        const page_box *b = &p->regions[order[k]].box;
+        const text_style style = {SIZE, true, LEFT};
+        char text[16];
+        snprintf(text, sizeof text, "%d", k + 1);
+        double width = canvas_text_width(c, style, text) + 2;
+        x[k] = f->x + (b->x0 - f->left) * f->scale + 2;
+        y[k] = f->y + (b->y0 - f->top) * f->scale + SIZE;
+        int moved = 0;
+        for (int j = 0; j < k && moved < MOST; j++)
+            if (fabs(x[j] - x[k]) < width && fabs(y[j] - y[k]) < SIZE - 2) {
+                x[k] = x[j] + width;
+                moved++;
+                j = -1;
+            }
+        canvas_text(c, x[k], y[k], style, text);
+    }
+    free(x);
+    free(y);
+    return status;
+}
+
 /* The steps of one order; those that the other order does not have are orange. */
 static onet_status draw_order(canvas *c, const frame *f, const page *p, bool found, onet_error *err) {
+    onet_status status;
     int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
     if (!order) return fail_memory(err, "a drawing");
     page_order_of(p, found, order);
@@ -76,24 +106,59 @@ static onet_status draw_order(canvas *c, const frame *f, const page *p, bool fou
                    f->x + ((b->box.x0 + b->box.x1) / 2 - f->left) * f->scale,
                    f->y + ((b->box.y0 + b->box.y1) / 2 - f->top) * f->scale);
     }
-    canvas_colour(c, INK);
-    for (int k = 0; k < p->placed; k++) {
-        const page_box *b = &p->regions[order[k]].box;
-        char text[16];
-        snprintf(text, sizeof text, "%d", k + 1);
-        canvas_text(c, f->x + (b->x0 - f->left) * f->scale + 2, f->y + (b->y0 - f->top) * f->scale + 9,
-                    (text_style){9, true, LEFT}, text);
-    }
+    status = draw_numbers(c, f, p, order, err);
     free(order);
-    return ONET_OK;
+    return status;
+}
+
+/* What the kinds of regions are called in the legend, and their colours. */
+static const struct {
+    const char *name;
+    colour fill;
+} kinds[] = {
+    [KIND_TEXT] = {"text", {0.93, 0.95, 1}},
+    [KIND_HEADING] = {"heading", {1, 0.93, 0.8}},
+    [KIND_FURNITURE] = {"header, footer, page number", {0.9, 0.9, 0.9}},
+    [KIND_NOTE] = {"note, caption", {0.88, 0.97, 0.88}},
+    [KIND_OTHER] = {"table, image", {0.97, 0.88, 0.97}},
+    [KIND_SEPARATOR] = {"separator", {0.7, 0.7, 0.7}},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static double legend_text(canvas *c, double x, double y, const char *text) {
+    text_style style = {10, false, LEFT};
+    canvas_colour(c, INK);
+    canvas_text(c, x, y, style, text);
+    return x + canvas_text_width(c, style, text) + 16;
+}
+
+/* The kinds of regions that the page has, and what the colours of the arrows mean. */
+static void draw_legend(canvas *c, const page *p, double x, double y) {
+    bool has[KINDS] = {0};
+    for (int i = 0; i < p->count; i++) has[p->regions[i].kind] = true;
+    for (int k = 0; k < KINDS; k++) {
+        if (!has[k]) continue;
+        cairo_rectangle(c->cr, x, y - 9, 12, 10);
+        canvas_colour(c, kinds[k].fill);
+        cairo_fill_preserve(c->cr);
+        canvas_colour(c, GREY);
+        cairo_set_line_width(c->cr, 0.5);
+        cairo_stroke(c->cr);
+        x = legend_text(c, x + 16, y, kinds[k].name);
+    }
+    if (!p->ordered || p->placed < 2) return;
+    cairo_set_line_width(c->cr, 1.2);
+    for (int k = 0; k < 2; k++) {
+        canvas_colour(c, palette(k));
+        draw_arrow(c, x, y - 4, x + 18, y - 4);
+        x = legend_text(c, x + 22, y, k ? "step of this order only" : "step of both orders");
+    }
 }
 
 static void draw_boxes(canvas *c, const frame *f, const page *p, double alpha) {
-    static const colour fill[] = {{0.93, 0.95, 1},    {1, 0.93, 0.8},     {0.9, 0.9, 0.9},
-                                  {0.88, 0.97, 0.88}, {0.97, 0.88, 0.97}, {0.7, 0.7, 0.7}};
     for (int i = 0; i < p->count; i++) {
         const page_region *r = &p->regions[i];
-        const colour *k = &fill[r->kind];
+        const colour *k = &kinds[r->kind].fill;
         cairo_rectangle(c->cr, f->x + (r->box.x0 - f->left) * f->scale,
                         f->y + (r->box.y0 - f->top) * f->scale, page_box_width(&r->box) * f->scale,
                         page_box_height(&r->box) * f->scale);
@@ -116,8 +181,8 @@ static onet_status draw(const void *context, const char *path, onet_error *err) 
     onet_status status = d->image ? scan_read(&scan, d->image, err) : ONET_OK;
     canvas c;
     if (!status)
-        status =
-            canvas_open(&c, path, 2 * EDGE + panels * (width + GAP) - GAP, 2 * EDGE + TITLE + HEIGHT, err);
+        status = canvas_open(&c, path, fmax(2 * EDGE + panels * (width + GAP) - GAP, LEGEND_WIDTH),
+                             2 * EDGE + TITLE + HEIGHT + LEGEND, err);
     if (!status) {
         onet_status closed;
         for (int k = 0; k < panels && !status; k++) {
@@ -130,6 +195,7 @@ static onet_status draw(const void *context, const char *path, onet_error *err) 
             draw_boxes(&c, &f, p, scan ? 0.3 : 0.7);
             status = draw_order(&c, &f, p, found, err);
         }
+        draw_legend(&c, p, EDGE, EDGE + TITLE + HEIGHT + LEGEND - 4);
         if (status) c.failed = status; /* no half picture is written */
         closed = canvas_close(&c, status ? NULL : err);
         if (!status) status = closed;
