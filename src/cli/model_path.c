@@ -32,8 +32,8 @@ onet_status model_path(char *path, size_t size, const char *name, onet_error *er
     char folder[PATH_MAX];
     program_folder(folder);
     return fail(err, ONET_IO,
-                "the model %s was not found in %smodels nor in %s../share/ordernet/models; name one with "
-                "--model FILE",
+                "the model %s was not found in %smodels nor in %s../share/ordernet/models; name a "
+                "model's file",
                 name, folder, folder);
 }
 
