@@ -293,6 +293,64 @@ static onet_status write_number(page_file *f, const xml_place *place, const char
     return page_text_replace(&f->text, value, text, err);
 }
 
+/* The first found place of a region that is named in a group, or in the groups in it; INT_MAX: none. */
+static onet_status first_found(const xmlNode *group, const page_names *n, int *first, onet_error *err) {
+    member *members;
+    int count;
+    onet_status status = gather_members(&members, &count, group, n, err);
+    *first = INT_MAX;
+    for (int i = 0; i < count && !status; i++) {
+        const member *m = &members[i];
+        int inner = INT_MAX;
+        if (is_group(m->node) || is_ordered(m->node)) status = first_found(m->node, n, &inner, err);
+        if (m->region && m->region->found >= 0 && m->region->found < inner) inner = m->region->found;
+        if (inner < *first) *first = inner;
+    }
+    free(members);
+    return status;
+}
+
+/* Adds the regions of a group, and of the groups in it, to the order [count]: groups stay together, by their
+ * first region. An unordered group within the order stays as it is. */
+static onet_status gather_grouped(const page *p, const xmlNode *group, const page_names *n, bool sorts,
+                                  int32_t *order, int *count, onet_error *err) {
+    member *members;
+    int all;
+    onet_status status = gather_members(&members, &all, group, n, err);
+    for (int i = 0; i < all && !status; i++) {
+        member *m = &members[i];
+        if (is_group(m->node) || is_ordered(m->node)) status = first_found(m->node, n, &m->rank, err);
+        if (m->region) m->rank = m->region->found;
+    }
+    if (!status && sorts && all) qsort(members, (size_t)all, sizeof *members, by_rank);
+    for (int i = 0; i < all && !status; i++) {
+        const member *m = &members[i];
+        if (is_group(m->node) || is_ordered(m->node))
+            status = gather_grouped(p, m->node, n, is_ordered(m->node), order, count, err);
+        else if (m->region && m->region->found >= 0 && *count < p->placed)
+            order[(*count)++] = (int32_t)(m->region - p->regions);
+    }
+    free(members);
+    return status;
+}
+
+/* Makes the found order one that the groups can hold, so that the numbers in custom follow it as well. */
+static onet_status keep_groups(page *p, const xmlNode *group, const page_names *n, onet_error *err) {
+    int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
+    bool *seen = array_new((size_t)p->count + 1, sizeof *seen);
+    int count = 0, kept = 0;
+    onet_status status = order && seen ? gather_grouped(p, group, n, true, order, &count, err)
+                                       : fail_memory(err, "the reading order of a page");
+    for (int k = 0; k < count && !status; k++) { /* a region that is named twice counts once */
+        if (!seen[order[k]]) order[kept++] = order[k];
+        seen[order[k]] = true;
+    }
+    if (!status && kept == p->placed) page_found(p, order);
+    free(order);
+    free(seen);
+    return status;
+}
+
 /* Adds "Indexed" to the names in the tags of a member, and the attribute index: what it takes to stand in an
  * ordered group. */
 static onet_status make_indexed(page_file *f, const member *m, int number, onet_error *err) {
@@ -466,6 +524,7 @@ static onet_status change(page_file *f, onet_error *err) {
     page_names n = {0};
     int rank;
     onet_status status = page_names_make(&n, f, err);
+    if (!status && same) status = keep_groups(p, group, &n, err);
     if (!status && same) status = write_group(f, group, &n, !is_ordered(group), &rank, err);
     if (!status && !same && p->placed) status = write_new(f, p, node, &n, err);
     if (!status) status = write_custom(f, p, err);
