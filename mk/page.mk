@@ -109,4 +109,5 @@ bench-wasm: $(WASM_B)/bench/speed.wasm $(B)/bench/speed
 	node bench/wasm.mjs $^ $(BENCH_ARGS)
 
 CHECKS    += check-wasm check-page
+CHECK_BUILDS += $(if $(WASM_HERE),page)
 .PHONY: page setup-page check-wasm check-page bench-wasm

@@ -24,7 +24,6 @@ wheel: $(PYTHON_LIB)
 setup-python:
 	@PYTHON='$(PYTHON)' sh mk/setup-python.sh
 
-CHECKS    += check-python
 check-python: $(PROGRAM) libordernet.so
 	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/run.sh $(PYTHON_VENV) ./$(PROGRAM)
 
@@ -34,12 +33,16 @@ bench-python: $(PROGRAM)
 	@ORDERNET=./$(PROGRAM) $(PYTHON_VENV)/bin/python bench/python.py
 
 # The sdist has all that a build needs: a wheel is made of it alone, quickly rather than fast, and used.
-CHECKS    += check-sdist
 check-sdist:
 	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/sdist.sh $(B)/python/sdist
+
+# One after the other, since both build dist.
+CHECKS    += check-package
+check-package:
+	@$(MAKE) --no-print-directory -k check-python check-sdist
 
 clean: clean-python
 clean-python:
 	rm -rf dist python/ordernet.egg-info
 
-.PHONY: wheel bench-python setup-python check-python check-sdist clean-python
+.PHONY: wheel bench-python setup-python check-python check-sdist check-package clean-python

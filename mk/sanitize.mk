@@ -5,20 +5,23 @@ ASAN      := B=$(B)/asan PROGRAM=$(B)/asan/ordernet OPT=-O1 \
              SAN='-fsanitize=address,undefined -fno-sanitize=object-size -fno-sanitize-recover=all -fno-omit-frame-pointer'
 TSAN      := B=$(B)/tsan PROGRAM=$(B)/tsan/ordernet OPT=-O1 SAN=-fsanitize=thread
 
-# Other mk/*.mk files append checks that run under AddressSanitizer too.
-ASAN_CHECKS += check-unit check-cli
+# check-asan-NAME is check-NAME under AddressSanitizer.
+build-asan:
+	+@$(MAKE) --no-print-directory -s -k $(ASAN) $(B)/asan/ordernet $(TEST_BIN:$(B)/%=$(B)/asan/%)
+ASAN_CHECKS := check-asan-unit check-asan-cli check-asan-serve
+$(ASAN_CHECKS): check-asan-%:
+	@LSAN_OPTIONS=suppressions=$(CURDIR)/mk/lsan.supp:print_suppressions=0 $(MAKE) --no-print-directory $(ASAN) check-$*
 check-asan:
-	@$(MAKE) --no-print-directory -s -k -j$$(nproc) $(ASAN) $(B)/asan/ordernet $(TEST_BIN:$(B)/%=$(B)/asan/%)
-	@status=0; for c in $(ASAN_CHECKS); do \
-	    LSAN_OPTIONS=suppressions=$(CURDIR)/mk/lsan.supp:print_suppressions=0 \
-	    $(MAKE) --no-print-directory $(ASAN) $$c || status=1; done; exit $$status
+	@$(MAKE) --no-print-directory -j$$(nproc) build-asan
+	@$(MAKE) --no-print-directory -k $(ASAN_CHECKS)
 
 # Names of the tests/test_NAME.c that use threads; other mk/*.mk files append theirs.
 TSAN_TESTS += train engine_properties
 TSAN_BIN   = $(filter $(TSAN_TESTS:%=$(B)/tsan/tests/test_%),$(TEST_BIN:$(B)/%=$(B)/tsan/%))
 check-tsan:
-	@[ -z "$(TSAN_BIN)" ] || $(MAKE) --no-print-directory -s -j$$(nproc) $(TSAN) $(TSAN_BIN)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(TSAN) $(TSAN_BIN)
 	@status=0; for t in $(TSAN_BIN); do echo "== $$t"; $$t || status=1; done; exit $$status
 
-CHECKS    += check-asan check-tsan
-.PHONY: check-asan check-tsan
+CHECKS       += $(ASAN_CHECKS) check-tsan
+CHECK_BUILDS += build-asan
+.PHONY: build-asan check-asan $(ASAN_CHECKS) check-tsan

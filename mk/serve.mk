@@ -6,7 +6,6 @@ check-serve: $(PROGRAM)
 	@if ! command -v python3 >/dev/null; then echo "skipped: no python3 here, the server was not asked anything"; \
 	else ORDERNET=$(PROGRAM) PATIENCE=$(if $(SAN),3,1) python3 tests/serve/test_serve.py; fi
 CHECKS    += check-serve
-ASAN_CHECKS += check-serve
 TSAN_TESTS  += serve_request
 
 # Ten minutes of mixed load; not part of make check.

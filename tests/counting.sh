@@ -17,11 +17,19 @@ fails:
 	@echo "4 passed, 2 failed"; false
 unreported:
 	@echo "5 passed, 0 failed"; exit 3
+slow slower:
+	@echo begins; sleep 0.3; echo ends
 END
+# `make killed` kills what has called it.
+cat >"$folder/make" <<'END'
+#!/bin/sh
+case $2 in killed) kill -9 $PPID ;; *) exec make "$@" ;; esac
+END
+chmod +x "$folder/make"
 sums_up() { # LINE STATUS TARGET...
     line=$1 expected=$2
     shift 2
-    (cd "$folder" && MAKE=make sh "$root/mk/check.sh" b "$@") >"$folder/printed" 2>&1
+    (cd "$folder" && MAKE=./make sh "$root/mk/check.sh" b "$@") >"$folder/printed" 2>&1
     status=$?
     cat "$folder/printed"
     [ "$status" = "$expected" ] && [ "$(tail -n 1 "$folder/printed")" = "$line" ]
@@ -33,7 +41,19 @@ closes "2 passed, 0 failed, 1 skipped" 0 cmocka
 closes "0 passed, 0 failed, 1 skipped" 0 skips
 closes "4 passed, 2 failed, 0 skipped" 1 fails
 closes "5 passed, 1 failed, 0 skipped" 1 unreported
+closes "0 passed, 1 failed, 0 skipped" 1 killed
 closes "10 passed, 2 failed, 3 skipped" 1 silent script cmocka skips fails
+export JOBS=3
+closes "10 passed, 2 failed, 3 skipped" 1 silent script cmocka skips fails
+
+# Of targets that run at the same time, each is printed whole, and has its line in the table.
+whole() {
+    sums_up "2 passed, 0 failed, 0 skipped" 0 slow slower &&
+        [ "$(grep -A 1 begins "$folder/printed" | grep -c ends)" = 2 ] &&
+        tail -n 4 "$folder/printed" | awk '$3 ~ /^(target|slow|slower)$/ { n++ } END { exit n != 3 }'
+}
+check "output of two targets" whole
+unset JOBS
 
 # A bare skip() prints no reason, so it would not be counted.
 no_bare_skip() { ! grep -nE '(^|[^_a-z])skip\(\)' tests/*.c tests/*/*.c; }

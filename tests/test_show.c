@@ -10,7 +10,8 @@
 #include "show/tours.h"
 #include "unit.h"
 
-static const char svg[] = "/tmp/ordernet-show.svg", png[] = "/tmp/ordernet-show.png";
+/* Named after the process, since the same test may run with sanitizers at the same time. */
+static char svg[64], png[64];
 static onet_error err;
 
 /* A PNG file: an SVG file holds numbers that cairo counts up from picture to picture. */
@@ -115,6 +116,8 @@ static void memory_runs_out(void **state) {
 }
 
 int main(void) {
+    snprintf(svg, sizeof svg, "/tmp/ordernet-show-%ld.svg", (long)getpid());
+    snprintf(png, sizeof png, "/tmp/ordernet-show-%ld.png", (long)getpid());
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_tours), cmocka_unit_test(points_left_out),
                                        cmocka_unit_test(names_are_placed_alike),
                                        cmocka_unit_test(memory_runs_out)};
