@@ -57,10 +57,11 @@ $(B)/%.o: %.c
 # What a training step does beside its kernels: small loops that the compiler vectorises at -O3.
 $(patsubst %,$(B)/src/kernels/%.o,cpu cpu_memory cpu_optimise cpu_encoder cpu_pool cpu_decoder cpu_head) $(B)/src/kernels/weights.o: KFLAGS := -O3
 # Kernels for one instruction set each, in files of their own; picked at run time.
-# On other CPUs these files are empty and the plain kernels are used.
+# On other CPUs these files are empty and the plain kernels are used. With sanitizers avx512.c takes a minute at -O3.
+AVX_OPT   ?= $(if $(SAN),-O1,-O3)
 ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))
-$(B)/src/kernels/avx2.o: KFLAGS := -O3 -mavx2 -mfma
-$(B)/src/kernels/avx512.o: KFLAGS := -O3 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
+$(B)/src/kernels/avx2.o: KFLAGS := $(AVX_OPT) -mavx2 -mfma
+$(B)/src/kernels/avx512.o: KFLAGS := $(AVX_OPT) -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
 endif
 $(B)/src/kernels/neon.o: KFLAGS := -O3
 

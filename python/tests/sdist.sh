@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 tar xzf dist/ordernet-*.tar.gz -C "$scratch" && cd "$scratch"/ordernet-* || exit 1
 # What calls this make must not reach the one that builds the wheel.
 unset MAKEFLAGS MFLAGS MAKELEVEL B
-OPT=-O0 "$PYTHON" -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation \
+OPT=-O0 AVX_OPT=-O0 "$PYTHON" -m pip wheel --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation \
     --wheel-dir "$scratch" . || exit 1
 "$PYTHON" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --target "$scratch/installed" \
     "$scratch"/*.whl || exit 1
