@@ -314,9 +314,15 @@ typedef struct by_size {
     int worst;                                      /* size with the lowest log-likelihood */
 } by_size;
 
-/* On new pages, as many of each size. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* Sanitizers look for errors in the code, which two epochs of a few sets run as well. */
+enum { SEEDS = 1, PAGES = 60, EACH = 3, LEARNS = 0 };
+#else
+enum { SEEDS = 3, PAGES = 400, EACH = 50, LEARNS = 1 };
+#endif
+
+/* On new pages, EACH of each size. */
 static by_size measure(const onet_model *m) {
-    enum { EACH = 50 };
     by_size out = {.worst = SMALLEST};
     onet_sets *sets;
     onet_error err;
@@ -341,12 +347,6 @@ static by_size measure(const onet_model *m) {
     }
     return out;
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SEEDS = 1, LEARNS = 0 }; /* sanitizers look for errors in the code, which two epochs run as well */
-#else
-enum { SEEDS = 3, LEARNS = 1 };
-#endif
 
 static by_size trained_with(const onet_sets *sets, onet_batches batches, onet_statistics statistics,
                             uint64_t seed) {
@@ -385,7 +385,7 @@ static void a_wide_mix_of_sizes_is_learned_at_every_size(void **state) {
         rng r;
         rng_seed(&r, seed, 0);
         assert_int_equal(sets_new(&sets, REGION, &err), ONET_OK);
-        for (int s = 0; s < 400; s++)
+        for (int s = 0; s < PAGES; s++)
             add_page(sets, &r, SMALLEST + (int)rng_below(&r, LARGEST - SMALLEST + 1));
         by_size mixed = trained_with(sets, ONET_BATCHES_MIXED, ONET_STATISTICS_RUNNING, seed);
         by_size one_size = trained_with(sets, ONET_BATCHES_ONE_SIZE, ONET_STATISTICS_MEASURED, seed);
