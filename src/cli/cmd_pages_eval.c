@@ -67,7 +67,12 @@ static onet_status measure(evaluation *e, int method, onet_error *err) {
 static void print_line(const evaluation *e, const report_measure *m, const char *name, const size_t *which,
                        size_t count) {
     char cell[25];
-    printf("%-24s %6zu", shown_text(cell, sizeof cell, name, strlen(name)), count);
+    /* Of the path of a folder the end says more. */
+    enum { WIDTH = sizeof cell - 1, DOTS = 3 };
+    size_t length = strlen(name), cut = length > WIDTH ? length - WIDTH + DOTS : 0;
+    while (cut && (name[cut] & 0xC0) == 0x80) cut++;
+    shown_text(cell, sizeof cell - (cut ? DOTS : 0), name + cut, length - cut);
+    printf("%s%-*s %6zu", cut ? "..." : "", WIDTH - (cut ? DOTS : 0), cell, count);
     for (int method = 0; method < METHODS; method++) {
         if (!e->each[method]) continue;
         onet_report report;

@@ -248,11 +248,13 @@ static int by_name(const void *a, const void *b) {
     return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* How long a document's name is without the numbers at its end (a date, a volume): the name of its title. */
-static size_t title_length(const char *name) {
+/* The name of a document's title: the document's without the numbers at its end (a date, a volume), and
+ * without the folder unless that is all of it. */
+static named title_of(const char *document) {
+    const char *slash = strrchr(document, '/'), *name = slash && slash[1] ? slash + 1 : document;
     size_t all = strlen(name), length = all;
-    while (length && strchr("0123456789_-. ", name[length - 1])) length--;
-    return length ? length : all;
+    while (length && strchr("0123456789_-. /", name[length - 1])) length--;
+    return (named){name, length ? length : all, 0};
 }
 
 /* *found: how many different documents, or titles, the pages are of. */
@@ -263,7 +265,8 @@ static onet_status distinct(page **pages, size_t count, bool titles, size_t *num
     if (!all) return fail_memory(err, "the names of the documents");
     for (size_t i = 0; i < count; i++) {
         const char *name = pages[i]->document;
-        all[i] = (named){name, titles ? title_length(name) : strlen(name), i};
+        all[i] = titles ? title_of(name) : (named){name, strlen(name), 0};
+        all[i].index = i;
     }
     qsort(all, count, sizeof *all, by_name);
     for (size_t i = 0; i < count; i++) {

@@ -34,26 +34,28 @@ void page_file_note(page_file *f, long line, const char *format, ...) {
         (size_t)snprintf(more + f->notes_size, need - f->notes_size, "%s:%ld: %s\n", path, line, text);
 }
 
-/* The name of a page without its number, which its document shares with the other pages: "nfp_19110701_010"
- * is of "nfp_19110701". A name that is all number has the folder's name. */
+/* The folder of a page and its name without its number, which its document shares with its other pages:
+ * "scans/nfp_19110701_010" is of "scans/nfp_19110701". Of a name that is all number, the folder with its
+ * slash. Without the folder, all books of OCR-D, whose scans are called OCR-D-IMG_0001, would be one. */
 static char *document_of(const char *path, const char *image) {
     const char *name = image && *image ? image : path, *slash = strrchr(name, '/');
     const char *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
     size_t length = dot && dot > base ? (size_t)(dot - base) : strlen(base), keep = length;
     while (keep && base[keep - 1] >= '0' && base[keep - 1] <= '9') keep--;
     while (keep && strchr("_-. p", base[keep - 1])) keep--;
-    if (keep) return strndup(base, keep);
     const char *end = strrchr(path, '/');
-    return end && end > path ? strndup(path, (size_t)(end - path)) : strndup(base, length);
+    size_t folder = end ? (size_t)(end - path) + 1 : 0;
+    if (!keep && !folder) keep = length;
+    char *document = malloc(folder + keep + 1);
+    if (document) snprintf(document, folder + keep + 1, "%.*s%.*s", (int)folder, path, (int)keep, base);
+    return document;
 }
 
 /* The folder that a file stands in. */
 static char *source_of(const char *path) {
     const char *end = strrchr(path, '/');
     if (!end) return strdup(".");
-    const char *start = end;
-    while (start > path && start[-1] != '/') start--;
-    return end > start ? strndup(start, (size_t)(end - start)) : strdup("/");
+    return end > path ? strndup(path, (size_t)(end - path)) : strdup("/");
 }
 
 static onet_status complete(page_file *f, const char *types, onet_error *err) {
