@@ -44,6 +44,9 @@ __device__ static inline double await(const word64 *from, int stride, unsigned t
 #pragma unroll
             for (int u = 0; u < ASKED; u++)
                 there = there && (first + u * next >= end || (unsigned)(v[u] >> 32) == tag);
+#ifndef __CUDACC__
+            if (!there) __nanosleep(0); /* tests/cuda/emulate: the CPU is left to the other blocks */
+#endif
         } while (!there);
 #pragma unroll
         for (int u = 0; u < ASKED; u++)

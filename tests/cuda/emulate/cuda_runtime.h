@@ -28,7 +28,7 @@
 
 struct dim3 {
     unsigned x, y, z;
-    dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+    constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
 };
 struct alignas(16) float4 {
     float x, y, z, w;
@@ -61,7 +61,7 @@ static inline double2 make_double2(double x, double y) {
     return {x, y};
 }
 
-extern thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+extern constinit thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 template <class T> static inline T min(T a, T b) {
     return a < b ? a : b;

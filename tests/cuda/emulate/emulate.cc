@@ -18,7 +18,7 @@
 
 enum { SLOT = 32, STACK = 256 * 1024, SHARED = 232448 };
 
-thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+constinit thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 struct rendezvous { /* of a block's or a warp's fibers */
     int living, come;
@@ -36,6 +36,8 @@ struct fiber {
     void *race;
     jmp_buf place;
     bool begun, done;
+    const rendezvous *waits_at; /* until that round is over */
+    unsigned round;
     int warp;
     dim3 id;
     std::vector<copy> copies;   /* under way */
@@ -84,18 +86,16 @@ static void go_on(fiber *f, block *b) {
     }
 }
 
-static void pause_fiber() {
-    go_home(&running->fibers[running->now], running);
-}
-
 static void meet(rendezvous *r) {
-    unsigned round = r->round;
+    fiber *f = &running->fibers[running->now];
     if (++r->come == r->living) {
         r->come = 0;
         r->round++;
         return;
     }
-    while (r->round == round) pause_fiber();
+    f->waits_at = r;
+    f->round = r->round;
+    go_home(f, running);
 }
 
 /* The same with memory ordering: writes of any fiber before it are visible to all fibers after it. */
@@ -239,11 +239,14 @@ static void run_block(const cudaLaunchConfig_t *c, dim3 at, const std::function<
             std::swap(order[i - 1], order[(state >> 33) % i]);
         }
         for (size_t i : order) {
-            if (b.fibers[i].done) continue;
+            fiber &f = b.fibers[i];
+            if (f.done) continue;
+            left++;
+            if (f.waits_at && f.waits_at->round == f.round) continue;
+            f.waits_at = nullptr;
             b.now = (int)i;
-            threadIdx = b.fibers[i].id;
-            go_on(&b.fibers[i], &b);
-            left += !b.fibers[i].done;
+            threadIdx = f.id;
+            go_on(&f, &b);
         }
     }
     for (fiber &f : b.fibers) race_thread_end(f.race);
