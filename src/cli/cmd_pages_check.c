@@ -42,9 +42,9 @@ static const char *name_of(const page_region *r, char text[64]) {
     return text;
 }
 
-static onet_status check(const check_values *v, const pages_net *net, page **pages, size_t count,
-                         onet_error *err) {
-    size_t same = 0;
+static onet_status check(const check_values *v, const pages_net *net, pages_known *known, onet_error *err) {
+    page **pages = known->pages;
+    size_t same = 0, count = known->count;
     checked *list = array_new(count + 1, sizeof *list);
     double *logprob = array_new(count + 1, sizeof *logprob);
     onet_status status = list && logprob ? ONET_OK : fail_memory(err, "the pages");
@@ -53,6 +53,9 @@ static onet_status check(const check_values *v, const pages_net *net, page **pag
     progress_start(&line, v->pages.quiet);
     if (!status) status = pages_order(net, 0, v->pages.rtl, pages, count, &line, err);
     progress_end(&line);
+    /* What 'pages order' could not write is no error of the file. */
+    for (size_t i = 0; i < known->read.count && !status; i++)
+        if (known->read.files[i].format) status = page_file_settle(&known->read.files[i], err);
     for (size_t i = 0; i < count && !status; i++) {
         page *p = pages[i];
         list[i] = (checked){.page = p, .logprob = logprob[i] / p->placed, .first = -1};
@@ -97,7 +100,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     pages_net net = {0};
     onet_status status = pages_known_read(&known, &v->pages, count, operands, true, err);
     if (!status) status = pages_net_open(&net, &v->pages, err);
-    if (!status) status = check(v, &net, known.pages, known.count, err);
+    if (!status) status = check(v, &net, &known, err);
     if (!status) status = pages_known_complete(&known, err);
     pages_net_close(&net);
     pages_known_free(&known);

@@ -66,6 +66,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
                       f.count == 1 ? "" : "s");
     page *p = status ? NULL : &f.pages[v->number - 1];
     if (!status) status = pages_order(&net, (page_rule)v->pages.rule, v->pages.rtl, &p, 1, NULL, err);
+    if (!status) status = page_file_settle(&f, err);
     const char *image = status || v->image ? v->image : find_scan(&f, p, found);
     if (!status && image) status = canvas_keeps(v->out, image, err);
     if (!status) status = pages_draw(p, image, v->out, err);

@@ -221,6 +221,11 @@ static onet_status write_group(page_file *f, const page_names *n, const xmlNode 
     return status;
 }
 
+/* The blocks of the margins stand before those of the print space, wherever they are on the page. */
+static onet_status settle(page_file *f, onet_error *err) {
+    return reading_order(f) ? ONET_OK : page_file_settle_regions(f, err);
+}
+
 static onet_status change(page_file *f, onet_error *err) {
     const xmlNode *reading = reading_order(f);
     onet_status status = ONET_OK;
@@ -239,4 +244,5 @@ static onet_status change(page_file *f, onet_error *err) {
     return status;
 }
 
-const page_format alto_format = {.name = "ALTO", .root = "alto", .read = read, .change = change};
+const page_format alto_format = {
+    .name = "ALTO", .root = "alto", .read = read, .settle = settle, .change = change};

@@ -139,9 +139,19 @@ onet_status page_file_from(page_file *f, const char *path, const void *bytes, si
     return status;
 }
 
+static onet_status settle(void *file, onet_error *err) {
+    page_file *f = file;
+    return f->format->settle ? f->format->settle(f, err) : ONET_OK;
+}
+
+onet_status page_file_settle(page_file *f, onet_error *err) {
+    return guard_run(settle, f, err);
+}
+
 static onet_status change(void *file, onet_error *err) {
     page_file *f = file;
-    return f->format->change(f, err);
+    onet_status status = settle(f, err);
+    return status ? status : f->format->change(f, err);
 }
 
 onet_status page_file_write(page_file *f, const char *path, onet_error *err) {
@@ -208,23 +218,50 @@ static int by_found(const void *a, const void *b) {
     return (x->found > y->found) - (x->found < y->found);
 }
 
-onet_status page_file_move_regions(page_file *f, const page *p, onet_error *err) {
-    sibling *all = array_new((size_t)p->placed + 1, sizeof *all),
-            *sorted = array_new((size_t)p->placed + 1, sizeof *all);
-    onet_status status = all && sorted ? ONET_OK : fail_memory(err, "the regions of a page");
+/* Which placed region takes whose place: from[k] that of to[k], in the same element. Both [placed], to be
+ * freed whatever the status. */
+static onet_status find_trades(const page *p, sibling **to, sibling **from, onet_error *err) {
+    *to = array_new((size_t)p->placed + 1, sizeof **to);
+    *from = array_new((size_t)p->placed + 1, sizeof **from);
+    if (!*to || !*from) return fail_memory(err, "the regions of a page");
     int count = 0;
-    for (int i = 0; i < p->count && !status; i++)
-        if (p->regions[i].placed) all[count++] = (sibling){p->regions[i].parent, p->regions[i].found, i};
-    if (!status) qsort(all, (size_t)count, sizeof *all, by_parent);
-    for (int i = 0, end; i < count && !status; i = end) {
-        for (end = i; end < count && all[end].parent == all[i].parent; end++) sorted[end] = all[end];
-        qsort(sorted + i, (size_t)(end - i), sizeof *sorted, by_found);
-        for (int k = i; k < end && !status; k++)
-            status = page_text_move(&f->text, f->xml.places[p->regions[all[k].index].element].whole,
-                                    f->xml.places[p->regions[sorted[k].index].element].whole, err);
+    for (int i = 0; i < p->count; i++)
+        if (p->regions[i].placed) (*to)[count++] = (sibling){p->regions[i].parent, p->regions[i].found, i};
+    qsort(*to, (size_t)count, sizeof **to, by_parent);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i; end < count && (*to)[end].parent == (*to)[i].parent; end++) (*from)[end] = (*to)[end];
+        qsort(*from + i, (size_t)(end - i), sizeof **from, by_found);
     }
-    free(all);
-    free(sorted);
+    return ONET_OK;
+}
+
+onet_status page_file_move_regions(page_file *f, const page *p, onet_error *err) {
+    sibling *to, *from;
+    onet_status status = find_trades(p, &to, &from, err);
+    for (int k = 0; k < p->placed && !status; k++)
+        status = page_text_move(&f->text, f->xml.places[p->regions[to[k].index].element].whole,
+                                f->xml.places[p->regions[from[k].index].element].whole, err);
+    free(to);
+    free(from);
+    return status;
+}
+
+static onet_status settle_page(page *p, onet_error *err) {
+    sibling *to, *from;
+    int *place = array_new((size_t)p->count + 1, sizeof *place), next = 0;
+    onet_status status = find_trades(p, &to, &from, err);
+    if (!status && !place) status = fail_memory(err, "the regions of a page");
+    for (int i = 0; i < p->count && !status; i++) place[i] = next, next += p->regions[i].placed;
+    for (int k = 0; k < p->placed && !status; k++) p->regions[from[k].index].found = place[to[k].index];
+    free(to);
+    free(from);
+    free(place);
+    return status;
+}
+
+onet_status page_file_settle_regions(page_file *f, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < f->count && !status; i++) status = settle_page(&f->pages[i], err);
     return status;
 }
 

@@ -13,6 +13,9 @@ typedef struct page_format {
     /* Fills in the pages: regions with id, type, box, lines, whether they are listed, and their given places.
      */
     onet_status (*read)(page_file *f, onet_error *err);
+    /* Makes the found orders such that the file can hold them: groups stay together, elements stay where they
+     * belong. NULL: it can hold any. */
+    onet_status (*settle)(page_file *f, onet_error *err);
     /* Adds to the text the changes that make the found order the given one. */
     onet_status (*change)(page_file *f, onet_error *err);
 } page_format;
@@ -36,6 +39,8 @@ onet_status page_file_read(page_file *f, const char *path, const char *types, on
 /* The same of bytes; path is their name. */
 onet_status page_file_from(page_file *f, const char *path, const void *bytes, size_t size, const char *types,
                            onet_error *err);
+/* Makes the found orders those that would be written. */
+onet_status page_file_settle(page_file *f, onet_error *err);
 /* Writes the file with the found order; a file in its own place only if that changes it. */
 onet_status page_file_write(page_file *f, const char *path, onet_error *err);
 void page_file_free(page_file *f);
@@ -54,6 +59,8 @@ onet_status page_file_make_ordered(page_file *f, const xmlNode *group, onet_erro
 void page_numbers(int *numbers, int n);
 /* Regions to their found places among those that stand in the same element; what is not placed stays. */
 onet_status page_file_move_regions(page_file *f, const page *p, onet_error *err);
+/* The found orders for that: no region leaves the element that it stands in. */
+onet_status page_file_settle_regions(page_file *f, onet_error *err);
 /* Lines of the region to their found places: the pieces of the text where they stand. */
 onet_status page_file_move_lines(page_file *f, const page_region *r, onet_error *err);
 

@@ -164,4 +164,5 @@ static onet_status change(page_file *f, onet_error *err) {
     return status;
 }
 
-const page_format hocr_format = {.name = "hOCR", .root = "html", .read = read, .change = change};
+const page_format hocr_format = {
+    .name = "hOCR", .root = "html", .read = read, .settle = page_file_settle_regions, .change = change};

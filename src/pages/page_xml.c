@@ -515,18 +515,34 @@ static onet_status write_lines(page_file *f, const page_region *r, onet_error *e
     return status;
 }
 
+/* The group of the file's order if that names the placed regions and no others; NULL: a new order is
+ * written. */
+static xmlNode *kept_group(const page *p, const xmlNode *node) {
+    xmlNode *group = top_group(node);
+    for (int i = 0; i < p->count && group; i++)
+        if (p->regions[i].placed != p->regions[i].listed) group = NULL;
+    return group;
+}
+
+static onet_status settle(page_file *f, onet_error *err) {
+    page *p = &f->pages[0];
+    const xmlNode *group = kept_group(p, xml_child(xmlDocGetRootElement(f->xml.doc), "Page"));
+    page_names n = {0};
+    onet_status status = group ? page_names_make(&n, f, err) : ONET_OK;
+    if (!status && group) status = keep_groups(p, group, &n, err);
+    page_names_free(&n);
+    return status;
+}
+
 static onet_status change(page_file *f, onet_error *err) {
     page *p = &f->pages[0];
     const xmlNode *node = xml_child(xmlDocGetRootElement(f->xml.doc), "Page");
-    xmlNode *group = top_group(node);
-    bool same = group != NULL;
-    for (int i = 0; i < p->count; i++) same = same && p->regions[i].placed == p->regions[i].listed;
+    xmlNode *group = kept_group(p, node);
     page_names n = {0};
     int rank;
     onet_status status = page_names_make(&n, f, err);
-    if (!status && same) status = keep_groups(p, group, &n, err);
-    if (!status && same) status = write_group(f, group, &n, !is_ordered(group), &rank, err);
-    if (!status && !same && p->placed) status = write_new(f, p, node, &n, err);
+    if (!status && group) status = write_group(f, group, &n, !is_ordered(group), &rank, err);
+    if (!status && !group && p->placed) status = write_new(f, p, node, &n, err);
     if (!status) status = write_custom(f, p, err);
     for (int i = 0; i < p->count && !status; i++) {
         const page_region *r = &p->regions[i];
@@ -538,4 +554,5 @@ static onet_status change(page_file *f, onet_error *err) {
     return status;
 }
 
-const page_format page_xml_format = {.name = "PAGE XML", .root = "PcGts", .read = read, .change = change};
+const page_format page_xml_format = {
+    .name = "PAGE XML", .root = "PcGts", .read = read, .settle = settle, .change = change};
