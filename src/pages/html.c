@@ -2,6 +2,7 @@
  * pieces of the text itself. */
 #include "pages/html.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,9 @@
 
 enum { NAME = 32 };
 
+/* The end of a piece that goes on to the end of the text without one. */
+static const size_t NO_END = SIZE_MAX;
+
 typedef struct open_element {
     char name[NAME];
     size_t place;
@@ -19,6 +23,7 @@ typedef struct open_element {
 
 typedef struct reader {
     const page_text *t;
+    const char *name; /* of the file */
     page_xml *x;
     FILE *out;
     open_element *open; /* from <html> to the innermost */
@@ -96,7 +101,13 @@ static void put_value(const reader *r, size_t from, size_t to) {
     }
 }
 
-/* The attributes of a start tag from `at` on; returns the end of the tag. */
+/* In another place it would take in all that follows there. */
+static onet_status unclosed(const reader *r, size_t at, onet_error *err) {
+    return fail(err, ONET_BAD, "%s:%ld: a tag, comment or quoted value begins here and has no end", r->name,
+                page_text_line(r->t, at));
+}
+
+/* The attributes of a start tag from `at` on; returns the end of the tag, or NO_END. */
 static size_t read_attributes(const reader *r, size_t at) {
     static const char *const wanted[] = {"class", "id", "title"};
     const char *text = r->t->utf8;
@@ -132,7 +143,7 @@ static size_t read_attributes(const reader *r, size_t at) {
         } else
             put_newlines(r, value.start, value.end);
     }
-    return at < end ? at + 1 : end;
+    return at < end ? at + 1 : NO_END;
 }
 
 /* Closes the elements from `level` on, whose text ends at `end`. */
@@ -163,6 +174,7 @@ static onet_status read_start(reader *r, size_t *at, onet_error *err) {
         return fail_memory(err, "the elements of a file");
     fprintf(r->out, "<%s", e.name);
     size_t end = read_attributes(r, name_end);
+    if (end == NO_END) return unclosed(r, start, err);
     bool empty = is_void(e.name) || (end - start >= 3 && r->t->utf8[end - 2] == '/');
     fputs(empty ? "/>" : ">", r->out);
     r->x->places[r->x->count++] = (xml_place){{start, end}, {start, end}};
@@ -174,15 +186,17 @@ static onet_status read_start(reader *r, size_t *at, onet_error *err) {
                                     strncasecmp(r->t->utf8 + *at + 2, e.name, strlen(e.name))))
             ++*at;
         put_newlines(r, end, *at);
+        if (*at == r->t->size) return unclosed(r, start, err);
     }
     return ONET_OK;
 }
 
-static void read_end(reader *r, size_t *at) {
+static onet_status read_end(reader *r, size_t *at, onet_error *err) {
     char name[NAME];
     size_t start = *at, end = read_name(r->t, start + 2, name);
     end += strcspn(r->t->utf8 + end, ">");
-    *at = end < r->t->size ? end + 1 : end;
+    if (end == r->t->size) return unclosed(r, start, err);
+    *at = end + 1;
     size_t level = level_of(r, name, false);
     /* What follows </body> and </html> belongs to them all the same. */
     if (level < r->depth && strcmp(name, "html") && strcmp(name, "body")) {
@@ -190,13 +204,14 @@ static void read_end(reader *r, size_t *at) {
         close_to(r, level, *at);
     }
     put_newlines(r, start, *at);
+    return ONET_OK;
 }
 
-/* The end of a comment, a declaration or a processing instruction. */
+/* The end of a comment, a declaration or a processing instruction, or NO_END. */
 static size_t skip(const page_text *t, size_t at) {
     bool comment = !strncmp(t->utf8 + at, "<!--", 4);
     const char *found = strstr(t->utf8 + at + (comment ? 4 : 2), comment ? "-->" : ">");
-    return found ? (size_t)(found - t->utf8) + (comment ? 3 : 1) : t->size;
+    return found ? (size_t)(found - t->utf8) + (comment ? 3 : 1) : NO_END;
 }
 
 bool html_is(const page_text *t) {
@@ -209,14 +224,16 @@ bool html_is(const page_text *t) {
             return !strcmp(name, "html");
         }
         size_t end = skip(t, at);
+        if (end == NO_END) return false;
         if (!strncasecmp(t->utf8 + at, "<!doctype", 9) && memchr(t->utf8 + at, '[', end - at)) return false;
         at = end;
     }
     return false;
 }
 
-onet_status html_read(page_xml *x, const page_text *t, char **xml, size_t *size, onet_error *err) {
-    reader r = {.t = t, .x = x};
+onet_status html_read(page_xml *x, const page_text *t, const char *name, char **xml, size_t *size,
+                      onet_error *err) {
+    reader r = {.t = t, .name = name, .x = x};
     onet_status status = ONET_OK;
     *xml = NULL;
     r.out = open_memstream(xml, size);
@@ -229,9 +246,12 @@ onet_status html_read(page_xml *x, const page_text *t, char **xml, size_t *size,
         before = at;
         if (next == '!' || next == '?') {
             at = skip(t, at);
-            put_newlines(&r, before, at);
+            if (at == NO_END)
+                status = unclosed(&r, before, err);
+            else
+                put_newlines(&r, before, at);
         } else if (next == '/')
-            read_end(&r, &at);
+            status = read_end(&r, &at, err);
         else if (is_letter(next))
             status = read_start(&r, &at, err);
         else if (at < t->size)

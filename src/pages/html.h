@@ -7,7 +7,9 @@
 /* Whether the first element of the text is <html>, and the document type declares nothing. */
 bool html_is(const page_text *t);
 /* Finds the places of all elements, as HTML closes them, and writes the same elements in the same order as
- * XML into *xml, allocated: with class, id and title alone, without text, on the same lines. */
-onet_status html_read(page_xml *x, const page_text *t, char **xml, size_t *size, onet_error *err);
+ * XML into *xml, allocated: with class, id and title alone, without text, on the same lines. ONET_BAD where a
+ * tag, comment or quoted value has no end; name is the file's. */
+onet_status html_read(page_xml *x, const page_text *t, const char *name, char **xml, size_t *size,
+                      onet_error *err);
 
 #endif

@@ -139,7 +139,7 @@ onet_status xml_parse(page_xml *x, const page_text *t, const char *name, onet_er
         char *skeleton;
         size_t size;
         xml_free(x);
-        status = html_read(x, t, &skeleton, &size, err);
+        status = html_read(x, t, name, &skeleton, &size, err);
         if (!status) status = read_tree(x, skeleton, size, name, err);
         free(skeleton);
     }
