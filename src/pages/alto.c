@@ -88,6 +88,8 @@ static onet_status read_block(const blocks *b, const xmlNode *node, onet_error *
         if (!l) return fail_memory(err, "the lines of a page");
         box_of(c, &l->box);
         l->element = (size_t)(xml_place_of(&f->xml, c) - f->xml.places);
+        const xmlAttr *name = xmlHasProp(c, (const xmlChar *)"ID");
+        if (name && name->children) l->id = (const char *)name->children->content;
     }
     if (!xml_is(node, "ComposedBlock")) return ONET_OK;
     return read_blocks(&(blocks){f, b->p, b->margin, true}, node, err);
@@ -123,18 +125,20 @@ static bool is_group(const xmlNode *node) {
     return xml_is(node, "OrderedGroup") || xml_is(node, "UnorderedGroup");
 }
 
-/* Gives the blocks that are named in a group, and in the groups in it, their places. */
+/* Gives the blocks that are named in a group, and in the groups in it, their places. A line stands for its
+ * block. */
 static void read_group(page_file *f, const page_names *n, const xmlNode *group, bool ordered, int *place) {
     for (const xmlNode *c = group->children; c; c = c->next) {
         if (is_group(c)) read_group(f, n, c, ordered, place);
         if (!xml_is(c, "ElementRef")) continue;
         char *id = xml_copy(c, "REF");
-        page_region *r = page_names_find(n, id);
+        bool line = false;
+        page_region *r = page_names_find(n, id, &line);
         if (!r)
             page_file_note(f, xmlGetLineNo(c), "the reading order names '%s', which no block is called", id);
-        else if (r->listed)
+        else if (r->listed && !line)
             page_file_note(f, xmlGetLineNo(c), "the reading order names '%s' twice", id);
-        else {
+        else if (!r->listed) {
             r->listed = true;
             r->given = ordered ? (*place)++ : -1;
         }
@@ -200,7 +204,8 @@ static onet_status write_group(page_file *f, const page_names *n, const xmlNode 
     for (const xmlNode *c = group->children; c && !status; c = c->next) {
         if (!is_group(c) && !xml_is(c, "ElementRef")) continue;
         char *id = xml_copy(c, "REF");
-        const page_region *r = is_group(c) ? NULL : page_names_find(n, id);
+        bool line;
+        const page_region *r = is_group(c) ? NULL : page_names_find(n, id, &line);
         free(id);
         members[count] = (member){count, r && r->found >= 0 ? r->found : last};
         if (is_group(c)) status = write_group(f, n, c, false, &members[count].rank, err);

@@ -45,6 +45,7 @@ typedef struct page_line {
     int given;      /* its place in the file's order */
     int found;      /* its place in the order that was found */
     size_t element; /* for the format */
+    const char *id; /* where an order may name lines: in the file's document; otherwise NULL */
 } page_line;
 
 typedef struct page_region {

@@ -203,8 +203,11 @@ static onet_status gather_members(member **members, int *count, const xmlNode *g
         if (!array_reserve(members, &room, (size_t)*count + 1, sizeof **members))
             return fail_memory(err, "the reading order of a page");
         char *id = xml_copy(c, "regionRef");
-        member m = {
-            .node = c, .index = number_of(c, "index"), .place = *count, .region = page_names_find(n, id)};
+        bool line;
+        member m = {.node = c,
+                    .index = number_of(c, "index"),
+                    .place = *count,
+                    .region = page_names_find(n, id, &line)};
         free(id);
         indexed = indexed && m.index >= 0;
         (*members)[(*count)++] = m;
@@ -454,7 +457,8 @@ static onet_status write_new(page_file *f, const page *p, const xmlNode *node, c
     fprintf(out, "<%sReadingOrder>\n<%sOrderedGroup id=\"ordernet_reading_order\">\n", prefix, prefix);
     for (int k = 0; k < p->placed; k++) {
         const page_region *r = &p->regions[order[k]];
-        if (page_names_find(n, r->id) != r) continue;
+        bool line;
+        if (page_names_find(n, r->id, &line) != r) continue;
         fprintf(out, "<%sRegionRefIndexed index=\"%d\" regionRef=\"", prefix, written_refs++);
         put_escaped(out, r->id);
         fprintf(out, "\"/>\n");
