@@ -196,6 +196,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     enum { AT_ONCE = 16 }; /* few, since an interrupt waits for them */
     onet_status status = ONET_OK;
     if (v->out && v->in_place) return fail(err, ONET_USAGE, "--out and --in-place exclude each other");
+    if (v->out && !*v->out) return fail(err, ONET_USAGE, "--out is empty; name a folder");
     paths.pass_over = v->out;
     paths.keep_links = v->out != NULL;
     status = page_paths_find(&paths, count, operands, err);
