@@ -53,10 +53,58 @@ static void box_of_parts(const xmlNode *node, page_box *box) {
         }
 }
 
+/* The value of an attribute, in the document; "" where it is missing. */
+static const char *value_of(const xmlNode *node, const char *name) {
+    const xmlAttr *attribute = xmlHasProp(node, (const xmlChar *)name);
+    const xmlNode *text = attribute ? attribute->children : NULL;
+    return text && text->content ? (const char *)text->content : "";
+}
+
+/* What blocks are: LABEL of the tags that TAGREFS names, by ID. */
+typedef struct tag {
+    const char *id, *label;
+} tag;
+
+typedef struct tags {
+    tag *all;
+    size_t count, room;
+} tags;
+
+static int by_tag(const void *a, const void *b) {
+    return strcmp(((const tag *)a)->id, ((const tag *)b)->id);
+}
+
+static onet_status read_tags(tags *t, const page_file *f, onet_error *err) {
+    const xmlNode *list = xml_child(xmlDocGetRootElement(f->xml.doc), "Tags");
+    for (const xmlNode *c = list ? list->children : NULL; c; c = c->next) {
+        if (c->type != XML_ELEMENT_NODE) continue;
+        if (!array_reserve(&t->all, &t->room, t->count + 1, sizeof *t->all))
+            return fail_memory(err, "the tags of a file");
+        t->all[t->count++] = (tag){value_of(c, "ID"), value_of(c, "LABEL")};
+    }
+    if (t->count) qsort(t->all, t->count, sizeof *t->all, by_tag);
+    return ONET_OK;
+}
+
+/* The label of the first of the block's tags that has one; "paragraph": none. */
+static const char *label_of(const tags *t, const xmlNode *node) {
+    char id[128];
+    for (const char *at = value_of(node, "TAGREFS"); *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        snprintf(id, sizeof id, "%.*s", (int)length, at);
+        const tag key = {id, ""},
+                  *found = t->count ? bsearch(&key, t->all, t->count, sizeof key, by_tag) : NULL;
+        if (found && *found->label) return found->label;
+        at += length;
+    }
+    return "paragraph";
+}
+
 /* What the blocks of a part of the page have in common. */
 typedef struct blocks {
     page_file *f;
     page *p;
+    const tags *tags;
     bool margin, nested;
 } blocks;
 
@@ -64,11 +112,11 @@ static onet_status read_blocks(const blocks *b, const xmlNode *node, onet_error 
 
 static onet_status read_block(const blocks *b, const xmlNode *node, onet_error *err) {
     page_file *f = b->f;
-    const char *type = block_type(node);
-    page_kind kind = !strcmp(type, "separator") ? KIND_SEPARATOR
-                     : !strcmp(type, "image")   ? KIND_OTHER
-                     : b->margin                ? KIND_FURNITURE
-                                                : KIND_TEXT;
+    const char *type = xml_is(node, "TextBlock") ? label_of(b->tags, node) : block_type(node);
+    page_kind kind = xml_is(node, "GraphicalElement") ? KIND_SEPARATOR
+                     : xml_is(node, "Illustration")   ? KIND_OTHER
+                     : b->margin                      ? KIND_FURNITURE
+                                                      : page_kind_of(type);
     if (b->p->count >= PAGE_MAX_REGIONS)
         return fail(err, ONET_BAD, "%s:%ld: the page has over %d blocks", f->path, xmlGetLineNo(node),
                     PAGE_MAX_REGIONS);
@@ -88,11 +136,10 @@ static onet_status read_block(const blocks *b, const xmlNode *node, onet_error *
         if (!l) return fail_memory(err, "the lines of a page");
         box_of(c, &l->box);
         l->element = (size_t)(xml_place_of(&f->xml, c) - f->xml.places);
-        const xmlAttr *name = xmlHasProp(c, (const xmlChar *)"ID");
-        if (name && name->children) l->id = (const char *)name->children->content;
+        l->id = value_of(c, "ID");
     }
     if (!xml_is(node, "ComposedBlock")) return ONET_OK;
-    return read_blocks(&(blocks){f, b->p, b->margin, true}, node, err);
+    return read_blocks(&(blocks){f, b->p, b->tags, b->margin, true}, node, err);
 }
 
 static onet_status read_blocks(const blocks *b, const xmlNode *node, onet_error *err) {
@@ -149,18 +196,23 @@ static void read_group(page_file *f, const page_names *n, const xmlNode *group, 
 static onet_status read(page_file *f, onet_error *err) {
     const xmlNode *layout = xml_child(xmlDocGetRootElement(f->xml.doc), "Layout");
     if (!layout) return fail(err, ONET_BAD, "%s: <alto> has no <Layout>", f->path);
-    onet_status status = ONET_OK;
+    tags t = {0};
+    onet_status status = read_tags(&t, f, err);
     for (const xmlNode *node = layout->children; node && !status; node = node->next) {
         if (!xml_is(node, "Page")) continue;
         page *p = page_file_add(f);
-        if (!p) return fail_memory(err, "a page");
+        if (!p) {
+            status = fail_memory(err, "a page");
+            break;
+        }
         if (!number_of(node, "WIDTH", &p->width)) p->width = 0;
         if (!number_of(node, "HEIGHT", &p->height)) p->height = 0;
         read_image(f, p);
         for (const xmlNode *space = node->children; space && !status; space = space->next)
             if (space->type == XML_ELEMENT_NODE)
-                status = read_blocks(&(blocks){f, p, !xml_is(space, "PrintSpace"), false}, space, err);
+                status = read_blocks(&(blocks){f, p, &t, !xml_is(space, "PrintSpace"), false}, space, err);
     }
+    free(t.all);
     const xmlNode *reading = reading_order(f);
     int place = 0;
     page_names n = {0};
