@@ -313,25 +313,37 @@ static onet_status first_found(const xmlNode *group, const page_names *n, int *f
     return status;
 }
 
-/* Adds the regions of a group, and of the groups in it, to the order [count]: groups stay together, by their
- * first region. An unordered group within the order stays as it is. */
-static onet_status gather_grouped(const page *p, const xmlNode *group, const page_names *n, bool sorts,
-                                  int32_t *order, int *count, onet_error *err) {
+/* An order of the page's regions in the making. */
+typedef struct grouping {
+    const page *p;
+    const page_names *n;
+    int32_t *order; /* [count] */
+    bool *seen;     /* [regions]: a region that is named twice counts once */
+    int count;
+} grouping;
+
+/* Adds the regions of a group, and of the groups in it: groups stay together, by their first region. A group
+ * that names a region itself has it before its members, as when it is read. An unordered group within the
+ * order stays as it is. */
+static onet_status gather_grouped(grouping *g, const xmlNode *group, bool sorts, onet_error *err) {
     member *members;
     int all;
-    onet_status status = gather_members(&members, &all, group, n, err);
+    onet_status status = gather_members(&members, &all, group, g->n, err);
     for (int i = 0; i < all && !status; i++) {
         member *m = &members[i];
-        if (is_group(m->node) || is_ordered(m->node)) status = first_found(m->node, n, &m->rank, err);
+        if (is_group(m->node) || is_ordered(m->node)) status = first_found(m->node, g->n, &m->rank, err);
         if (m->region) m->rank = m->region->found;
     }
     if (!status && sorts && all) qsort(members, (size_t)all, sizeof *members, by_rank);
     for (int i = 0; i < all && !status; i++) {
         const member *m = &members[i];
+        size_t region = m->region ? (size_t)(m->region - g->p->regions) : 0;
+        if (m->region && m->region->found >= 0 && !g->seen[region]) {
+            g->seen[region] = true;
+            g->order[g->count++] = (int32_t)region;
+        }
         if (is_group(m->node) || is_ordered(m->node))
-            status = gather_grouped(p, m->node, n, is_ordered(m->node), order, count, err);
-        else if (m->region && m->region->found >= 0 && *count < p->placed)
-            order[(*count)++] = (int32_t)(m->region - p->regions);
+            status = gather_grouped(g, m->node, is_ordered(m->node), err);
     }
     free(members);
     return status;
@@ -339,18 +351,14 @@ static onet_status gather_grouped(const page *p, const xmlNode *group, const pag
 
 /* Makes the found order one that the groups can hold, so that the numbers in custom follow it as well. */
 static onet_status keep_groups(page *p, const xmlNode *group, const page_names *n, onet_error *err) {
-    int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
-    bool *seen = array_new((size_t)p->count + 1, sizeof *seen);
-    int count = 0, kept = 0;
-    onet_status status = order && seen ? gather_grouped(p, group, n, true, order, &count, err)
-                                       : fail_memory(err, "the reading order of a page");
-    for (int k = 0; k < count && !status; k++) { /* a region that is named twice counts once */
-        if (!seen[order[k]]) order[kept++] = order[k];
-        seen[order[k]] = true;
-    }
-    if (!status && kept == p->placed) page_found(p, order);
-    free(order);
-    free(seen);
+    grouping g = {.p = p, .n = n};
+    g.order = array_new((size_t)p->count + 1, sizeof *g.order);
+    g.seen = array_new((size_t)p->count + 1, sizeof *g.seen);
+    onet_status status = g.order && g.seen ? gather_grouped(&g, group, true, err)
+                                           : fail_memory(err, "the reading order of a page");
+    if (!status && g.count == p->placed) page_found(p, g.order);
+    free(g.order);
+    free(g.seen);
     return status;
 }
 
