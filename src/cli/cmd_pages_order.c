@@ -151,7 +151,7 @@ static onet_status count_files(const writing *w, size_t count, order_counts *cou
     counts->files += count;
     counts->bad += w->read->bad;
     counts->unwritten += unwritten;
-    if (!unwritten || written) return ONET_OK;
+    if (!unwritten || written || counts->files == w->paths->count) return ONET_OK;
     return fail(err, ONET_IO, "nothing can be written; stopped after %zu of %zu files", counts->files,
                 w->paths->count);
 }
@@ -217,7 +217,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!v->pages.quiet && counts.files && (v->out || v->in_place))
         printf("%zu file%s, %zu page%s: the order changed on %zu\n", ordered, ordered == 1 ? "" : "s",
                counts.pages, counts.pages == 1 ? "" : "s", counts.changed);
-    if (!status) pages_types_report(v->pages.types, counts.types);
+    if (!status && counts.bad < counts.files) pages_types_report(v->pages.types, counts.types);
     if (!status && counts.unwritten)
         status = fail(err, ONET_IO, "%zu of %zu files could not be written; they are named above",
                       counts.unwritten, counts.files);
