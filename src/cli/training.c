@@ -1,7 +1,5 @@
 /* Runs a training with a progress line and prints its summary. */
 #include "cli/training.h"
-#include "base/error.h"
-#include "base/file.h"
 
 #include <limits.h>
 #include <math.h>
