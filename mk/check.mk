@@ -1,6 +1,6 @@
 # make check: every target in CHECKS, CHECK_JOBS at a time, then a table of their times and a closing line that adds them up. The
 # other mk/*.mk files append theirs: CHECKS += check-NAME. No two of them may write the same file: what several need is built
-# before them, CHECK_BUILDS += TARGET.
+# or installed before them, CHECK_BUILDS += TARGET.
 CHECK_JOBS ?= $(shell nproc)
 # They take the longest, so they begin first; the short ones fill the time that is left at the end.
 LONG_CHECKS := check-asan-cli check-cuda-builds check-emulated check-asan-unit check-tsan check-package check-oom

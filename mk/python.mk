@@ -36,8 +36,9 @@ bench-python: $(PROGRAM)
 check-sdist:
 	@MAKE='$(MAKE)' PYTHON='$(PYTHON)' sh python/tests/sdist.sh $(B)/python/sdist
 
-# One after the other, since both build dist.
+# One after the other, since both build dist. Packages are installed before any target runs: those beside it import some.
 CHECKS    += check-package
+CHECK_BUILDS += setup-python
 check-package:
 	@$(MAKE) --no-print-directory -k check-python check-sdist
 
