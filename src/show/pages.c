@@ -11,7 +11,7 @@
 #include "show/canvas.h"
 #include "show/scan.h"
 
-enum { HEIGHT = 720, EDGE = 20, GAP = 24, TITLE = 24, LEGEND = 26, LEGEND_WIDTH = 800 };
+enum { HEIGHT = 720, EDGE = 20, GAP = 24, TITLE = 24, LEGEND = 26, LEGEND_WIDTH = 900 };
 
 typedef struct drawing {
     const page *p;
