@@ -248,6 +248,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     if (!status && from) status = pages_model_check(from, v->from, err);
     if (!status) status = choose_options(v, from, err);
     if (!status) status = pages_known_read(&known, &v->pages, count, operands, true, err);
+    for (size_t i = 0; i < known.paths.count && !status; i++)
+        status = training_keeps("the pages of", known.paths.path[i], &v->options, err);
     if (!status) status = learn(v, known.pages, known.count, known.left_out, err);
     if (!status) status = pages_known_complete(&known, err);
     pages_known_free(&known);

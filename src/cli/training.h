@@ -14,7 +14,8 @@ typedef struct training {
 
 /* Hours of training are not to end with a place that could never be written. */
 onet_status training_place(const char *path, onet_error *err);
-/* What the training reads, by the option `name`, must not be what it writes. read may be NULL. */
+/* What the training reads must not be what it writes. `name` begins the sentence that says so; read may be
+ * NULL. */
 onet_status training_keeps(const char *name, const char *read, const onet_train_options *o, onet_error *err);
 
 /* Trains together with the other ranks, which give NULL for both sets. After ONET_INTERRUPTED the sentence is
