@@ -762,7 +762,8 @@ ONET_API void onet_reader_close(onet_reader *reader);
 
 /* A writer takes sets, or answers to them, one by one. For each input: begin, put for each set, end. */
 typedef struct onet_writer onet_writer;
-/* path "-" is standard output. The file is there whole after onet_writer_commit, or not at all. */
+/* path "-" is standard output. The file is there whole after onet_writer_commit, or not at all. What the
+ * options point to must stay valid as long as the writer. */
 ONET_API onet_status onet_writer_open(onet_writer **writer, const char *path,
                                       const onet_write_options *options, onet_error *err);
 /* The records to come are of this reader, which must stay open until onet_writer_end; NULL for records made
