@@ -148,6 +148,13 @@ onet_status page_text_replace(page_text *t, text_span at, const char *text, onet
     return status;
 }
 
+onet_status page_text_number(page_text *t, text_span at, int number, onet_error *err) {
+    char text[16];
+    size_t length = (size_t)snprintf(text, sizeof text, "%d", number);
+    if (length == at.end - at.start && !memcmp(text, t->utf8 + at.start, length)) return ONET_OK;
+    return page_text_replace(t, at, text, err);
+}
+
 onet_status page_text_move(page_text *t, text_span at, text_span from, onet_error *err) {
     if (at.start == from.start) return ONET_OK;
     return add(t, (text_change){.at = at, .from = from}, err);

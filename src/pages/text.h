@@ -36,6 +36,8 @@ onet_status page_text_read(page_text *t, const char *path, onet_error *err);
 /* The same of bytes. */
 onet_status page_text_from(page_text *t, const char *name, const void *bytes, size_t size, onet_error *err);
 onet_status page_text_replace(page_text *t, text_span at, const char *text, onet_error *err);
+/* The same of a number, where another one stands. */
+onet_status page_text_number(page_text *t, text_span at, int number, onet_error *err);
 /* The piece `from`, with the changes in it, is written where `at` stands. */
 onet_status page_text_move(page_text *t, text_span at, text_span from, onet_error *err);
 /* Writes the changed text, whole or not at all. *same: whether it is the text as it was read; if that is

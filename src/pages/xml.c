@@ -179,6 +179,14 @@ char *xml_copy(const xmlNode *node, const char *name) {
     return value ? (char *)value : guard_copy("");
 }
 
+int xml_number(const xmlNode *node, const char *name) {
+    char text[32];
+    const char *at = xml_get(node, name, text, sizeof text) + strspn(text, " \t\r\n");
+    if (*at == '+') at++;
+    size_t digits = strspn(at, "0123456789"), end = digits + strspn(at + digits, " \t\r\n");
+    return digits && !at[end] && digits < 9 ? atoi(at) : -1;
+}
+
 size_t xml_name_end(const page_text *t, const xml_place *place) {
     return place->open.start + 1 + strcspn(t->utf8 + place->open.start + 1, " \t\r\n/>");
 }

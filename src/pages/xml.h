@@ -32,6 +32,8 @@ xmlNode *xml_child(const xmlNode *node, const char *name); /* the first; NULL: n
 const char *xml_get(const xmlNode *node, const char *name, char *text, size_t size);
 /* The same of any length, allocated. */
 char *xml_copy(const xmlNode *node, const char *name);
+/* A whole number of an attribute, of up to eight digits; -1: none. */
+int xml_number(const xmlNode *node, const char *name);
 /* Where the value of an attribute stands in a start tag, without its quotes; false: it has none. */
 bool xml_value(const page_text *t, const xml_place *place, const char *name, text_span *value);
 /* Where the name of the start tag ends. */
