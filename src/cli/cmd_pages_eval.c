@@ -203,6 +203,10 @@ static onet_status evaluate_to(const eval_values *v, pages_net *net, const pages
                                onet_error *err) {
     if (!v->alternatives) return evaluate(v, net, known, err);
     alternatives a = {.err = err};
+    for (size_t i = 0; i < known->paths.count; i++)
+        if (output_replaces(v->alternatives, known->paths.path[i]))
+            return fail(err, ONET_USAGE, "--alternatives %s would overwrite %s; name another file",
+                        v->alternatives, known->paths.path[i]);
     onet_status status = output_open(&a.out, v->alternatives, err);
     if (status) return status;
     net->style.judged = write_alternatives;
