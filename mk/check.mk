@@ -6,6 +6,7 @@ CHECK_JOBS ?= $(shell nproc)
 LONG_CHECKS := check-asan-cli check-cuda-builds check-emulated check-asan-unit check-tsan check-package check-oom
 check: setup
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(TEST_BIN)
+	@echo "building what several targets need: $(CHECK_BUILDS)"
 	@# If one of them is not built, the target that needs it says so, and fails.
 	@$(MAKE) --no-print-directory -s -k -j$$(nproc) $(CHECK_BUILDS) >/dev/null 2>&1 || true
 	@MAKE='$(MAKE)' JOBS=$(CHECK_JOBS) sh mk/check.sh $(B) $(LONG_CHECKS) $(filter-out $(LONG_CHECKS),$(CHECKS))

@@ -273,14 +273,7 @@ static const option options[] = {
      .field = AT(from),
      .help =
          "Begin with this model; 'shipped' is the one that comes with the program. For a few dozen pages."},
-    {.name = "models",
-     .kind = OPTION_INT,
-     .argument = "K",
-     .low = 1,
-     .high = 64,
-     .field = AT(options.models),
-     .help = "Train K models one after the other, with the seeds N, N+1, ..., and merge them into one, as "
-             "'ordernet merge' does."},
+    OPTION_MODELS(AT(options.models)),
     {.name = "holdout",
      .kind = OPTION_DOUBLE,
      .argument = "PERCENT",

@@ -506,16 +506,7 @@ static const option options[] = {
      .argument = "N",
      .field = AT(options.seed),
      .help = "First weights and the order of the data follow from it."},
-    {.name = "models",
-     .kind = OPTION_INT,
-     .argument = "K",
-     .low = 1,
-     .high = 64,
-     .field = AT(options.models),
-     .help = "Train K models one after the other, with the seeds N, N+1, ..., and merge them into one, as "
-             "'ordernet merge' does: together they are right more often than one of them. Each has its own "
-             "model, checkpoint, log and best model: those of m.safetensors are m.1.safetensors, "
-             "m.1.log.csv and so on. With --resume K may be larger than before."},
+    OPTION_MODELS(AT(options.models)),
 
     {.group = "Machine"},
     OPTION_THREADS(AT(options.threads)),

@@ -73,6 +73,15 @@ typedef struct option {
             "instead of four. Training and checkpoints stay in single precision; validation measures the "   \
             "rounded weights."                                                                               \
     }
+#define OPTION_MODELS(at)                                                                                    \
+    {                                                                                                        \
+        .name = "models", .kind = OPTION_INT, .argument = "K", .low = 1, .high = 64, .field = (at),          \
+        .help =                                                                                              \
+            "Train K models one after the other, with the seeds N, N+1, ..., and merge them into one, as "   \
+            "'ordernet merge' does: together they are right more often than one of them. Each has its own "  \
+            "model, checkpoint, log and best model: those of m.safetensors are m.1.safetensors, "            \
+            "m.1.log.csv and so on. With --resume K may be larger than before."                              \
+    }
 #define OPTION_QUIET(at)                                                                                     \
     { .name = "quiet", .kind = OPTION_FLAG, .field = (at), .help = "Show no progress and no summary." }
 #define OPTION_DATA_FORMAT(at)                                                                               \

@@ -257,10 +257,10 @@ static onet_status read_line(page_file *f, size_t start, size_t end, long line, 
     onet_status status = ONET_OK;
     page *p = NULL;
     if (!json_is_array(items) || !json_array_size(items))
-        status =
-            fail(err, ONET_BAD,
-                 "%s:%ld: a page needs \"items\", a list of boxes; of other documents give the list alone",
-                 f->path, line);
+        status = fail(err, ONET_BAD,
+                      "%s:%ld: a page needs \"items\", a list of boxes; boxes alone are a list, [[x0, y0, "
+                      "x1, y1], ...]",
+                      f->path, line);
     else if (!(p = page_file_add(f)))
         status = fail_memory(err, "a page");
     if (!status) {
