@@ -29,17 +29,18 @@ ifdef WERROR
 WARN      += -Werror
 endif
 CPPFLAGS  += -Iinclude -Isrc -D_GNU_SOURCE
-# Only src/pages includes libxml2.
-$(B)/src/pages/%.o $(B)/src/cli/cmd_pages_%.o $(B)/src/cli/pages.o $(B)/src/show/pages.o $(B)/tests/test_pages $(B)/fuzz/replay_pages build/fuzz/fuzz_pages: CPPFLAGS += -I/usr/include/libxml2
+# Only the layout task includes libxml2.
+$(B)/src/tasks/layout/%.o $(B)/tests/test_pages $(B)/fuzz/replay_pages build/fuzz/fuzz_pages: CPPFLAGS += -I/usr/include/libxml2
 # -ffp-contract=off: the plain kernels give the same bits with gcc and clang; fused multiply-adds are written out.
 CFLAGS    ?= $(OPT) -g
 ALLCFLAGS  = -std=c11 -fPIC -fvisibility=hidden -pthread -ffp-contract=off $(WARN) $(CFLAGS) $(SAN)
 LIB_LIBS  := -lz -llzma -lutf8proc -lm -ldl -pthread
 CLI_LIBS  := -ljansson -lcairo -ljpeg -lmicrohttpd -lxml2
 
-# The folders in the order in which data flows through them.
-LIB_DIRS  := base data words model kernels train decode evaluate tsp
-CLI_DIRS  := sentences tours pages show serve cli
+# The folders in the order in which data flows through them; the library has those up to the tasks' own.
+ENGINE    := $(addprefix engine/,base words data model kernels train decode evaluate)
+LIB_DIRS  := $(ENGINE) tasks/tours/solve tasks/words/sentence
+CLI_DIRS  := app $(patsubst src/%/,%,$(sort $(wildcard src/tasks/*/))) front/serve front/cli
 LIB_SRC   := $(foreach d,$(LIB_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 CLI_SRC   := $(foreach d,$(CLI_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)
@@ -55,15 +56,15 @@ $(B)/%.o: %.c
 	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(KFLAGS) -MMD -MP -c $< -o $@
 
 # What a training step does beside its kernels: small loops that the compiler vectorises at -O3.
-$(patsubst %,$(B)/src/kernels/%.o,cpu cpu_memory cpu_optimise cpu_encoder cpu_pool cpu_decoder cpu_head) $(B)/src/kernels/weights.o: KFLAGS := -O3
+$(patsubst %,$(B)/src/engine/kernels/%.o,cpu cpu_memory cpu_optimise cpu_encoder cpu_pool cpu_decoder cpu_head) $(B)/src/engine/kernels/weights.o: KFLAGS := -O3
 # Kernels for one instruction set each, in files of their own; picked at run time.
 # On other CPUs these files are empty and the plain kernels are used. With sanitizers avx512.c takes a minute at -O3.
 AVX_OPT   ?= $(if $(SAN),-O1,-O3)
 ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))
-$(B)/src/kernels/avx2.o: KFLAGS := $(AVX_OPT) -mavx2 -mfma
-$(B)/src/kernels/avx512.o: KFLAGS := $(AVX_OPT) -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
+$(B)/src/engine/kernels/avx2.o: KFLAGS := $(AVX_OPT) -mavx2 -mfma
+$(B)/src/engine/kernels/avx512.o: KFLAGS := $(AVX_OPT) -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma
 endif
-$(B)/src/kernels/neon.o: KFLAGS := -O3
+$(B)/src/engine/kernels/neon.o: KFLAGS := -O3
 
 $(PROGRAM): $(LIB_OBJ) $(CLI_OBJ)
 	$(call say,LD $@)

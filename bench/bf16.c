@@ -6,10 +6,10 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "base/clock.h"
-#include "base/rng.h"
-#include "kernels/peak.h"
-#include "kernels/simd_macros.h"
+#include "engine/base/clock.h"
+#include "engine/base/rng.h"
+#include "engine/kernels/peak.h"
+#include "engine/kernels/simd_macros.h"
 
 enum { CHAINS = 12, ROUNDS = 1 << 14, STRETCHES = 2000, H = 128, SUMS = 10000 };
 

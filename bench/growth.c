@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "show/chart.h"
+#include "app/chart.h"
 
 enum { POINTS = 12, PANELS = 4 };
 

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/memory.h"
-#include "base/rng.h"
-#include "kernels/kernels.h"
-#include "kernels/peak.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/peak.h"
 
 enum { BLOCKS = 8 };
 

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/rng.h"
-#include "kernels/net.h"
-#include "kernels/operations.h"
-#include "model/generated.h"
+#include "engine/base/rng.h"
+#include "engine/kernels/net.h"
+#include "engine/kernels/operations.h"
+#include "engine/model/generated.h"
 
 enum { LARGEST = 128, NETWORKS = 2 };
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "base/clock.h"
-#include "base/rng.h"
-#include "cli/ordering.h"
+#include "app/ordering.h"
+#include "engine/base/clock.h"
+#include "engine/base/rng.h"
 
 enum { SETS = 1024, N = 10 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "engine/base/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

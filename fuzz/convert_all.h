@@ -4,8 +4,8 @@
 #define FUZZ_CONVERT_ALL_H
 
 #include "bytes.h"
-#include "data/sets.h"
-#include "data/sets_io.h"
+#include "engine/data/sets.h"
+#include "engine/data/sets_io.h"
 
 static inline void convert_all(const uint8_t *data, size_t size, const onet_read_options *given) {
     onet_read_options options = {.size = sizeof options};

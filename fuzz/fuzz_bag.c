@@ -1,9 +1,9 @@
 /* Text as a user may type it for unscramble: it is cut into words, whose constraints can be kept, and written
  * in order and in reverse; the text has all of their letters and digits, and may be cut again. */
-#include "base/utf8.h"
 #include "bytes.h"
-#include "data/constraints.h"
-#include "words/words.h"
+#include "engine/base/utf8.h"
+#include "engine/data/constraints.h"
+#include "engine/words/words.h"
 
 enum { MOST = 400 };
 

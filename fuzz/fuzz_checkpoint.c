@@ -2,7 +2,7 @@
  * and of the blocks are put right first; identities are read as they are too. */
 #include "bytes.h"
 
-#include "../src/train/state.c"
+#include "../src/engine/train/state.c"
 
 enum { PARAMS = 6, VECTORS = 2 };
 

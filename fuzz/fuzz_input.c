@@ -1,7 +1,7 @@
 /* Plain or compressed input from any bytes: by lines and by blocks it gives the same bytes, or the same
  * failure. */
-#include "base/sha256.h"
 #include "bytes.h"
+#include "engine/base/sha256.h"
 
 enum { LIMIT = 1 << 20 };
 

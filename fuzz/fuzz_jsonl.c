@@ -1,7 +1,7 @@
 /* JSON Lines from any bytes; each line is compared with jansson. */
 #include "../tests/json_oracle.h"
 #include "convert_all.h"
-#include "data/jsonl.h"
+#include "engine/data/jsonl.h"
 
 static void compare_line(const char *line, size_t length) {
     record r = {0};

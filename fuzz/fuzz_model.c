@@ -1,7 +1,7 @@
 /* A model file of any bytes: no crash; what is accepted can be saved, as it is and with weights in half
  * precision, and what was saved is the same model when it is loaded again. */
 #include "bytes.h"
-#include "model/model.h"
+#include "engine/model/model.h"
 
 static void save_again(const onet_model *model) {
     char sum[65], again_sum[65];

@@ -1,5 +1,5 @@
 /* NumPy's format from any bytes. */
-#include "data/npz.h"
+#include "engine/data/npz.h"
 #include "read_again.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,6 +1,6 @@
 /* A command line from any bytes, an argument per line: refused with a sentence, or within the ranges. */
+#include "app/options.h"
 #include "bytes.h"
-#include "cli/options.h"
 
 typedef struct values {
     int flag, off, number;

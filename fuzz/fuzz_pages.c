@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pages/format.h"
+#include "tasks/layout/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

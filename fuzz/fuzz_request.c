@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/request.h"
+#include "front/serve/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

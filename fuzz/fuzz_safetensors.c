@@ -1,6 +1,6 @@
 /* A safetensors file of any bytes: no crash; what is accepted can be read, and written and read again. */
 #include "bytes.h"
-#include "data/safetensors.h"
+#include "engine/data/safetensors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bytes b = {data, size};

@@ -1,5 +1,5 @@
 /* Sets in safetensors files, from any bytes. */
-#include "data/sets_binary.h"
+#include "engine/data/sets_binary.h"
 #include "read_again.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "bytes.h"
-#include "tours/tsplib.h"
+#include "tasks/tours/tsplib.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bytes b = {data, size};

@@ -1,7 +1,7 @@
 /* Lines of words as unscramble reads them, from any bytes: what was cut has a row of the vocabulary; orders
  * that read the same are one reading, and the readings keep the letters. */
 #include "bytes.h"
-#include "sentences/readings.h"
+#include "tasks/words/readings.h"
 
 enum { MOST = 12, TOP = 3, FOUND = 4 };
 

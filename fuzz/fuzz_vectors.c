@@ -1,6 +1,6 @@
 /* Word vectors from any bytes: no crash, and either an error or a vocabulary in which each word is found. */
 #include "bytes.h"
-#include "words/vectors.h"
+#include "engine/words/vectors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bytes b = {data, size};

@@ -1,8 +1,8 @@
 /* Words as a user may write them, in unscramble's lines: each gets a row of the vocabulary, the same one each
  * time, and a word of the vocabulary its own. */
-#include "base/utf8.h"
 #include "bytes.h"
-#include "words/words.h"
+#include "engine/base/utf8.h"
+#include "engine/words/words.h"
 
 static onet_words *vocabulary(void) {
     static const char *const text[] = {"the",           "lobster",     "don't",        "rock", "city's",

@@ -4,7 +4,7 @@
 #define FUZZ_READ_AGAIN_H
 
 #include "bytes.h"
-#include "data/sets.h"
+#include "engine/data/sets.h"
 
 static inline void read_again(const uint8_t *data, size_t size,
                               onet_status (*read)(onet_sets **sets, input *in, onet_error *err),

@@ -1,7 +1,7 @@
 # Each bench/NAME.c is a program that measures: `make bench-NAME` builds and runs it.
 BENCH_SRC := $(sort $(wildcard bench/*.c))
 BENCH_BIN := $(BENCH_SRC:%.c=$(B)/%)
-BENCH_OBJ := $(filter-out $(B)/src/cli/main.o,$(LIB_OBJ) $(CLI_OBJ))
+BENCH_OBJ := $(filter-out $(B)/src/front/cli/main.o,$(LIB_OBJ) $(CLI_OBJ))
 
 $(BENCH_BIN): $(B)/bench/%: bench/%.c $(BENCH_OBJ)
 	@mkdir -p $(@D)

@@ -7,23 +7,23 @@ NVFLAGS   := -std=c++20 -O3 -lineinfo -gencode arch=compute_$(CUDA_ARCH),code=[s
 ifdef WERROR
 NVFLAGS   += -Werror all-warnings
 endif
-CUDA_SRC  := $(sort $(wildcard src/cuda/*/*.cu))
+CUDA_SRC  := $(sort $(wildcard src/engine/cuda/*/*.cu))
 CUDA_OBJ  := $(CUDA_SRC:%.cu=$(B)/%.o)
 
-$(B)/src/cuda/%.o: src/cuda/%.cu $(B)/CUDA_ARCH.value
+$(B)/src/engine/cuda/%.o: src/engine/cuda/%.cu $(B)/CUDA_ARCH.value
 	@mkdir -p $(@D)
 	$(call say,NVCC $<)
 	$(Q)$(NVCC) $(NVFLAGS) -MMD -MP -c $< -o $@
 
-ERROR_OBJ := $(addprefix $(B)/src/base/,error.o number.o shown.o)
+ERROR_OBJ := $(addprefix $(B)/src/engine/base/,error.o number.o shown.o)
 
-libordernet-cuda.so: $(CUDA_OBJ) $(ERROR_OBJ) $(B)/src/kernels/net.o
+libordernet-cuda.so: $(CUDA_OBJ) $(ERROR_OBJ) $(B)/src/engine/kernels/net.o
 	$(call say,LD $@)
 	$(Q)$(NVCC) -shared -gencode arch=compute_$(CUDA_ARCH),code=sm_$(CUDA_ARCH) $^ -o $@
 
 # Its tests are linked with few objects, since machines with a GPU often lack the other libraries.
-CUDA_TEST := $(B)/tests/cuda/test_cuda.o $(B)/tests/golden_file.o $(filter $(B)/src/kernels/%,$(LIB_OBJ)) $(ERROR_OBJ) \
-             $(addprefix $(B)/src/,base/arena.o base/choice.o base/clock.o base/library.o base/memory.o base/pages.o base/pool.o model/choices.o model/shape.o \
+CUDA_TEST := $(B)/tests/cuda/test_cuda.o $(B)/tests/golden_file.o $(filter $(B)/src/engine/kernels/%,$(LIB_OBJ)) $(ERROR_OBJ) \
+             $(addprefix $(B)/src/engine/,base/arena.o base/choice.o base/clock.o base/library.o base/memory.o base/pages.o base/pool.o model/choices.o model/shape.o \
                model/generated.o)
 
 $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
@@ -31,8 +31,8 @@ $(B)/tests/cuda/test_cuda: $(CUDA_TEST)
 	$(call say,LD $@)
 	$(Q)$(CC) $(SAN) $^ $(LDFLAGS) -lm -ldl -pthread -o $@
 
-CUDA_ORDER_TEST := $(B)/tests/cuda/test_cuda_order.o $(filter $(B)/src/kernels/% $(B)/src/decode/%,$(LIB_OBJ)) $(ERROR_OBJ) \
-             $(addprefix $(B)/src/,base/arena.o base/choice.o base/clock.o base/library.o base/memory.o base/pages.o base/pool.o base/rng.o base/sha256.o base/sized.o base/version.o base/world.o \
+CUDA_ORDER_TEST := $(B)/tests/cuda/test_cuda_order.o $(filter $(B)/src/engine/kernels/% $(B)/src/engine/decode/%,$(LIB_OBJ)) $(ERROR_OBJ) \
+             $(addprefix $(B)/src/engine/,base/arena.o base/choice.o base/clock.o base/library.o base/memory.o base/pages.o base/pool.o base/rng.o base/sha256.o base/sized.o base/version.o base/world.o \
                data/columns.o data/constraints.o data/sets.o model/choices.o model/shape.o model/generated.o model/statistics.o)
 
 $(B)/tests/cuda/test_cuda_order: $(CUDA_ORDER_TEST)

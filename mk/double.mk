@@ -1,7 +1,7 @@
 # The network in double, with the plain kernels alone: gradients against finite differences.
-DOUBLE_SRC := src/kernels/plain.c src/kernels/net.c src/kernels/weights.c src/kernels/relative.c $(wildcard src/kernels/cpu*.c)
+DOUBLE_SRC := src/engine/kernels/plain.c src/engine/kernels/net.c src/engine/kernels/weights.c src/engine/kernels/relative.c $(wildcard src/engine/kernels/cpu*.c)
 DOUBLE_OBJ := $(DOUBLE_SRC:%.c=$(B)/double/%.o)
-OTHER_OBJ  := $(filter-out $(B)/src/kernels/% $(B)/src/train/% $(B)/src/decode/% $(B)/src/evaluate/% $(B)/src/tsp/%,$(LIB_OBJ)) $(B)/tests/paper_form.o
+OTHER_OBJ  := $(filter-out $(B)/src/engine/kernels/% $(B)/src/engine/train/% $(B)/src/engine/decode/% $(B)/src/engine/evaluate/% $(B)/src/tasks/tours/solve/%,$(LIB_OBJ)) $(B)/tests/paper_form.o
 
 $(B)/double/%.o: %.c
 	@mkdir -p $(@D)

@@ -1,18 +1,18 @@
 # make check-emulated: the GPU kernels on the CPU, CUDA threads as fibers (tests/cuda/emulate), for machines without a
 # GPU. Needs a C++ compiler.
-EMULATED := $(patsubst src/cuda/%.cu,$(B)/emulated/%.o,$(wildcard src/cuda/*/*.cu))
+EMULATED := $(patsubst src/engine/cuda/%.cu,$(B)/emulated/%.o,$(wildcard src/engine/cuda/*/*.cu))
 EMUFLAGS := -std=c++20 -O1 -g -fPIC -fvisibility=hidden -Itests/cuda/emulate -Iinclude -Isrc -w
 RACES    := -fsanitize=thread --param tsan-distinguish-volatile=1
 EMUSOURCE = sed 's/extern __shared__ float4 memory\[\];/float4 *memory = emulated_shared();/' $< >$(@:.o=.cc)
-EMUDEPS  := $(wildcard include/*.h src/model/*.h src/cuda/*.h src/cuda/*/*.cuh src/kernels/*.h tests/cuda/emulate/*.h)
+EMUDEPS  := $(wildcard include/*.h src/engine/model/*.h src/engine/cuda/*.h src/engine/cuda/*/*.cuh src/engine/kernels/*.h tests/cuda/emulate/*.h)
 
-$(B)/emulated/%.o: src/cuda/%.cu $(EMUDEPS)
+$(B)/emulated/%.o: src/engine/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
 	@$(EMUSOURCE)
 	$(call say,CXX $<)
 	$(Q)$(CXX) $(EMUFLAGS) -c $(@:.o=.cc) -o $@
 
-$(B)/emulated/libordernet-cuda.so: $(EMULATED) tests/cuda/emulate/emulate.cc $(ERROR_OBJ) $(B)/src/kernels/net.o
+$(B)/emulated/libordernet-cuda.so: $(EMULATED) tests/cuda/emulate/emulate.cc $(ERROR_OBJ) $(B)/src/engine/kernels/net.o
 	$(call say,LD $@)
 	$(Q)$(CXX) $(EMUFLAGS) -shared $^ -pthread -o $@
 
@@ -30,7 +30,7 @@ check-emulated:
 # make check-emulated-races: the same kernels under ThreadSanitizer, which reports data races among CUDA threads (a
 # missing __syncthreads) in whatever order they ran (tests/cuda/emulate/races.h). Needs g++ and its libtsan, 3 GB of
 # memory and about three minutes; not part of make check.
-$(B)/races/%.o: src/cuda/%.cu $(EMUDEPS)
+$(B)/races/%.o: src/engine/cuda/%.cu $(EMUDEPS)
 	@mkdir -p $(@D)
 	@$(EMUSOURCE)
 	$(call say,CXX $<)
@@ -41,7 +41,7 @@ $(B)/races/emulate.o: tests/cuda/emulate/emulate.cc $(EMUDEPS)
 	$(call say,CXX $<)
 	$(Q)$(CXX) $(EMUFLAGS) -DEMULATE_RACES -c $< -o $@
 
-$(B)/races/libordernet-cuda.so: $(EMULATED:$(B)/emulated/%=$(B)/races/%) $(B)/races/emulate.o $(ERROR_OBJ) $(B)/src/kernels/net.o
+$(B)/races/libordernet-cuda.so: $(EMULATED:$(B)/emulated/%=$(B)/races/%) $(B)/races/emulate.o $(ERROR_OBJ) $(B)/src/engine/kernels/net.o
 	$(call say,LD $@)
 	$(Q)$(CXX) -fsanitize=thread -shared $^ -pthread -o $@
 

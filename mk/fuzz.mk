@@ -7,12 +7,12 @@ FUZZ_NAMES   := $(patsubst fuzz/fuzz_%.c,%,$(sort $(wildcard fuzz/fuzz_*.c)))
 FUZZ_H       := $(wildcard fuzz/*.h) tests/json_oracle.h
 FUZZ_SAN     := address,undefined
 # The folders of readers only: the kernels take minutes to build with sanitizers and read no files.
-FUZZ_OBJ     := $(filter $(foreach d,base data words model,$(B)/src/$(d)/%),$(LIB_OBJ))
+FUZZ_OBJ     := $(filter $(foreach d,base words data model,$(B)/src/engine/$(d)/%) $(B)/src/tasks/words/sentence/%,$(LIB_OBJ))
 # The readers of pages, without what needs the network.
-FUZZ_OBJ     += $(filter-out $(B)/src/pages/choose.o,$(filter $(B)/src/pages/%,$(CLI_OBJ)))
+FUZZ_OBJ     += $(filter-out $(B)/src/tasks/layout/choose.o $(B)/src/tasks/layout/cmd_%,$(filter $(B)/src/tasks/layout/%,$(CLI_OBJ)))
 # What some targets need beside them.
-FUZZ_MORE    := $(addprefix $(B)/src/,show/chart.o show/canvas.o cli/options.o tours/tsplib.o tsp/instance.o \
-                sentences/readings.o train/identity.o train/choices.o)
+FUZZ_MORE    := $(addprefix $(B)/src/,app/chart.o app/canvas.o app/options.o tasks/tours/tsplib.o tasks/tours/solve/instance.o \
+                tasks/words/readings.o engine/train/identity.o engine/train/choices.o)
 REPLAY_BIN   := $(FUZZ_NAMES:%=$(B)/fuzz/replay_%)
 
 # The objects that a target does not use are left out by the linker.

@@ -21,7 +21,7 @@ check-soak-files: $(PROGRAM)
 	@ORDERNET=$(PROGRAM) tests/soak.sh $(or $(SOAK_SECONDS),1800)
 
 # Branches of the readers that their unit tests and the corpora take, by gcov.
-COVERED   := base data words
+COVERED   := engine/base engine/data engine/words
 COVER_TESTS := $(addprefix test_,data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text file number \
     shown doors words_vectors words_lookup words_public model_file)
 coverage:

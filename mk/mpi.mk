@@ -2,13 +2,13 @@
 # MPICC=mpicc.mpich builds it for MPICH.
 MPICC     ?= mpicc
 
-libordernet-mpi.so: src/mpi/mpi.c src/base/world.h include/ordernet.h $(B)/MPICC.value
+libordernet-mpi.so: src/engine/mpi/mpi.c src/engine/base/world.h include/ordernet.h $(B)/MPICC.value
 	$(call say,MPICC $<)
 	$(Q)$(MPICC) $(CPPFLAGS) $(ALLCFLAGS) -shared $< -o $@
 
 # The tests use every MPI that is installed, by the names of Debian's compilers.
 MPI_HERE  := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(B)/$(m)/libordernet-mpi.so))
-$(B)/%/libordernet-mpi.so: src/mpi/mpi.c src/base/world.h include/ordernet.h $(B)/MPICC.value
+$(B)/%/libordernet-mpi.so: src/engine/mpi/mpi.c src/engine/base/world.h include/ordernet.h $(B)/MPICC.value
 	@mkdir -p $(@D)
 	$(call say,MPICC $< for $*)
 	$(Q)mpicc.$* $(CPPFLAGS) $(ALLCFLAGS) -shared $< -o $@

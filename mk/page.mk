@@ -5,14 +5,14 @@ WASM_B      := $(B)/wasm
 PAGE        := $(B)/page
 WASM_FLAGS  := --target=wasm32-wasi --sysroot=/usr -std=c11 -Oz -ffp-contract=off -fvisibility=hidden \
                -Iinclude -Isrc -D_GNU_SOURCE $(WARN)
-# Files of src/base that depend on the operating system have a counterpart of the same name in src/wasm.
-WASM_ENTRY  := src/wasm/page.c src/wasm/tours.c
-WASM_OWN    := $(filter-out $(WASM_ENTRY),$(sort $(wildcard src/wasm/*.c)))
-WASM_SRC    := $(filter-out $(WASM_OWN:src/wasm/%=src/base/%),$(LIB_SRC)) $(WASM_OWN)
+# Files of src/engine/base that depend on the operating system have a counterpart of the same name in src/front/wasm.
+WASM_ENTRY  := src/front/wasm/page.c src/tasks/tours/wasm/tours.c
+WASM_OWN    := $(filter-out $(WASM_ENTRY),$(sort $(wildcard src/front/wasm/*.c)))
+WASM_SRC    := $(filter-out $(WASM_OWN:src/front/wasm/%=src/engine/base/%),$(LIB_SRC)) $(WASM_OWN)
 WASM_OBJ    := $(WASM_SRC:%.c=$(WASM_B)/%.o)
 WASM_LINK   := --target=wasm32-wasi --sysroot=/usr -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--gc-sections
 # The page reads TSPLIB files as the program does.
-WASM_PAGE   := $(WASM_ENTRY:%.c=$(WASM_B)/%.o) $(addprefix $(WASM_B)/src/tours/,geo.o load.o tsplib.o) $(WASM_OBJ)
+WASM_PAGE   := $(WASM_ENTRY:%.c=$(WASM_B)/%.o) $(addprefix $(WASM_B)/src/tasks/tours/,geo.o load.o tsplib.o) $(WASM_OBJ)
 WASM_HERE   := $(shell command -v $(WASM_CC) >/dev/null && command -v wasm-ld >/dev/null && [ -e /usr/lib/wasm32-wasi/libc.a ] && \
                [ -e "$$($(WASM_CC) --target=wasm32-wasi --rtlib=compiler-rt -print-libgcc-file-name)" ] && echo yes)
 
@@ -21,9 +21,9 @@ $(WASM_B)/%.o: %.c
 	$(call say,WASM $<)
 	$(Q)$(WASM_CC) $(WASM_FLAGS) -msimd128 $(WASM_K) -MMD -MP -c $< -o $@
 # What takes the time; all else is small. The plain kernels stay plain.
-$(patsubst %,$(WASM_B)/src/%.o,decode/encode decode/search tsp/exact tsp/matching): WASM_K := -O2
-$(patsubst %,$(WASM_B)/src/kernels/%.o,simd128 weights $(notdir $(basename $(wildcard src/kernels/cpu*.c)))): WASM_K := -O3
-$(WASM_B)/src/kernels/plain.o: WASM_K := -O3 -mno-simd128
+$(patsubst %,$(WASM_B)/src/%.o,engine/decode/encode engine/decode/search tasks/tours/solve/exact tasks/tours/solve/matching): WASM_K := -O2
+$(patsubst %,$(WASM_B)/src/engine/kernels/%.o,simd128 weights $(notdir $(basename $(wildcard src/engine/kernels/cpu*.c)))): WASM_K := -O3
+$(WASM_B)/src/engine/kernels/plain.o: WASM_K := -O3 -mno-simd128
 $(WASM_B)/tests/%.o: WASM_K := -Itests/portable -Itests
 # Exported to JavaScript, which needs no prototypes.
 $(WASM_ENTRY:%.c=$(WASM_B)/%.o): WASM_K := -Wno-missing-prototypes

@@ -2,8 +2,8 @@
 # QEMU, statically linked, since the other CPU's libraries are not installed here.
 OTHER_CC   ?= aarch64-linux-gnu-gcc
 OTHER_RUN  ?= qemu-aarch64
-OTHER_SRC  := $(filter src/base/% src/kernels/% src/decode/%,$(LIB_SRC)) bench/bf16.c
-OTHER_TEST := $(addprefix src/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c net.c) src/base/choice.c src/base/rng.c \
+OTHER_SRC  := $(filter src/engine/base/% src/engine/kernels/% src/engine/decode/%,$(LIB_SRC)) bench/bf16.c
+OTHER_TEST := $(addprefix src/engine/kernels/,plain.c avx2.c avx512.c neon.c simd128.c pick.c net.c) src/engine/base/choice.c src/engine/base/rng.c \
               tests/test_kernels.c
 OTHER_OBJ  := $(OTHER_TEST:%.c=$(B)/other/%.o)
 

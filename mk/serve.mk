@@ -1,5 +1,5 @@
-# The server has docs/openapi.json in it (src/serve/openapi.c).
-$(B)/src/serve/openapi.o: docs/openapi.json
+# The server has docs/openapi.json in it (src/front/serve/openapi.c).
+$(B)/src/front/serve/openapi.o: docs/openapi.json
 
 # The server through real sockets; a program with sanitizers gets more time.
 check-serve: $(PROGRAM)
@@ -18,6 +18,6 @@ bench-serve: $(PROGRAM) $(B)/bench/serve_engine
 	ORDERNET=$(PROGRAM) ENGINE=$(B)/bench/serve_engine python3 bench/serve.py $(BENCH_ARGS)
 
 # The parser of requests, without the engine.
-$(B)/fuzz/replay_request build/fuzz/fuzz_request: $(patsubst %,$(B)/src/serve/%.o,envelope fields models sets text)
+$(B)/fuzz/replay_request build/fuzz/fuzz_request: $(patsubst %,$(B)/src/front/serve/%.o,envelope fields models sets text)
 
 .PHONY: check-serve check-soak bench-serve

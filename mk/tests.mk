@@ -3,7 +3,7 @@
 TEST_SRC  := $(sort $(wildcard tests/test_*.c))
 TEST_BIN  := $(TEST_SRC:%.c=$(B)/%)
 TEST_HELP := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/*.c)))
-TEST_OBJ  := $(filter-out $(B)/src/cli/main.o,$(LIB_OBJ) $(CLI_OBJ)) $(TEST_HELP:%.c=$(B)/%.o)
+TEST_OBJ  := $(filter-out $(B)/src/front/cli/main.o,$(LIB_OBJ) $(CLI_OBJ)) $(TEST_HELP:%.c=$(B)/%.o)
 
 $(B)/tests/%.o: CPPFLAGS += -Itests
 

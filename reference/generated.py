@@ -1,6 +1,6 @@
-"""Parameters and batches from a formula, with the same bits as src/model/generated.c.
+"""Parameters and batches from a formula, with the same bits as src/engine/model/generated.c.
 
-Also the list of the network's tensors in the order of src/model/shape.c, which numbers the streams.
+Also the list of the network's tensors in the order of src/engine/model/shape.c, which numbers the streams.
 """
 
 import math

@@ -1,7 +1,7 @@
 """The network of docs/model.md in PyTorch, written like the paper: the pair tensor and the source-target grid are stored
 in full, nothing is split or folded. Slow and simple on purpose: the tests compare the C program with it.
 
-Parameter names and shapes are those of src/model/shape.c. B sets, n items, d features, D = d + M*O. Batches are of sets of
+Parameter names and shapes are those of src/engine/model/shape.c. B sets, n items, d features, D = d + M*O. Batches are of sets of
 one size, as in the paper; the methods of_sets and ..._of_sets take a list of sets of different sizes, of which only m of n
 items may be placed, and go through it set by set.
 """

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/sets.h"
+#include "engine/data/sets.h"
 #include "unit.h"
 
 /* Every `every`-th item of each set becomes context: seen, never placed. The other items keep their order.

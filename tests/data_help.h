@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "data/sets_io.h"
+#include "engine/data/sets_io.h"
 #include "unit.h"
 
 /* The path of a file in the test's own folder, which is made on first use and removed by help_clean. */

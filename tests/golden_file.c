@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/generated.h"
+#include "engine/model/generated.h"
 
 enum { MAGIC = 8, NAME = 56, HEAD = NAME + 8 };
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/shape.h"
+#include "engine/model/shape.h"
 
 enum { GOLDEN_FULL = 1280, GOLDEN_SAMPLES = 64, GOLDEN_PROJECTIONS = 4, GOLDEN_STEPS = 10 };
 

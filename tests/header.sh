@@ -1,27 +1,37 @@
 #!/bin/sh
-# The public headers are all that the program uses: they compile alone in C and C++, the program's folders include no
-# folder of the library but base, and the library's sentences name no option of the program.
+# The public headers compile alone in C and C++. The folders of src include each other in one direction only:
+#   engine <- app <- tasks <- front
+# The program uses the library through its public headers and the helpers of engine/base named in SHARED; a task includes
+# no other task and no front, fronts do not include each other, and the library's sentences name no option of the program.
 # usage: CC=COMPILER CXX=COMPILER tests/header.sh
 . tests/count.sh
 
-LIBRARY="base data words model kernels cuda mpi train decode evaluate tsp"
-PROGRAM="sentences tours pages show serve cli"
-# The small helpers that both may use. The rest of base (SHA-256, arenas) is the library's own.
+# The rest of base (SHA-256, arenas) is the library's own.
 SHARED="choice clock error file fold library memory names number pool rng shown utf8 world"
+PUBLIC='ordernet(_[a-z]+)?\.h'
+BASE="engine/base/($(echo "$SHARED" | tr ' ' '|'))\.h"
 
 alone() { # LANGUAGE COMPILER FLAGS ...
-    printf '#include <ordernet_tsp.h>\nint main(void) { return 0; }\n' >"$folder/alone.$1"
+    for header in include/*.h; do printf '#include <%s>\n' "${header#include/}"; done >"$folder/alone.$1"
+    echo 'int main(void) { return 0; }' >>"$folder/alone.$1"
     compiler=$2 language=$1
     shift 2
     "$compiler" "$@" -Wall -Wextra -Werror -pedantic -fsyntax-only -Iinclude "$folder/alone.$language"
 }
-own_folders() { # FOLDER: prints what it must not include
-    allowed="cli|pages|sentences|serve|show|tours"
-    ! grep -Hn '#include "' "src/$1"/*.[ch] |
-        grep -vE "\"(ordernet(_tsp)?\.h|($allowed)/[a-z_0-9]+\.h|base/($(echo "$SHARED" | tr ' ' '|'))\.h)\""
+includes_only() { # FOLDER PATTERN: prints includes that do not match
+    ! find "$1" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | xargs grep -Hn '#include "' | grep -vE "\"($2)\""
 }
 no_options() { # FOLDER: prints sentences that name an option
-    find "src/$1" -type f | xargs grep -HnE '"[^"]*--[a-z]' && return 1 || return 0
+    find "$1" -type f | xargs grep -HnE '"[^"]*--[a-z]' && return 1 || return 0
+}
+# A folder of the engine includes those before it in the flow of data, and itself.
+no_cycle() {
+    for folder_of in src/engine/*/; do
+        name=$(basename "$folder_of")
+        find "$folder_of" -type f | xargs grep -hoE '#include "engine/[a-z]+/' | sed 's|.*engine/||; s|/||' | sort -u |
+            sed "s|^|$name |"
+    done | awk '$1 != $2' >"$folder/edges"
+    tsort "$folder/edges" >/dev/null
 }
 
 check "C" alone c "${CC:-cc}" -std=c99
@@ -30,6 +40,19 @@ if command -v "${CXX:-c++}" >/dev/null; then
 else
     skip "the header in C++: no C++ compiler"
 fi
-for part in $PROGRAM; do check "src/$part includes the public headers and folders of the program" own_folders "$part"; done
-for part in $LIBRARY; do check "src/$part names no option of the program" no_options "$part"; done
+check "src/engine includes the engine alone" includes_only src/engine "$PUBLIC|engine/[a-z_0-9/]+\.(h|cuh)|emulated_mma\.h"
+check "the folders of src/engine do not include each other in a circle" no_cycle
+check "src/app includes the public headers and itself" includes_only src/app "$PUBLIC|$BASE|app/[a-z_0-9]+\.h"
+for task in src/tasks/*/; do
+    task=${task%/}
+    check "$task includes the public headers, src/app and itself" includes_only "$task" "$PUBLIC|$BASE|app/[a-z_0-9]+\.h|${task#src/}/[a-z_0-9/]+\.h"
+done
+for front in src/front/*/; do
+    front=${front%/}
+    check "$front includes the public headers, src/app, tasks and itself" includes_only "$front" \
+        "$PUBLIC|engine/base/[a-z_0-9]+\.h|(app|tasks/[a-z]+|${front#src/})/[a-z_0-9]+\.h"
+done
+for part in src/engine src/tasks/tours/solve src/tasks/words/sentence; do
+    check "$part names no option of the program" no_options "$part"
+done
 finish

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "base/rng.h"
-#include "data/sets.h"
-#include "words/maker.h"
+#include "engine/base/rng.h"
+#include "engine/data/sets.h"
+#include "engine/words/maker.h"
 
 enum { NUMBER_WORDS = 40 };
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "model/shape.h"
+#include "engine/model/shape.h"
 
 /* theta: [sh->total], x: [B, n, d], y: [B, n] (teacher forcing).
  * training: batch statistics; otherwise the running ones of theta.

@@ -36,17 +36,17 @@ while IFS='|' read -r file from to target; do
     cp "$root/$file" "$file"
     cd "$root" || exit 1
 done <<'LIST'
-src/kernels/plain.c|real dh = -b->c0\[k\]|real dh = b->c0[k]|double_gradients
-src/kernels/cpu_encoder.c|\* centred +$|* centred -|double_gradients
-src/kernels/cpu_decoder.c|+ b->e\[e\] \* late|- b->e[e] * late|double_gradients
-src/kernels/cpu.c|k1\[c\] = (real)(g \* inv \* m2)|k1[c] = (real)(-g * inv * m2)|double_gradients
-src/kernels/cpu_head.c|i == order\[t\] ? each|i != order[t] ? each|test_engine_golden
-src/kernels/cpu_decoder.c|start\[c\] += spare|start[c] -= spare|double_gradients
-src/model/generated.c|theta + sh->tensor\[k\].offset);|theta + sh->tensor[k].offset); theta[77] += 0.01f;|test_engine_golden
-src/kernels/cpu_head.c|(size_t)(at->n - n) \* D|(size_t)0 * D|test_engine_golden
-src/kernels/cpu_decoder.c|(size_t)(s->at\[b\].n - s->at\[b\].m)|(size_t)0|test_mixed
-src/kernels/net.c|size->step_cells += (size_t)m|size->step_cells += (size_t)n|test_engine_golden
-src/decode/search.c|t < 2 ? t : 2|t < 1 ? t : 2|test_engine_properties
+src/engine/kernels/plain.c|real dh = -b->c0\[k\]|real dh = b->c0[k]|double_gradients
+src/engine/kernels/cpu_encoder.c|\* centred +$|* centred -|double_gradients
+src/engine/kernels/cpu_decoder.c|+ b->e\[e\] \* late|- b->e[e] * late|double_gradients
+src/engine/kernels/cpu.c|k1\[c\] = (real)(g \* inv \* m2)|k1[c] = (real)(-g * inv * m2)|double_gradients
+src/engine/kernels/cpu_head.c|i == order\[t\] ? each|i != order[t] ? each|test_engine_golden
+src/engine/kernels/cpu_decoder.c|start\[c\] += spare|start[c] -= spare|double_gradients
+src/engine/model/generated.c|theta + sh->tensor\[k\].offset);|theta + sh->tensor[k].offset); theta[77] += 0.01f;|test_engine_golden
+src/engine/kernels/cpu_head.c|(size_t)(at->n - n) \* D|(size_t)0 * D|test_engine_golden
+src/engine/kernels/cpu_decoder.c|(size_t)(s->at\[b\].n - s->at\[b\].m)|(size_t)0|test_mixed
+src/engine/kernels/net.c|size->step_cells += (size_t)m|size->step_cells += (size_t)n|test_engine_golden
+src/engine/decode/search.c|t < 2 ? t : 2|t < 1 ? t : 2|test_engine_properties
 LIST
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -2,7 +2,7 @@
 #ifndef TESTS_RANDOM_CONSTRAINTS_H
 #define TESTS_RANDOM_CONSTRAINTS_H
 
-#include "data/constraints.h"
+#include "engine/data/constraints.h"
 #include "random_model.h"
 
 /* Makes about a third of the items context, never all; the order is arranged as onet_sets says. */

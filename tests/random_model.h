@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "data/sets.h"
-#include "model/generated.h"
-#include "model/model.h"
+#include "engine/base/rng.h"
+#include "engine/data/sets.h"
+#include "engine/model/generated.h"
+#include "engine/model/model.h"
 #include "unit.h"
 
 static const onet_settings nets[] = {

@@ -23,7 +23,7 @@ makes() { # NUMBER ARGUMENT...: `make ARGUMENT...` calls the compiler that often
         [ "$(wc -l <calls)" = "$expected" ]
 }
 calls() { check "make $2 $3" makes "$@"; }
-set -- src/cuda/*/*.cu
+set -- src/engine/cuda/*/*.cu
 gpu=$#
 calls 1 libordernet-mpi.so MPICC=./compiler
 calls 0 libordernet-mpi.so MPICC=./compiler

@@ -2,7 +2,7 @@
  * The answers are those of the whole beam search, which a second order makes it do, to the last bit. */
 #include <math.h>
 
-#include "decode/search.h"
+#include "engine/decode/search.h"
 #include "random_constraints.h"
 #include "random_model.h"
 

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "base/choice.h"
-#include "kernels/kernels.h"
+#include "engine/base/choice.h"
+#include "engine/kernels/kernels.h"
 #include "ordernet_tsp.h"
-#include "tours/generate.h"
+#include "tasks/tours/generate.h"
 
 static const onet_choice *(*const lists[])(void) = {
     onet_formats,   onet_pools,           onet_presets,    onet_decodes,     onet_kernel_sets, onet_devices,

@@ -1,9 +1,9 @@
 /* Columns: features by their names from CSV and JSON with keys, in sets and models; missing values. */
 #include <math.h>
 
-#include "data/columns.h"
 #include "data_help.h"
-#include "model/model.h"
+#include "engine/data/columns.h"
+#include "engine/model/model.h"
 
 static const char *const people[] = {"height", "age"};
 

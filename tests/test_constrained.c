@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "alloc_count.h"
-#include "data/constraints.h"
+#include "engine/data/constraints.h"
 #include "paper_form.h"
 #include "random_constraints.h"
 #include "random_model.h"

@@ -2,9 +2,9 @@
  * never gets stuck, and what contradicts itself is refused by name. */
 #include "data_help.h"
 
-#include "base/rng.h"
-#include "data/constraints.h"
-#include "data/sets.h"
+#include "engine/base/rng.h"
+#include "engine/data/constraints.h"
+#include "engine/data/sets.h"
 
 enum { MOST = 6, LIST = 12 };
 

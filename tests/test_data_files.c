@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "data/sets.h"
-#include "words/vectors.h"
-#include "words/words.h"
+#include "engine/data/sets.h"
+#include "engine/words/vectors.h"
+#include "engine/words/words.h"
 
 static const char sample[] = "{\"items\": [[0.1, 2], [-3.5, 4e-7]], \"order\": [1, 0]}\n"
                              "{\"items\": [[16777216, 3.4028235e+38], [1, 1]], \"order\": [0, 1]}\n";

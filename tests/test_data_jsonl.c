@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "base/rng.h"
-#include "data/jsonl.h"
+#include "engine/base/rng.h"
+#include "engine/data/jsonl.h"
 #include "json_oracle.h"
 
 static void reads(void **state) {

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/sets.h"
+#include "engine/data/sets.h"
+#include "engine/kernels/net.h"
+#include "engine/model/generated.h"
+#include "engine/model/model.h"
 #include "golden_file.h"
-#include "kernels/net.h"
-#include "model/generated.h"
-#include "model/model.h"
 #include "unit.h"
 
 enum { SLACK = 8 }; /* how much further off than the twin's own float32 the engine may be */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/net.h"
-#include "kernels/operations.h"
+#include "engine/kernels/net.h"
+#include "engine/kernels/operations.h"
 #include "paper_form.h"
 #include "random_model.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cli/fields.h"
+#include "app/fields.h"
 
 static void says(const char *sentence, const char *meant) {
     onet_error err;

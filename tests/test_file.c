@@ -10,11 +10,11 @@
 #include <sys/syscall.h>
 #include <zlib.h>
 
-#include "base/file.h"
-#include "base/half.h"
-#include "base/rng.h"
-#include "base/sha256.h"
 #include "data_help.h"
+#include "engine/base/file.h"
+#include "engine/base/half.h"
+#include "engine/base/rng.h"
+#include "engine/base/sha256.h"
 
 /* ---- SHA-256 ------------------------------------------------------------------------------------------ */
 

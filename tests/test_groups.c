@@ -1,6 +1,6 @@
 /* Small sets are encoded and searched in groups (decode/encode.h). An answer must not depend, to the last
  * bit, on the sets beside it, on how many there are, or on the number of threads. */
-#include "decode/search.h"
+#include "engine/decode/search.h"
 #include "random_constraints.h"
 #include "random_model.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/sized.h"
+#include "engine/base/sized.h"
 
 static onet_error err;
 

@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/interrupt.h"
+#include "app/interrupt.h"
 #include "unit.h"
 
 static void pause_for(double seconds) {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "kernels/kernels.h"
-#include "kernels/net.h"
+#include "engine/base/rng.h"
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/net.h"
 #include "unit.h"
 
 enum { GUARD = 64, MOST = 64 };

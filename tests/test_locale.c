@@ -3,9 +3,9 @@
 #include <locale.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "data_help.h"
-#include "train/train.h"
+#include "engine/base/number.h"
+#include "engine/train/train.h"
 
 /* Makes a locale in a folder of the test and switches to it. */
 static void use_locale(const char *name) {

@@ -3,7 +3,7 @@
  * differs. */
 #include <math.h>
 
-#include "model/model.h"
+#include "engine/model/model.h"
 #include "random_model.h"
 
 /* Of every item at each step of the set's own order: [n, n]. */

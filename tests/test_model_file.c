@@ -1,11 +1,11 @@
 /* The model file: presets, saving and loading, and every way in which a file can be wrong. */
 #include <math.h>
 
-#include "base/half.h"
-#include "base/rng.h"
-#include "data/safetensors.h"
 #include "data_help.h"
-#include "model/model.h"
+#include "engine/base/half.h"
+#include "engine/base/rng.h"
+#include "engine/data/safetensors.h"
+#include "engine/model/model.h"
 
 static onet_words *two_words(int width) {
     onet_words *words = calloc(1, sizeof *words);

@@ -2,11 +2,11 @@
  * (tests/data/make_npz.py). */
 #include <math.h>
 
-#include "data/npz.h"
-#include "data/safetensors.h"
-#include "data/sets.h"
-#include "data/sets_binary.h"
 #include "data_help.h"
+#include "engine/data/npz.h"
+#include "engine/data/safetensors.h"
+#include "engine/data/sets.h"
+#include "engine/data/sets_binary.h"
 
 typedef onet_status read_sets(onet_sets **sets, input *in, onet_error *err);
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "base/rng.h"
-#include "base/utf8.h"
+#include "engine/base/number.h"
+#include "engine/base/rng.h"
+#include "engine/base/utf8.h"
 #include "unit.h"
 
 static void same(const char *text) {

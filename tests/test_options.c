@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/options.h"
+#include "app/options.h"
 #include "unit.h"
 
 typedef struct values {

@@ -2,15 +2,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "cli/pages.h"
-#include "pages/augment.h"
-#include "pages/features.h"
-#include "pages/format.h"
-#include "pages/rules.h"
-#include "pages/usual.h"
-#include "pages/ways.h"
+#include "engine/base/rng.h"
 #include "random_model.h"
+#include "tasks/layout/augment.h"
+#include "tasks/layout/features.h"
+#include "tasks/layout/format.h"
+#include "tasks/layout/options.h"
+#include "tasks/layout/rules.h"
+#include "tasks/layout/usual.h"
+#include "tasks/layout/ways.h"
 
 /* Two columns of two regions, and a heading over both. */
 static const page_box grid[] = {

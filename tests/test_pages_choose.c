@@ -1,10 +1,10 @@
 /* The orders that the network chooses from on a page. */
 #include <string.h>
 
-#include "pages/choose.h"
-#include "pages/features.h"
-#include "pages/ways.h"
 #include "random_model.h"
+#include "tasks/layout/choose.h"
+#include "tasks/layout/features.h"
+#include "tasks/layout/ways.h"
 #include "unit.h"
 
 /* Columns of regions whose gaps differ a little, so that the ways differ too. */

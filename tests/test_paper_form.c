@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/model/generated.h"
 #include "golden_file.h"
-#include "model/generated.h"
 #include "paper_form.h"
 #include "unit.h"
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "cli/draw.h"
-#include "data/pick.h"
-#include "data/sets.h"
+#include "app/division.h"
+#include "engine/base/rng.h"
+#include "engine/data/pick.h"
+#include "engine/data/sets.h"
 #include "number_sets.h"
 #include "unit.h"
 

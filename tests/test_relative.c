@@ -2,12 +2,12 @@
  * and ordering see the same numbers. */
 #include <math.h>
 
-#include "decode/encode.h"
-#include "kernels/cpu.h"
-#include "kernels/relative.h"
+#include "engine/decode/encode.h"
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/relative.h"
+#include "engine/train/augment.h"
 #include "number_sets.h"
 #include "random_model.h"
-#include "train/augment.h"
 
 static const onet_settings net_of = {3, 2, 20, 5, ONET_POOL_MAX, 3, 7, 1, {0}};
 

@@ -3,8 +3,8 @@
 #include <zlib.h>
 
 #include "alloc_count.h"
-#include "data/safetensors.h"
 #include "data_help.h"
+#include "engine/data/safetensors.h"
 
 /* A file of this header and `size` bytes of data. */
 static const char *raw_file(const char *header, size_t size) {

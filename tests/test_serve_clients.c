@@ -2,7 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "serve/clients.h"
+#include "front/serve/clients.h"
 #include "unit.h"
 
 /* Whether the other end was shut down. */

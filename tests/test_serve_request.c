@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "alloc_count.h"
-#include "serve/request.h"
-#include "serve/tour.h"
+#include "front/serve/request.h"
+#include "tasks/tours/request.h"
 #include "unit.h"
 
 static const request_limits limits = {.sets = 3, .items = 5, .beam = 10, .cells = 500, .seconds = 1};

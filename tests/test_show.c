@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "alloc_count.h"
-#include "show/canvas.h"
-#include "show/chart.h"
-#include "show/tours.h"
+#include "app/canvas.h"
+#include "app/chart.h"
+#include "tasks/tours/draw.h"
 #include "unit.h"
 
 /* Named after the process, since the same test may run with sanitizers at the same time. */

@@ -1,9 +1,9 @@
 /* Text from files, escaped for people to see. */
-#include "base/shown.h"
+#include "engine/base/shown.h"
 
 #include <string.h>
 
-#include "base/error.h"
+#include "engine/base/error.h"
 #include "unit.h"
 
 static void escapes(void **state) {

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "alloc_count.h"
-#include "data/safetensors.h"
-#include "data/sets.h"
-#include "decode/frozen.h"
-#include "model/generated.h"
-#include "model/model.h"
+#include "engine/data/safetensors.h"
+#include "engine/data/sets.h"
+#include "engine/decode/frozen.h"
+#include "engine/model/generated.h"
+#include "engine/model/model.h"
+#include "engine/train/sizes.h"
 #include "paper_form.h"
-#include "train/sizes.h"
 #include "unit.h"
 
 static const onet_settings small = {.width = 2,

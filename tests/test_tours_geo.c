@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tours/geo.h"
+#include "tasks/tours/geo.h"
 #include "unit.h"
 
 static double on_map(const onet_tsp *t, int i, int j) {

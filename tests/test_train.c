@@ -7,15 +7,15 @@
 #include <unistd.h>
 
 #include "alloc_count.h"
-#include "base/rng.h"
-#include "cli/draw.h"
+#include "app/division.h"
 #include "context_help.h"
-#include "data/pick.h"
-#include "data/sets.h"
-#include "kernels/net.h"
-#include "model/model.h"
+#include "engine/base/rng.h"
+#include "engine/data/pick.h"
+#include "engine/data/sets.h"
+#include "engine/kernels/net.h"
+#include "engine/model/model.h"
+#include "engine/words/maker.h"
 #include "unit.h"
-#include "words/maker.h"
 
 static char folder[] = "/tmp/ordernet-train-XXXXXX";
 

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "context_help.h"
-#include "data/sets.h"
-#include "train/augment.h"
-#include "train/first.h"
+#include "engine/data/sets.h"
+#include "engine/train/augment.h"
+#include "engine/train/first.h"
+#include "engine/words/kind.h"
+#include "engine/words/maker.h"
 #include "unit.h"
-#include "words/kind.h"
-#include "words/maker.h"
 
 enum { SETS = 2000, N = 5 };
 

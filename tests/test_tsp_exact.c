@@ -1,10 +1,10 @@
 /* The exact solver against the dynamic program, and on inputs made to break it. */
 #include <math.h>
 
-#include "base/rng.h"
-#include "data/sets.h"
-#include "tours/generate.h"
-#include "tsp/solvers.h"
+#include "engine/base/rng.h"
+#include "engine/data/sets.h"
+#include "tasks/tours/generate.h"
+#include "tasks/tours/solve/solvers.h"
 #include "unit.h"
 
 static double near_same(double a, double b) {

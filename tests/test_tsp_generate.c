@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/sets.h"
-#include "tours/generate.h"
+#include "engine/data/sets.h"
+#include "tasks/tours/generate.h"
 #include "unit.h"
 
 static onet_sets *generated(const tsp_plan *plan, size_t count) {

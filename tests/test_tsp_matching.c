@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/rng.h"
-#include "tours/generate.h"
-#include "tsp/matching.h"
-#include "tsp/solvers.h"
+#include "engine/base/rng.h"
+#include "tasks/tours/generate.h"
+#include "tasks/tours/solve/matching.h"
+#include "tasks/tours/solve/solvers.h"
 #include "unit.h"
 
 /* The cheapest matching of the cities not in `done`, by trying all. */

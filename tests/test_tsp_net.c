@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/sets.h"
-#include "show/chart.h"
-#include "show/tours.h"
-#include "tours/gaps.h"
-#include "tours/generate.h"
+#include "app/chart.h"
+#include "engine/data/sets.h"
+#include "tasks/tours/draw.h"
+#include "tasks/tours/gaps.h"
+#include "tasks/tours/generate.h"
 #include "unit.h"
 
 static onet_model *model;

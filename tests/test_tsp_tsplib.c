@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "ordernet_tsp.h"
-#include "tours/tsplib.h"
-#include "tsp/solvers.h"
+#include "tasks/tours/solve/solvers.h"
+#include "tasks/tours/tsplib.h"
 #include "unit.h"
 
 static bool recognised; /* the file that was read last */

@@ -1,7 +1,7 @@
 /* Text that a person typed: cut into the vocabulary's words, kept together, written as a sentence again. */
 #include <string.h>
 
-#include "base/file.h"
+#include "engine/base/file.h"
 #include "ordernet.h"
 #include "unit.h"
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fold.h"
+#include "engine/base/fold.h"
+#include "engine/words/kind.h"
+#include "engine/words/maker.h"
 #include "unit.h"
-#include "words/kind.h"
-#include "words/maker.h"
 
 static onet_words *vocabulary_of(const char *const *names, size_t count) {
     words_maker maker;

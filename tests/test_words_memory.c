@@ -1,7 +1,7 @@
 /* Memory that runs out at any point while text and vectors become sets and n-grams: ONET_MEMORY. */
 #include "alloc_count.h"
-#include "sentences/ngram.h"
-#include "sentences/prepare.h"
+#include "tasks/words/ngram.h"
+#include "tasks/words/prepare.h"
 #include "unit.h"
 #include "words_files.h"
 

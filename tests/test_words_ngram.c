@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "data/sets.h"
-#include "sentences/bleu.h"
-#include "sentences/ngram.h"
+#include "engine/base/rng.h"
+#include "engine/data/sets.h"
+#include "engine/words/maker.h"
+#include "tasks/words/bleu.h"
+#include "tasks/words/ngram.h"
 #include "unit.h"
-#include "words/maker.h"
 
 enum { ROWS = 12, N = 5 };
 

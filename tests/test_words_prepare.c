@@ -2,10 +2,10 @@
  * that of the text. */
 #include <stdio.h>
 
-#include "sentences/prepare.h"
+#include "engine/words/kind.h"
+#include "engine/words/words.h"
+#include "tasks/words/prepare.h"
 #include "unit.h"
-#include "words/kind.h"
-#include "words/words.h"
 #include "words_files.h"
 
 static const char raw[] =

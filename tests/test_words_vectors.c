@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/file.h"
+#include "engine/base/file.h"
+#include "engine/words/vectors.h"
 #include "unit.h"
-#include "words/vectors.h"
 #include "words_files.h"
 
 static onet_words *read_good(const char *path, size_t *repeated) {

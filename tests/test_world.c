@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/world.h"
 #include "context_help.h"
-#include "data/columns.h"
-#include "data/sets.h"
-#include "decode/orderer.h"
-#include "model/model.h"
+#include "engine/base/world.h"
+#include "engine/data/columns.h"
+#include "engine/data/sets.h"
+#include "engine/decode/orderer.h"
+#include "engine/model/model.h"
+#include "engine/train/shard.h"
+#include "engine/train/train.h"
 #include "number_sets.h"
-#include "train/shard.h"
-#include "train/train.h"
 #include "unit.h"
 
 enum { MOST = 3 };

@@ -22,7 +22,7 @@ import net
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = "task variant seed size source sets exact loglik gap seconds".split()
-# src/train/options.c and train.c
+# src/engine/train/options.c and train.c
 BATCH, RATE, WARMUP, DECAY, CLIP, AVERAGE, AVERAGE_EVERY = 32, 5e-3, 0.02, 0.1, 1.0, 0.999, 16
 BETA1, BETA2, ADAM_EPSILON, MOMENTUM = 0.9, 0.999, 1e-8, 0.1
 MEASURED, MEASURED_BATCHES, LEAST_SPREAD = 4096, 16, 0.05
@@ -318,7 +318,7 @@ def back(y):
 
 
 def sized(found, weigh):
-    """src/train/sizes.c: a straight line in 1/n through each mean and logarithm of a variance."""
+    """src/engine/train/sizes.c: a straight line in 1/n through each mean and logarithm of a variance."""
     x, cells, y = table(found)
     smallest, largest = min(f[0] for f in found), max(f[0] for f in found)
     middle, value, slope = line(x, cells, y, LEAST_SPREAD)

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "cuda/cuda.h"
-#include "data/sets.h"
+#include "engine/cuda/cuda.h"
+#include "engine/data/sets.h"
+#include "engine/kernels/cpu.h"
+#include "engine/model/generated.h"
+#include "engine/words/words.h"
 #include "golden_file.h"
-#include "kernels/cpu.h"
-#include "model/generated.h"
-#include "words/words.h"
 
 static cuda_open_fn *open_gpu;
 static cuda_peek_fn *peek;

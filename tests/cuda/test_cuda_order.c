@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/memory.h"
-#include "data/sets.h"
-#include "decode/gpu.h"
-#include "model/generated.h"
+#include "engine/base/memory.h"
+#include "engine/data/sets.h"
+#include "engine/decode/gpu.h"
+#include "engine/model/generated.h"
 
 static int passed, failed;
 

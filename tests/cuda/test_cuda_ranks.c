@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "model/model.h"
+#include "engine/model/model.h"
+#include "engine/train/train.h"
 #include "number_sets.h"
-#include "train/train.h"
 
 static int passed, failed;
 static char folder[] = "/tmp/ordernet-ranks-XXXXXX";

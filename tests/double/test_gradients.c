@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "kernels/cpu.h"
-#include "model/generated.h"
+#include "engine/base/rng.h"
+#include "engine/kernels/cpu.h"
+#include "engine/model/generated.h"
 #include "paper_form.h"
 #include "unit.h"
 

@@ -1,0 +1,57 @@
+/* A cairo surface that becomes an SVG or PNG file, by the ending of the name, whole or not at all.
+ * Coordinates are points; a PNG has PNG_SCALE pixels per point. */
+#ifndef SHOW_CANVAS_H
+#define SHOW_CANVAS_H
+
+#include <cairo/cairo.h>
+#include <stdbool.h>
+
+#include "engine/base/file.h"
+#include "ordernet.h"
+
+typedef struct canvas {
+    cairo_t *cr;
+    bool png;
+    output *out;
+    onet_status failed; /* the first write that failed, and its sentence */
+    onet_error why;
+} canvas;
+
+/* A white page; the colour is black. ONET_USAGE for a name that ends in neither .svg nor .png. */
+onet_status canvas_open(canvas *c, const char *path, double width, double height, onet_error *err);
+/* Writes the file. */
+onet_status canvas_close(canvas *c, onet_error *err);
+
+typedef struct colour {
+    double r, g, b;
+} colour;
+extern const colour INK, GREY, PALE;
+/* Colours that remain distinct for colour-blind readers; repeats after 8. */
+colour palette(int i);
+void canvas_colour(canvas *c, colour k);
+
+/* Text with its left end, middle or right end at x and its base line at y. */
+typedef enum align { LEFT, MIDDLE, RIGHT } align;
+typedef struct text_style {
+    double size;
+    bool bold;
+    align align;
+} text_style;
+/* The step of 1, 2 or 5 times a power of 10 that gives about 6 ticks over the span. */
+double canvas_step(double span);
+/* A filled circle. */
+void canvas_dot(canvas *c, double x, double y, double radius);
+double canvas_text_width(canvas *c, text_style style, const char *text);
+void canvas_text(canvas *c, double x, double y, text_style style, const char *text);
+
+/* Calls draw(context, path, err) once when path ends in .svg or .png; with PATH.svg and PATH.png otherwise.
+ */
+onet_status canvas_both(const char *path,
+                        onet_status (*draw)(const void *context, const char *path, onet_error *err),
+                        const void *context, onet_error *err);
+/* Whether canvas_both could write there: to be called before long work whose picture goes there. */
+onet_status canvas_possible(const char *path, onet_error *err);
+/* ONET_USAGE where canvas_both would replace the file `read`. */
+onet_status canvas_keeps(const char *path, const char *read, onet_error *err);
+
+#endif

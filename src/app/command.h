@@ -1,0 +1,36 @@
+/* The commands of the program. A command is one file cmd_NAME.c with one `const command cmd_NAME`, and one
+ * line in commands.c. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "app/options.h"
+
+typedef struct command {
+    const char *name;               /* "train"; two words for a command of a family: "tsp generate" */
+    const char *summary;            /* one line, no full stop */
+    const char *operands;           /* "[FILE ...]"; NULL when it takes none */
+    int least, most;                /* operands; most < 0: any number */
+    const char *about;              /* paragraphs, an empty line between two */
+    const char *examples;           /* command lines, one per line; may be NULL */
+    const option *options;          /* ended by an entry of zeros */
+    size_t size;                    /* of the values that the options fill in */
+    bool shared;                    /* several ranks may share its work: started by mpirun */
+    void (*defaults)(void *values); /* fills in the defaults of zeroed values; NULL: zeros are the defaults */
+    /* The status is the exit status; the sentence in err is printed by the frame, after the command's name.
+     */
+    onet_status (*run)(void *values, int count, char **operands, onet_error *err);
+} command;
+
+/* All of them, in the order of the help page, ended by NULL. */
+extern const command *const commands[];
+
+/* The command that arguments[0] (or the two words arguments[0] and arguments[1]) name, or NULL with a
+ * sentence; *words is 1 or 2. */
+const command *command_find(int count, char **arguments, int *words, onet_error *err);
+/* Whether `word` is the first word of commands of two. */
+bool command_family(const char *word);
+
+/* Zeroed values with the command's defaults; free with free(). NULL when memory is short. */
+void *command_values(const command *c);
+
+#endif

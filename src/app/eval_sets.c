@@ -1,0 +1,237 @@
+/* Reads the sets that eval measures, groups them, and writes the measures of each set as CSV or JSON. */
+#include "app/eval_sets.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/json.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/number.h"
+
+void eval_sets_free(eval_sets *e) {
+    size_t count = e->sets ? e->sets->count : 0;
+    for (size_t s = 0; s < count; s++) {
+        if (e->id) free(e->id[s]);
+        if (e->group) free(e->group[s]);
+    }
+    for (int j = 0; j < e->features; j++) free(e->feature[j]);
+    free(e->line);
+    free(e->id);
+    free(e->group);
+    free(e->feature);
+    if (e->line && e->sets) e->sets->words = NULL; /* the model's */
+    onet_sets_free(e->sets);
+    *e = (eval_sets){0};
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------- */
+
+/* A copy of what the record has under the key; NULL where it has nothing. */
+static onet_status copy_text(onet_record *r, const char *key, char **copy, onet_error *err) {
+    const char *text;
+    onet_status status = onet_record_text(r, key, &text, err);
+    *copy = NULL;
+    if (!status && text && !(*copy = strdup(text))) status = fail_memory(err, "the names of the sets");
+    return status;
+}
+
+static onet_status read_features(eval_sets *e, const onet_record *r, onet_error *err) {
+    const onet_columns *columns = e->sets->columns;
+    int width = columns ? onet_columns_inputs(columns) : onet_record_width(r);
+    if (columns ? !onet_columns_name(columns, 0) : !onet_record_feature(r, 0)) return ONET_OK;
+    if (!(e->feature = array_new((size_t)width, sizeof *e->feature)))
+        return fail_memory(err, "the names of the features");
+    for (e->features = 0; e->features < width; e->features++)
+        if (!(e->feature[e->features] = strdup(columns ? onet_columns_name(columns, e->features)
+                                                       : onet_record_feature(r, e->features))))
+            return fail_memory(err, "the names of the features");
+    return ONET_OK;
+}
+
+/* The column that names a set. */
+static const char *set_column(const onet_read_options *o) {
+    const char *own = o->columns ? onet_columns_set(o->columns) : NULL;
+    return o->set_column ? o->set_column : own ? own : "set";
+}
+
+/* The record becomes the last set, with its labels: all or nothing. */
+static onet_status append(eval_sets *e, onet_record *r, const onet_reader *in,
+                          const onet_read_options *options, const char *group, onet_error *err) {
+    size_t s = e->sets->count;
+    char *id = NULL, *name = NULL;
+    if (!array_reserve(&e->line, &e->line_room, s + 1, sizeof *e->line) ||
+        !array_reserve(&e->id, &e->id_room, s + 1, sizeof *e->id) ||
+        !array_reserve(&e->group, &e->group_room, s + 1, sizeof *e->group))
+        return fail_memory(err, "the names of the sets");
+    onet_status status = s ? ONET_OK : read_features(e, r, err);
+    if (!status) status = copy_text(r, "id", &id, err);
+    if (status == ONET_BAD && onet_record_format(r) != ONET_FORMAT_JSONL) status = ONET_OK; /* ids of items */
+    if (!status && !id && onet_record_format(r) != ONET_FORMAT_JSONL) /* a table names its sets */
+        status = copy_text(r, set_column(options), &id, err);
+    if (!status && group) status = copy_text(r, group, &name, err);
+    if (!status) {
+        status = onet_sets_append_record(e->sets, r, options->words, 1, err);
+        if (status == ONET_BAD) error_prefix(err, "%s:%ld", onet_reader_name(in), onet_record_line(r));
+    }
+    if (status) {
+        free(id);
+        free(name);
+        return status;
+    }
+    e->line[s] = onet_record_line(r);
+    e->id[s] = id;
+    e->group[s] = name;
+    return ONET_OK;
+}
+
+static onet_status read_records(eval_sets *e, onet_reader *in, const onet_read_options *options,
+                                const char *group, onet_error *err) {
+    onet_record *r = NULL;
+    int end = 0;
+    onet_status status = onet_record_new(&r, err);
+    if (!status) status = onet_sets_new(&e->sets, 0, err);
+    if (!status && options->columns) status = onet_sets_set_columns(e->sets, options->columns, err);
+    while (!status && !(status = onet_reader_next(in, r, &end, err)) && !end)
+        status = append(e, r, in, options, group, err);
+    onet_record_free(r);
+    /* Lent until eval_sets_free: the model owns its words. */
+    if (e->sets && e->sets->word) e->sets->words = (onet_words *)(uintptr_t)options->words;
+    return status;
+}
+
+onet_status eval_sets_read(eval_sets *e, const char *path, const onet_read_options *options, bool labels,
+                           const char *group, onet_error *err) {
+    *e = (eval_sets){0};
+    if (!labels) return onet_sets_read(&e->sets, path, options, err);
+    onet_reader *in;
+    onet_status status = onet_reader_open(&in, path, options, err);
+    if (!status) status = read_records(e, in, options, group, err);
+    onet_reader_close(in);
+    bool named = !group;
+    for (size_t s = 0; !status && !named && s < e->sets->count; s++) named = e->group[s] != NULL;
+    if (!status && !named)
+        status = fail(err, ONET_BAD, "%s: no set has a key or column `%s` to group by; check --group", path,
+                      group);
+    return status;
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------------ */
+
+static int by_group(const void *a, const void *b, void *context) {
+    const eval_sets *e = context;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const char *p = e->group[x], *q = e->group[y];
+    int order = !p - !q;
+    if (!order && p) order = strcmp(p, q);
+    return order ? order : (x > y) - (x < y);
+}
+
+onet_status eval_groups(const eval_sets *e, size_t **which, size_t **start, size_t *count, onet_error *err) {
+    size_t sets = e->sets->count, *place = array_new(sets, sizeof *place);
+    size_t *first = array_new(sets + 1, sizeof *first);
+    *which = place;
+    *start = first;
+    *count = 0;
+    if (!place || !first) return fail_memory(err, "the groups");
+    for (size_t s = 0; s < sets; s++) place[s] = s;
+    qsort_r(place, sets, sizeof *place, by_group, (void *)(uintptr_t)e);
+    for (size_t k = 0; k < sets; k++) {
+        const char *name = e->group[place[k]], *before = k ? e->group[place[k - 1]] : NULL;
+        if (!k || !name != !before || (name && strcmp(name, before) != 0)) first[(*count)++] = k;
+    }
+    first[*count] = sets;
+    return ONET_OK;
+}
+
+/* ---- A row for each set ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    size_t field;
+} columns[] = {
+    {"exact", offsetof(onet_set_measure, exact)},
+    {"tau", offsetof(onet_set_measure, tau)},
+    {"position", offsetof(onet_set_measure, position)},
+    {"neighbours", offsetof(onet_set_measure, neighbours)},
+    {"loglik", offsetof(onet_set_measure, loglik)},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static double value_of(const onet_set_measure *m, int column) {
+    return *(const double *)(const void *)((const char *)m + columns[column].field);
+}
+
+static onet_status csv_text(output *out, const char *text, onet_error *err) {
+    return output_csv_field(out, ',', text, strlen(text), err);
+}
+
+static onet_status csv_header(output *out, bool grouped, onet_error *err) {
+    onet_status status = output_printf(out, err, "line,id,%sn,placed", grouped ? "group," : "");
+    for (int c = 0; c < COLUMNS && !status; c++) status = output_printf(out, err, ",%s", columns[c].name);
+    return status ? status : output_write(out, "\n", 1, err);
+}
+
+static onet_status csv_row(output *out, const eval_sets *e, size_t s, bool grouped, const onet_set_measure *m,
+                           onet_error *err) {
+    onet_status status = output_printf(out, err, "%ld,", e->line[s]);
+    if (!status && e->id[s]) status = csv_text(out, e->id[s], err);
+    if (!status && grouped) status = output_write(out, ",", 1, err);
+    if (!status && grouped && e->group[s]) status = csv_text(out, e->group[s], err);
+    if (!status) status = output_printf(out, err, ",%zu,%zu", m->n, m->placed);
+    for (int c = 0; c < COLUMNS && !status; c++) {
+        char text[NUMBER_TEXT] = "";
+        if (isfinite(value_of(m, c))) number_text_double(text, value_of(m, c));
+        status = output_printf(out, err, ",%s", text);
+    }
+    return status ? status : output_write(out, "\n", 1, err);
+}
+
+static json_t *json_text(const char *text) {
+    return text ? json_string(text) : json_null();
+}
+
+static onet_status json_row(output *out, const eval_sets *e, size_t s, bool grouped,
+                            const onet_set_measure *m, onet_error *err) {
+    json_t *object = json_pack("{s:I}", "line", (json_int_t)e->line[s]);
+    if (e->id[s]) json_object_set_new(object, "id", json_text(e->id[s]));
+    if (grouped) json_object_set_new(object, "group", json_text(e->group[s]));
+    json_object_set_new(object, "n", json_integer((json_int_t)m->n));
+    json_object_set_new(object, "placed", json_integer((json_int_t)m->placed));
+    for (int c = 0; c < COLUMNS; c++) {
+        double value = value_of(m, c);
+        json_object_set_new(object, columns[c].name, isfinite(value) ? json_real(value) : json_null());
+    }
+    char *text;
+    onet_status status = json_finish(&text, object, JSON_REAL_PRECISION(9), err);
+    if (!status) status = output_write(out, text, strlen(text), err);
+    free(text);
+    return status ? status : output_write(out, "\n", 1, err);
+}
+
+onet_status eval_each_format(const char *path, bool *csv, onet_error *err) {
+    onet_format format;
+    if (onet_format_of_path(path, &format, NULL) ||
+        (format != ONET_FORMAT_CSV && format != ONET_FORMAT_JSONL))
+        return fail(err, ONET_USAGE, "--per-set %s: end the file's name in .csv or .jsonl", path);
+    *csv = format == ONET_FORMAT_CSV;
+    return ONET_OK;
+}
+
+onet_status eval_write_each(const char *path, const eval_sets *e, bool grouped, const onet_set_measure *each,
+                            onet_error *err) {
+    output *out;
+    bool csv = false;
+    onet_status status = eval_each_format(path, &csv, err);
+    if (!status) status = output_open(&out, path, err);
+    if (status) return status;
+    if (csv) status = csv_header(out, grouped, err);
+    for (size_t s = 0; s < e->sets->count && !status; s++)
+        status = (csv ? csv_row : json_row)(out, e, s, grouped, &each[s], err);
+    if (!status) return output_commit(out, err);
+    output_abort(out);
+    return status;
+}

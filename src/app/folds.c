@@ -1,0 +1,95 @@
+/* Cross-validation: divides the sets, trains and measures one model per fold, prints the mean. */
+#include "app/folds.h"
+
+#include <stdlib.h>
+
+#include "app/division.h"
+#include "app/ordering.h"
+#include "app/processes.h"
+#include "app/training.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+
+typedef struct division {
+    const onet_sets *data;
+    size_t *place; /* [sets]: set s belongs to part place[s] % folds */
+    uint8_t *take; /* [sets] */
+    int folds;
+    answer_room room; /* answers to all sets */
+    double *logprob;  /* [sets]: of the right orders */
+} division;
+
+/* The part that a fold measures, and the rest that it trains on. */
+static onet_status divide(division *d, int fold, onet_sets **part, onet_sets **rest, onet_error *err) {
+    for (size_t s = 0; s < d->data->count; s++) d->take[s] = d->place[s] % (size_t)d->folds == (size_t)fold;
+    onet_status status = onet_sets_pick(part, d->data, d->take, err);
+    for (size_t s = 0; s < d->data->count; s++) d->take[s] = !d->take[s];
+    return status ? status : onet_sets_pick(rest, d->data, d->take, err);
+}
+
+/* Orders and scores a part; the answers go where those of all sets are. */
+static onet_status answer_part(division *d, int fold, const onet_sets *part, const onet_model *model,
+                               const onet_train_options *o, onet_error *err) {
+    onet_order_options how = {
+        .size = sizeof how, .threads = o->threads, .kernels = o->kernels, .device = o->device};
+    onet_orderer *orderer = NULL;
+    onet_answer *answer = array_new(part->count, sizeof *answer);
+    double *logprob = array_new(part->count, sizeof *logprob);
+    size_t at = 0;
+    onet_status status = answer && logprob ? ONET_OK : fail_memory(err, "the answers");
+    for (size_t s = 0; s < d->data->count && !status; s++)
+        if (d->place[s] % (size_t)d->folds == (size_t)fold) answer[at++] = d->room.answers[s];
+    if (!status) status = onet_orderer_new(&orderer, model, &how, err);
+    if (!status) status = onet_orderer_run(orderer, part, answer, err);
+    if (!status) status = onet_orderer_score(orderer, part, logprob, err);
+    at = 0;
+    for (size_t s = 0; s < d->data->count && !status; s++)
+        if (d->place[s] % (size_t)d->folds == (size_t)fold) {
+            d->room.answers[s].found = answer[at].found;
+            d->logprob[s] = logprob[at++];
+        }
+    onet_orderer_free(orderer);
+    free(answer);
+    free(logprob);
+    return status;
+}
+
+static onet_status run_fold(division *d, int fold, const onet_train_options *o, bool quiet, onet_error *err) {
+    onet_sets *part = NULL, *rest = NULL;
+    onet_model *model = NULL;
+    training t = {.fold = fold + 1, .folds = d->folds};
+    onet_status status =
+        world_agree(processes(), d->data ? divide(d, fold, &part, &rest, err) : ONET_OK, err);
+    if (!status) status = training_run(&t, &model, rest, NULL, o, quiet, err);
+    if (status == ONET_INTERRUPTED)
+        fail(err, status, "interrupted in fold %d of %d; it cannot be resumed", fold + 1, d->folds);
+    else if (!status)
+        status = world_agree(processes(), part ? answer_part(d, fold, part, model, o, err) : ONET_OK, err);
+    onet_model_free(model);
+    onet_sets_free(part);
+    onet_sets_free(rest);
+    return status;
+}
+
+onet_status folds_run(onet_report *report, const onet_sets *data, int folds,
+                      const onet_train_options *options, bool quiet, onet_error *err) {
+    division d = {.data = data, .folds = folds};
+    onet_train_options o = *options;
+    o.model_path = NULL; /* nothing is written */
+    onet_status status = ONET_OK;
+    if (data) {
+        status = pick_places(&d.place, data->count, o.seed, err);
+        if (!status) status = answer_room_make(&d.room, data, 1, false, err);
+        if (!status && (!(d.take = array_new(data->count, 1)) ||
+                        !(d.logprob = array_new(data->count, sizeof *d.logprob))))
+            status = fail_memory(err, "the folds");
+    }
+    status = world_agree(processes(), status, err);
+    for (int fold = 0; fold < folds && !status; fold++) status = run_fold(&d, fold, &o, quiet, err);
+    if (!status && data) status = onet_measure_sets(report, data, d.room.answers, d.logprob, 0, err);
+    free(d.place);
+    free(d.take);
+    free(d.logprob);
+    answer_room_free(&d.room);
+    return status;
+}

@@ -1,0 +1,28 @@
+/* Watches whether jansson ran out of memory. */
+#include "app/json.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "engine/base/error.h"
+
+static bool short_of_memory;
+
+static void *take(size_t size) {
+    void *memory = malloc(size);
+    if (!memory) short_of_memory = true;
+    return memory;
+}
+
+void json_watch(void) {
+    json_set_alloc_funcs(take, free);
+}
+
+onet_status json_finish(char **text, json_t *report, size_t flags, onet_error *err) {
+    *text = report ? json_dumps(report, flags) : NULL;
+    json_decref(report);
+    if (*text && !short_of_memory) return ONET_OK;
+    free(*text);
+    *text = NULL;
+    return fail_memory(err, "the report");
+}

@@ -1,0 +1,60 @@
+/* Finds the shipped models beside the program or in its installation. */
+#include "app/model_path.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/error.h"
+#include "engine/base/library.h"
+
+/* The folder that the program stands in, with a slash at its end. */
+static void program_folder(char folder[PATH_MAX]) {
+    library_folder(folder, PATH_MAX);
+    if (!folder[0]) snprintf(folder, PATH_MAX, "./");
+}
+
+/* Writes the path of the first of the places, ended by NULL, that has the file. */
+static bool find_beside(char *path, size_t size, const char *const *places, const char *name) {
+    char folder[PATH_MAX];
+    program_folder(folder);
+    for (; *places; places++) {
+        int need = snprintf(path, size, "%s%s/%s", folder, *places, name);
+        if (need > 0 && (size_t)need < size && access(path, R_OK) == 0) return true;
+    }
+    return false;
+}
+
+onet_status model_path(char *path, size_t size, const char *name, onet_error *err) {
+    static const char *const places[] = {"models", "../share/ordernet/models", "../share/ordernet", NULL};
+    if (find_beside(path, size, places, name)) return ONET_OK;
+    char folder[PATH_MAX];
+    program_folder(folder);
+    return fail(err, ONET_IO,
+                "the model %s was not found in %smodels nor in %s../share/ordernet/models; name a "
+                "model's file",
+                name, folder, folder);
+}
+
+bool page_path(char *path, size_t size) {
+    static const char *const places[] = {"build/page", "../share/ordernet/page", NULL};
+    if (!find_beside(path, size, places, "index.html")) return false;
+    *strrchr(path, '/') = '\0';
+    return true;
+}
+
+onet_status model_load_words(onet_model **model, const char *path, onet_error *err) {
+    char shipped[PATH_MAX];
+    *model = NULL;
+    if (!path) {
+        onet_status status = model_path(shipped, sizeof shipped, "words.safetensors", err);
+        if (status) return status;
+        path = shipped;
+    }
+    onet_status status = onet_model_load(model, path, err);
+    if (status || onet_model_words(*model)) return status;
+    onet_model_free(*model);
+    *model = NULL;
+    return fail(err, ONET_BAD, "%s: its items are numbers, not words", path);
+}

@@ -1,0 +1,103 @@
+/* Opens a model for ordering, on all ranks where there are several, and makes room for answers. */
+#include "app/ordering.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "app/processes.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+
+/* Of one model: half of the answers of each of two would be nobody's. */
+static onet_status same_model(const world *w, const onet_model *model, const char *path, onet_error *err) {
+    char sum[65];
+    onet_model_checksum(model, sum);
+    onet_status status = ONET_OK;
+    if (!world_same(w, sum, sizeof sum))
+        status = fail(
+            err, ONET_USAGE,
+            "rank %d has another model in %s than rank 0; give all ranks the same model, or a copy of it",
+            w->rank, path);
+    return world_agree(w, status, err);
+}
+
+onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char *path,
+                          const onet_order_options *options, onet_error *err) {
+    const world *w = processes();
+    onet_order_options own = *options;
+    own.world = w;
+    onet_status status = world_agree(w, onet_model_load(model, path, err), err);
+    if (w && !status) status = same_model(w, *model, path, err);
+    if (!status) status = onet_orderer_new(orderer, *model, &own, err);
+    if (status || processes_first()) return status;
+    onet_orderer_serve(*orderer);
+    onet_orderer_free(*orderer);
+    *orderer = NULL;
+    return ONET_OK;
+}
+
+onet_status ordering_check(onet_order_options *o, onet_error *err) {
+    if (!o->beam) o->beam = o->top > 5 ? o->top : 5;
+    if (o->decode == ONET_BEAM && o->top > o->beam)
+        return fail(err, ONET_USAGE, "--top %d is more than the beam of %d can find; set --beam %d", o->top,
+                    o->beam, o->top);
+    if (o->decode == ONET_GREEDY && o->top > 1)
+        return fail(err, ONET_USAGE,
+                    "--decode greedy finds one order, not the %d of --top; use beam or sample", o->top);
+    return ONET_OK;
+}
+
+onet_status ordering_fits(const onet_model *model, const char *model_name, const onet_record *r,
+                          const char *name, onet_error *err) {
+    const onet_words *words = onet_model_words(model);
+    int width = onet_model_settings(model)->width, own = onet_record_width(r);
+    long line = onet_record_line(r);
+    bool text = onet_record_format(r) == ONET_FORMAT_TEXT;
+    if (!words && !own)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: the items are words%s, but %s orders items of %d number%s; name another model%s",
+                    name, line, text ? " of plain text" : "", model_name, width, width == 1 ? "" : "s",
+                    text ? ", or the --format of these data" : "");
+    if (words && own)
+        return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words; name another model",
+                    name, line, model_name);
+    const onet_columns *columns = onet_model_columns(model);
+    if (columns) width = onet_columns_width(columns);
+    if (!words && own != width)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: an item has %d feature%s, but %s orders items of %d; give it such items, or "
+                    "another model",
+                    name, line, own, own == 1 ? "" : "s", model_name, width);
+    return ONET_OK;
+}
+
+onet_status answer_room_make(answer_room *r, const onet_sets *sets, int top, bool steps, onet_error *err) {
+    size_t items = sets->start[sets->count] - sets->start[0], orders, places;
+    if (!size_mul(sets->count, (size_t)top, &orders) || !size_mul(items, (size_t)top, &places) ||
+        !array_reserve(&r->answers, &r->room, sets->count, sizeof *r->answers) ||
+        !array_reserve(&r->order, &r->order_room, places, sizeof *r->order) ||
+        !array_reserve(&r->logprob, &r->logprob_room, orders, sizeof *r->logprob) ||
+        (steps && !array_reserve(&r->step, &r->step_room, places, sizeof *r->step)))
+        return fail_memory(err, "the answers");
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t at = (sets->start[s] - sets->start[0]) * (size_t)top;
+        r->answers[s] = (onet_answer){.order = r->order + at,
+                                      .logprob = r->logprob + s * (size_t)top,
+                                      .step = steps ? r->step + at : NULL};
+    }
+    return ONET_OK;
+}
+
+void answer_room_free(answer_room *r) {
+    free(r->answers);
+    free(r->order);
+    free(r->logprob);
+    free(r->step);
+}
+
+size_t answers_sound(const onet_answer *answers, size_t count) {
+    for (size_t s = 0; s < count; s++)
+        for (int k = 0; k < answers[s].found; k++)
+            if (isnan(answers[s].logprob[k])) return s;
+    return count;
+}

@@ -1,0 +1,78 @@
+/* What the commands that put sets in order share: the options of the search, and the model. */
+#ifndef CLI_ORDERING_H
+#define CLI_ORDERING_H
+
+#include "app/options.h"
+
+#define OPTION_MODEL(at)                                                                                     \
+    {                                                                                                        \
+        .name = "model", .kind = OPTION_STRING, .argument = "FILE", .required = true, .field = (at),         \
+        .help = "The model, as 'ordernet train' wrote it."                                                   \
+    }
+/* The fields of the onet_order_options that stand at offset `at`. */
+#define OPTIONS_SEARCH(at)                                                                                   \
+    {.name = "decode",                                                                                       \
+     .kind = OPTION_CHOICE,                                                                                  \
+     .argument = "HOW",                                                                                      \
+     .choices = onet_decodes,                                                                                \
+     .field = (at) + offsetof(onet_order_options, decode),                                                   \
+     .help = "How the order is looked for."},                                                                \
+        {.name = "beam",                                                                                     \
+         .kind = OPTION_INT,                                                                                 \
+         .argument = "K",                                                                                    \
+         .field = (at) + offsetof(onet_order_options, beam),                                                 \
+         .low = 1,                                                                                           \
+         .high = 100000,                                                                                     \
+         .default_text = "5",                                                                                \
+         .help = "Orders kept at each step of the beam."},                                                   \
+        {.name = "max-items",                                                                                \
+         .kind = OPTION_INT,                                                                                 \
+         .argument = "N",                                                                                    \
+         .field = (at) + offsetof(onet_order_options, max_items),                                            \
+         .low = 1,                                                                                           \
+         .high = 1 << 24,                                                                                    \
+         .help = "Refuse sets of more items: time grows with the square of their number, memory with their " \
+                 "number times the beam."},                                                                  \
+    {                                                                                                        \
+        .name = "seed", .kind = OPTION_U64, .argument = "N",                                                 \
+        .field = (at) + offsetof(onet_order_options, seed), .help = "For --decode sample."                   \
+    }
+#define OPTIONS_ORDER_MACHINE(at)                                                                            \
+    OPTION_THREADS((at) + offsetof(onet_order_options, threads)),                                            \
+        OPTION_KERNELS((at) + offsetof(onet_order_options, kernels)),                                        \
+        OPTION_DEVICE((at) + offsetof(onet_order_options, device))
+
+/* What --max-items is unless it is given. */
+enum { MAX_ITEMS = 20000 };
+
+/* Loads a model and makes its orderer. Where there are several ranks all of them do this; those other
+ * than rank 0 then serve it, and return when the work is done: with *orderer NULL. */
+onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char *path,
+                          const onet_order_options *options, onet_error *err);
+
+/* Fills in the beam where it is 0; ONET_USAGE if the search cannot find so many orders. */
+onet_status ordering_check(onet_order_options *options, onet_error *err);
+/* ONET_BAD if the items of the record are not such as the model orders. name: the file that it is of. */
+onet_status ordering_fits(const onet_model *model, const char *model_name, const onet_record *record,
+                          const char *name, onet_error *err);
+
+/* Arrays for the answers to many sets, in one block an array. */
+typedef struct answer_room {
+    onet_answer *answers;
+    int32_t *order;
+    double *logprob;
+    float *step;
+    size_t room, order_room, logprob_room, step_room;
+} answer_room;
+
+/* Makes room for answers of `top` orders to the sets, with the steps' probabilities where asked for. Keeps
+ * what it has for the next call. */
+onet_status answer_room_make(answer_room *room, const onet_sets *sets, int top, bool steps, onet_error *err);
+void answer_room_free(answer_room *room);
+
+/* How many answers there are before the first that is none, since the net's numbers overflowed. */
+size_t answers_sound(const onet_answer *answers, size_t count);
+#define TOO_LARGE                                                                                            \
+    "the features are too large for the net; bring them to the scale of those that the model was trained on"
+
+#endif

@@ -1,0 +1,31 @@
+/* The table of measures in a report, and how they are printed. */
+#include "app/report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const report_measure report_measures[REPORT_MEASURES] = {
+    {"exact match", "exact", offsetof(onet_report, exact), true},
+    {"position accuracy", "position", offsetof(onet_report, position), true},
+    {"Kendall's tau", "tau", offsetof(onet_report, tau), false},
+    {"right neighbours", "neighbours", offsetof(onet_report, neighbours), true},
+    {"log-likelihood per step", "loglik", offsetof(onet_report, loglik), false},
+    {"log-likelihood, all steps", "loglik_all", offsetof(onet_report, loglik_all), false},
+};
+
+const onet_measure *report_measure_of(const onet_report *report, const report_measure *m) {
+    return (const onet_measure *)(const void *)((const char *)report + m->field);
+}
+
+void report_print(const onet_report *report) {
+    printf("%-26s %zu\n", "sets", report->sets);
+    for (int k = 0; k < REPORT_MEASURES; k++) {
+        const onet_measure *m = report_measure_of(report, &report_measures[k]);
+        double scale = report_measures[k].share ? 100 : 1;
+        int digits = report_measures[k].share ? 2 : 4;
+        const char *unit = report_measures[k].share ? "%" : "";
+        if (isnan(m->mean)) continue; /* not defined: tau without a set of two items */
+        printf("%-26s %8.*f%-1s   95%%: %.*f%s to %.*f%s\n", report_measures[k].name, digits, scale * m->mean,
+               unit, digits, scale * m->low, unit, digits, scale * m->high, unit);
+    }
+}

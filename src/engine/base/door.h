@@ -1,0 +1,22 @@
+/* Arguments of public functions: each is checked once, where a caller's value comes in. */
+#ifndef BASE_DOOR_H
+#define BASE_DOOR_H
+
+#include "engine/base/error.h"
+
+/* Returns ONET_USAGE from a function that has `err` if the caller gave NULL for the argument that
+ * ordernet.h calls `name`. */
+#define NEED(argument, name)                                                                                 \
+    do {                                                                                                     \
+        if (!(argument)) return fail(err, ONET_USAGE, "%s: %s is NULL", __func__, name);                     \
+    } while (0)
+
+enum { MAX_THREADS = 4096 };
+
+/* ONET_USAGE unless threads is 0 (one for each CPU) to MAX_THREADS. */
+static inline onet_status door_threads(int threads, onet_error *err) {
+    if (threads >= 0 && threads <= MAX_THREADS) return ONET_OK;
+    return fail(err, ONET_USAGE, "%d threads: 0 (one for each CPU) to %d are possible", threads, MAX_THREADS);
+}
+
+#endif

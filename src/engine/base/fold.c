@@ -1,0 +1,109 @@
+/* Folds the case of words with utf8proc, and typographic characters to plain ones. */
+#include "engine/base/fold.h"
+
+#include <string.h>
+#include <utf8proc.h>
+
+enum { MAX_POINTS = 256 }; /* longest word, in code points, whose accents are joined */
+
+static int is_ascii(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] >= 0x80) return 0;
+    return 1;
+}
+
+ptrdiff_t fold_lower(const char *text, size_t length, char *out, size_t capacity) {
+    if (length > PTRDIFF_MAX) return FOLD_TOO_LONG;
+    size_t used = 0;
+    for (size_t i = 0; i < length;) {
+        unsigned char c = (unsigned char)text[i];
+        if (c < 0x80) {
+            if (used == capacity) return FOLD_TOO_LONG;
+            out[used++] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+            i++;
+            continue;
+        }
+        utf8proc_int32_t point;
+        utf8proc_uint8_t bytes[4];
+        utf8proc_ssize_t read =
+            utf8proc_iterate((const utf8proc_uint8_t *)text + i, (utf8proc_ssize_t)(length - i), &point);
+        if (read <= 0) return FOLD_INVALID;
+        size_t wrote = (size_t)utf8proc_encode_char(utf8proc_tolower(point), bytes);
+        if (wrote > capacity - used) return FOLD_TOO_LONG;
+        memcpy(out + used, bytes, wrote);
+        used += wrote;
+        i += (size_t)read;
+    }
+    return (ptrdiff_t)used;
+}
+
+ptrdiff_t fold_title(const char *text, size_t length, char *out, size_t capacity) {
+    utf8proc_int32_t point;
+    utf8proc_uint8_t bytes[4];
+    if (!length) return 0;
+    if (length > PTRDIFF_MAX) return FOLD_TOO_LONG;
+    utf8proc_ssize_t read =
+        utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, &point);
+    if (read <= 0) return FOLD_INVALID;
+    size_t wrote = (size_t)utf8proc_encode_char(utf8proc_totitle(point), bytes), rest = length - (size_t)read;
+    if (wrote > capacity || rest > capacity - wrote) return FOLD_TOO_LONG;
+    memcpy(out, bytes, wrote);
+    memcpy(out + wrote, text + read, rest);
+    return (ptrdiff_t)(wrote + rest);
+}
+
+bool fold_has_case(const char *text, size_t length) {
+    for (size_t i = 0; i < length;) {
+        utf8proc_int32_t point;
+        utf8proc_ssize_t read =
+            utf8proc_iterate((const utf8proc_uint8_t *)text + i, (utf8proc_ssize_t)(length - i), &point);
+        if (read <= 0) return false;
+        if (utf8proc_tolower(point) != point || utf8proc_totitle(point) != point) return true;
+        i += (size_t)read;
+    }
+    return false;
+}
+
+/* The plain character that a typographic one stands for. */
+static utf8proc_int32_t plain_point(utf8proc_int32_t point) {
+    switch (point) {
+    case 0x2018: /* quotation marks */
+    case 0x2019:
+    case 0x02BC:
+        return '\'';
+    case 0x201C:
+    case 0x201D:
+        return '"';
+    case 0x2010: /* hyphens */
+    case 0x2011:
+        return '-';
+    default:
+        return point;
+    }
+}
+
+ptrdiff_t fold_spelling(const char *text, size_t length, char *out, size_t capacity) {
+    if (is_ascii(text, length)) {
+        if (length > capacity) return FOLD_TOO_LONG;
+        memcpy(out, text, length);
+        return (ptrdiff_t)length;
+    }
+    if (length > MAX_POINTS) return FOLD_TOO_LONG;
+    /* The buffer is on the stack, as a look-up must not fail for want of memory. */
+    utf8proc_int32_t points[MAX_POINTS * 4];
+    utf8proc_ssize_t count = utf8proc_decompose((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length,
+                                                points, MAX_POINTS * 4, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+    if (count < 0) return FOLD_INVALID;
+    if (count > MAX_POINTS * 4) return FOLD_TOO_LONG;
+    count = utf8proc_normalize_utf32(points, count, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+    if (count < 0) return FOLD_INVALID;
+    size_t used = 0;
+    for (utf8proc_ssize_t i = 0; i < count; i++) {
+        utf8proc_uint8_t bytes[4];
+        size_t wrote = (size_t)utf8proc_encode_char(plain_point(points[i]), bytes);
+        if (wrote > capacity - used) return FOLD_TOO_LONG;
+        memcpy(out + used, bytes, wrote);
+        used += wrote;
+    }
+    return (ptrdiff_t)used;
+}

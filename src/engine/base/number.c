@@ -1,0 +1,223 @@
+/* Parses and prints numbers without the locale of the program. */
+#include "engine/base/number.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/ascii.h"
+#include "engine/base/once.h"
+
+static once made = ONCE_INIT;
+static locale_t plain; /* the "C" locale, in which the decimal point is a point; 0 if there is none */
+
+static void make_plain(void) {
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* For numbers with many digits or large exponents, which are rare: the C library's correctly rounded
+ * conversion, given as many digits as can matter and one more for all the others. */
+static double slow_value(const char *text, const char *end, int64_t exponent) {
+    enum { DIGITS = 780, EXPONENT = 100000 };
+    char copy[DIGITS + 16];
+    int kept = 0;
+    bool point = false, rest = false;
+    for (; text < end; text++) {
+        if (*text == '.') {
+            point = true;
+        } else if (kept == DIGITS) {
+            rest |= *text != '0';
+            exponent += !point;
+        } else {
+            if (kept || *text != '0') copy[kept++] = *text;
+            exponent -= point;
+        }
+    }
+    if (rest) {
+        copy[kept++] = '1';
+        exponent--;
+    }
+    if (exponent > EXPONENT) exponent = EXPONENT;
+    if (exponent < -EXPONENT) exponent = -EXPONENT;
+    sprintf(copy + kept, "e%d", (int)exponent);
+    return number_parse(copy, NULL);
+}
+
+const char *number_scan(const char *text, const char *end, number_grammar grammar, double *value) {
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const int64_t exponent_limit = INT64_C(1) << 60;
+    bool loose = grammar == NUMBER_LOOSE, negative = false, exact = true;
+    const char *p = text;
+    if (p < end && (*p == '-' || (loose && *p == '+'))) negative = *p++ == '-';
+    const char *mantissa = p;
+    uint64_t m = 0;
+    int64_t exponent = 0, scale = 0; /* the exponent as written; that of m */
+    while (p < end && is_digit(*p)) {
+        if (m < UINT64_C(1000000000000000000))
+            m = m * 10 + (uint64_t)(*p - '0');
+        else
+            exact = false;
+        p++;
+    }
+    size_t whole = (size_t)(p - mantissa);
+    if (!loose && (!whole || (whole > 1 && *mantissa == '0'))) return text;
+    if (p < end && *p == '.') {
+        const char *fraction = ++p;
+        while (p < end && is_digit(*p)) {
+            if (m < UINT64_C(1000000000000000000)) {
+                m = m * 10 + (uint64_t)(*p - '0');
+                scale--;
+            } else {
+                exact = false;
+            }
+            p++;
+        }
+        if (p == fraction && (!loose || !whole)) return text;
+    } else if (!whole) {
+        return text;
+    }
+    const char *after = p; /* the mantissa's end */
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        const char *e = p + 1;
+        bool minus = false;
+        if (e < end && (*e == '-' || *e == '+')) minus = *e++ == '-';
+        if (e < end && is_digit(*e)) {
+            for (; e < end && is_digit(*e); e++)
+                if (exponent < exponent_limit / 10) exponent = exponent * 10 + (*e - '0');
+            if (minus) exponent = -exponent;
+            p = e;
+        } else if (!loose) {
+            return text;
+        }
+    }
+    /* Both factors are exact as doubles, so the product is rounded once, correctly. */
+    scale += exponent;
+    double v;
+    if (exact && !m)
+        v = 0;
+    else if (exact && m < UINT64_C(1) << 53 && scale >= -22 && scale <= 22)
+        v = scale < 0 ? (double)m / power[-scale] : (double)m * power[scale];
+    else
+        v = slow_value(mantissa, after, exponent);
+    *value = negative ? -v : v;
+    return p;
+}
+
+bool number_to_float(double value, float *result) {
+    if (!(fabs(value) < 0x1.ffffffp127)) return false; /* halfway from FLT_MAX to the next float */
+    *result = (float)value;
+    return true;
+}
+
+size_t number_not_finite(const char *text, const char *end) {
+    static const char *const name[] = {"infinity", "inf", "nan"};
+    const char *p = text;
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        size_t length = strlen(name[i]);
+        if ((size_t)(end - p) >= length && ascii_same(p, name[i], length)) return (size_t)(p - text) + length;
+    }
+    return 0;
+}
+
+int number_vprint(char *text, size_t room, const char *format, va_list args) {
+    int error = errno; /* for %m */
+    once_run(&made, make_plain);
+    locale_t user = plain ? uselocale(plain) : (locale_t)0;
+    errno = error;
+    int length = vsnprintf(text, room, format, args);
+    if (plain) uselocale(user);
+    return length;
+}
+
+int number_print(char *text, size_t room, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int length = number_vprint(text, room, format, args);
+    va_end(args);
+    return length;
+}
+
+double number_parse(const char *text, char **end) {
+    once_run(&made, make_plain);
+    return plain ? strtod_l(text, end, plain) : strtod(text, end);
+}
+
+/* Digits of a float: as few as read back as the same value. */
+enum { FLOAT_LEAST = 6, FLOAT_MOST = 9 };
+
+/* Writes m, which has `digits` digits, as d.ddd * 10^exponent without the zeros at its end; exponent is -4 to
+ * 5. */
+static size_t place_point(char *text, bool negative, uint64_t m, int digits, int exponent) {
+    char digit[FLOAT_MOST + 1], *p = text;
+    for (int i = digits; i-- > 0; m /= 10) digit[i] = (char)('0' + m % 10);
+    while (digits > 1 && digit[digits - 1] == '0') digits--;
+    if (negative) *p++ = '-';
+    if (exponent < 0) {
+        *p++ = '0';
+        *p++ = '.';
+        for (int i = -1; i > exponent; i--) *p++ = '0';
+    }
+    for (int i = 0; i < digits || i <= exponent; i++) {
+        if (i && i == exponent + 1) *p++ = '.';
+        *p++ = i < digits ? digit[i] : '0';
+    }
+    *p = '\0';
+    return (size_t)(p - text);
+}
+
+/* The text of "%.*g" for numbers of usual size, which most are, many times as fast; 0: printf must do it. A
+ * float has 24 bits and 5^12 has 28, so that their product is exact as a double, and rounded once. */
+static size_t text_of_usual(char *text, float value) {
+    static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
+    static const double bound[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5};
+    double x = fabs((double)value);
+    if (!(x >= 1e-4 && x < 1e5)) return 0;
+    int exponent = -4;
+    while (x >= bound[exponent + 5]) exponent++;
+    for (int digits = FLOAT_LEAST; digits <= FLOAT_MOST; digits++) {
+        int places = digits - 1 - exponent;
+        double m = rint(x * power[places]);
+        if (digits < FLOAT_MOST && (float)(m / power[places]) != (float)x) continue;
+        bool carried = m == power[digits]; /* 9.999999 became 10.00000 */
+        return place_point(text, value < 0, (uint64_t)(carried ? m / 10 : m), digits, exponent + carried);
+    }
+    return 0;
+}
+
+size_t number_text_float(char text[NUMBER_TEXT], float value) {
+    int length = (int)text_of_usual(text, value);
+    if (length) return (size_t)length;
+    for (int digits = FLOAT_LEAST; digits <= FLOAT_MOST; digits++) {
+        length = number_print(text, NUMBER_TEXT, "%.*g", digits, (double)value);
+        double back;
+        if (number_scan(text, text + length, NUMBER_JSON, &back) == text + length && (float)back == value)
+            break;
+    }
+    return (size_t)length;
+}
+
+size_t number_text_int(char text[NUMBER_TEXT], int64_t value) {
+    char digit[NUMBER_TEXT], *p = text;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    int digits = 0;
+    do digit[digits++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0) *p++ = '-';
+    while (digits) *p++ = digit[--digits];
+    *p = '\0';
+    return (size_t)(p - text);
+}
+
+size_t number_text_double(char text[NUMBER_TEXT], double value) {
+    return (size_t)number_print(text, NUMBER_TEXT, "%.9g", value == 0 ? 0.0 : value);
+}

@@ -1,0 +1,199 @@
+/* How a step is launched: its operations in order on the main stream, as one CUDA graph per size of batch;
+ * and what the host sends before each step. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/cuda/common/step.cuh"
+
+void gpu_fork(gpu *s, int i) {
+    gpu_ok(s, cudaEventRecord(s->fork, s->stream), "event");
+    gpu_ok(s, cudaStreamWaitEvent(s->side[i], s->fork, 0), "event");
+    s->forked[i] = 1;
+}
+
+void gpu_join(gpu *s, int i) {
+    if (!s->forked[i]) return;
+    gpu_ok(s, cudaEventRecord(s->join[i], s->side[i]), "event");
+    gpu_ok(s, cudaStreamWaitEvent(s->stream, s->join[i], 0), "event");
+    s->forked[i] = 0;
+    s->chained = false;
+}
+
+/* ---- operations ---- */
+
+/* A rank that has no set of the batch launches nothing, but takes part in the all-reduces. */
+
+void step_take(gpu *s) {
+    if (gpu_narrow_operation(s, NARROW_TAKE, 0)) return;
+    if (s->base.B) gpu_take(s);
+}
+
+void step_begin(gpu *s) {
+    if (gpu_narrow_operation(s, NARROW_BEGIN, 0)) return;
+    if (s->base.B) gpu_pack(s);
+}
+
+void step_encoder(gpu *s, int block) {
+    if (gpu_narrow_operation(s, NARROW_ENCODER, block)) return;
+    if (s->base.B) gpu_encoder_rows(s, block);
+    norms_total(s, norms_first(s, block));
+    if (s->base.B) gpu_encoder_pairs(s, block);
+    norms_total(s, norms_second(s, block));
+}
+
+void step_rows(gpu *s) {
+    if (gpu_narrow_operation(s, NARROW_ROWS, 0)) return;
+    if (s->base.B) gpu_decoder_rows_forward(s);
+}
+
+void step_decoder(gpu *s, int block) {
+    if (gpu_narrow_operation(s, NARROW_CONV, block)) return;
+    if (s->base.B) gpu_decoder_forward(s, block);
+    norms_total(s, norms_decoder(s, block));
+}
+
+void step_head(gpu *s) {
+    if (gpu_narrow_operation(s, NARROW_HEAD, 0)) return;
+    if (s->base.B)
+        gpu_head(s);
+    else
+        gpu_ok(s, cudaMemsetAsync(s->results, 0, sizeof *s->results, s->stream), "clearing memory");
+}
+
+void step_decoder_backward(gpu *s, int block) {
+    if (gpu_narrow_operation(s, NARROW_CONV_BACK, block)) return;
+    if (s->base.B) gpu_decoder_backward(s, block);
+    norms_total(s, norms_decoder_back(s, block));
+}
+
+void step_rows_backward(gpu *s) {
+    if (gpu_narrow_operation(s, NARROW_ROWS_BACK, 0)) return;
+    if (s->base.B) gpu_decoder_rows_backward(s);
+    if (s->M) norms_total(s, norms_second_back(s, s->M - 1));
+}
+
+void step_encoder_backward(gpu *s, int block) {
+    if (gpu_narrow_operation(s, NARROW_ENCODER_BACK, block)) return;
+    if (s->base.B) gpu_encoder_pairs_backward(s, block);
+    norms_total(s, norms_first_back(s, block));
+    if (s->base.B) gpu_encoder_rows_backward(s, block);
+    if (block) norms_total(s, norms_second_back(s, block - 1));
+}
+
+void step_finish(gpu *s) {
+    if (s->base.B) gpu_finish(s);
+}
+
+void step_forward(gpu *s) {
+    step_begin(s);
+    for (int k = 0; k < s->M; k++) step_encoder(s, k);
+    step_rows(s);
+    for (int m = 0; m < s->N; m++) step_decoder(s, m);
+    step_head(s);
+}
+
+void step_backward(gpu *s) {
+    for (int m = s->N - 1; m >= 0; m--) step_decoder_backward(s, m);
+    step_rows_backward(s);
+    for (int k = s->M - 1; k >= 0; k--) step_encoder_backward(s, k);
+    step_finish(s);
+}
+
+/* ---- graphs ---- */
+
+void step_drop_graphs(gpu *s) {
+    for (int i = 0; i < s->graph_count; i++) cudaGraphExecDestroy(s->graphs[i].exec);
+    s->graph_count = 0;
+}
+
+static void enqueue(gpu *s, int parts) {
+    s->chained = false;
+    if (gpu_narrow(s, parts & (FORWARD | BACKWARD))) {
+        if (parts & BACKWARD) gpu_finish(s);
+        parts &= OPTIMISE;
+    }
+    if (parts & FORWARD) {
+        step_take(s);
+        step_forward(s);
+    }
+    if (parts & BACKWARD) step_backward(s);
+    if (parts & OPTIMISE) gpu_adam(s);
+    for (int i = 0; i < SIDES; i++) gpu_join(s, i);
+}
+
+static cudaGraphExec_t graph_for(gpu *s, int parts) {
+    const net *t = &s->base;
+    for (int i = 0; i < s->graph_count; i++) {
+        const graph *g = &s->graphs[i];
+        if (g->B == t->B && g->n == s->n && g->all == t->whole.sets && g->update == t->update &&
+            g->tf32 == t->tf32 && g->parts == parts)
+            return g->exec;
+    }
+    enum { MOST = 512 };
+    if (s->graph_count == MOST) {
+        cudaStreamSynchronize(s->stream);
+        step_drop_graphs(s);
+    }
+    cudaGraph_t made = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    if (!gpu_ok(s, cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal), "capture"))
+        return nullptr;
+    enqueue(s, parts);
+    if (!gpu_ok(s, cudaStreamEndCapture(s->stream, &made), "capture")) return nullptr;
+    gpu_ok(s, cudaGraphInstantiate(&exec, made, 0), "graph");
+    cudaGraphDestroy(made);
+    if (s->failed[0]) return nullptr;
+    if (!s->graphs) s->graphs = (graph *)calloc(MOST, sizeof *s->graphs);
+    if (!s->graphs) {
+        snprintf(s->failed, sizeof s->failed, "not enough memory");
+        return nullptr;
+    }
+    s->graphs[s->graph_count++] = {.B = t->B,
+                                   .n = s->n,
+                                   .all = t->whole.sets,
+                                   .update = t->update,
+                                   .tf32 = t->tf32,
+                                   .parts = parts,
+                                   .exec = exec};
+    return exec;
+}
+
+/* ---- what a step sends ---- */
+
+/* The next slot of pinned memory; waits when the host is SLOTS steps ahead of the device. */
+void step_open_slot(gpu *s) {
+    s->slot_now = (s->slot_now + 1) % SLOTS;
+    gpu_ok(s, cudaEventSynchronize(s->slots[s->slot_now].sent), "waiting for the device");
+    s->slot_open = true;
+}
+
+void step_send_slot(gpu *s) {
+    slot *k = &s->slots[s->slot_now];
+    size_t bytes = HEADER;
+    if (s->slot_full) bytes = s->train_vectors ? s->send_bytes : HEADER + (size_t)s->base.B * 4;
+    if (!s->slot_open) return;
+    gpu_ok(s, cudaMemcpyAsync(s->sent, k->host, bytes, cudaMemcpyHostToDevice, s->stream), "sending");
+    if (s->table_bytes)
+        gpu_ok(s, cudaMemcpyAsync(s->tables, k->tables, s->table_bytes, cudaMemcpyHostToDevice, s->stream),
+               "sending");
+    s->table_bytes = 0;
+    gpu_ok(s, cudaEventRecord(k->sent, s->stream), "event");
+    s->slot_open = s->slot_full = s->chained = false;
+}
+
+/* Launches what is waiting, and `more` with it. A batch of one size is a graph. Where ranks share a batch
+ * there is none, since the host all-reduces the sums of each norm; and the step runs even when the device has
+ * failed, since the other ranks wait for this one. Nor is there a graph for sets of several sizes: hardly any
+ * two batches are alike. */
+void step_launch(gpu *s, int more) {
+    int parts = s->waiting | more;
+    s->waiting = 0;
+    if (!parts || (s->failed[0] && !s->base.sum)) return;
+    step_send_slot(s);
+    if (s->base.sum || s->mixed) {
+        enqueue(s, parts);
+        return;
+    }
+    cudaGraphExec_t exec = graph_for(s, parts);
+    if (exec) gpu_ok(s, cudaGraphLaunch(exec, s->stream), "launch");
+}

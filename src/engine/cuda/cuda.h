@@ -1,0 +1,39 @@
+/* What the library of GPU kernels offers; src/engine/kernels/device.c opens it at run time. */
+#ifndef CUDA_CUDA_H
+#define CUDA_CUDA_H
+
+#include "engine/kernels/device.h"
+#include "engine/kernels/net.h"
+
+/* The number in the names, which stands here alone, changes with this header, net.h, onet_settings and
+ * order.h: a library of another version has none of these. */
+#define CUDA_VERSIONED(name) name##_12
+#define CUDA_TEXT(name)      #name
+#define CUDA_SYMBOL(name)    CUDA_TEXT(name)
+#define CUDA_LIBRARY         "libordernet-cuda.so"
+#define CUDA_OPEN            CUDA_SYMBOL(CUDA_VERSIONED(ordernet_cuda_open))
+#define CUDA_PEEK            "ordernet_cuda_peek"
+#define CUDA_STAGES          "ordernet_cuda_stages"
+
+typedef onet_status cuda_open_fn(net **t, const shape *sh, gpu_choice gpu, onet_error *err);
+
+/* For the tests: copies one of the arrays of a step from the device, in the device's layout; returns how
+ * many numbers, 0 on failure. */
+typedef enum cuda_array {
+    CUDA_X,       /* [B*n + 1, D padded] */
+    CUDA_AC,      /* [B*n, 2H] */
+    CUDA_U,       /* [B, n, n, O] */
+    CUDA_BEST,    /* [B*n, O] */
+    CUDA_Q,       /* [B*n + 1, Q] */
+    CUDA_R,       /* [B, n, n, C] */
+    CUDA_LOGPROB, /* [B, n, n] */
+    CUDA_DQ,      /* [B*n + 1, Q] */
+    CUDA_DX,      /* [B*n + 1, D padded] */
+    CUDA_DAC      /* [B*n, 2H] */
+} cuda_array;
+typedef size_t cuda_peek_fn(net *t, cuda_array what, int block, float *to, size_t room);
+/* For the tests: the stages of a step one by one. From now on take() and each stage launch their kernels at
+ * once, over memory that take() fills with NaN; without this call a step is one graph. */
+typedef const net_stages *cuda_stages_fn(net *t);
+
+#endif

@@ -1,0 +1,694 @@
+/* The decoder's blocks over their cells on the GPU; the algebra is that of kernels/cpu_decoder.c.
+ *
+ * conv<., false>, forward pass of a block, over tiles of steps: v and pools of earlier blocks times their
+ * weights; ReLU; the pool over the items; sums for the norm. The last thread block to finish makes the
+ * norm.
+ *
+ * conv<., true>, backward pass of a block, the same loop over later blocks: dv from their dpre, and the
+ * sums for the backward pass of its own norm.
+ *
+ * The products run on the tensor cores (mma.cuh). A warp has 32 cells, or 32 steps with their pools, and
+ * half of the channels; its sums stay in registers over all blocks that it reads.
+ *
+ * A kernel of the main stream starts while the one before it still runs, but after the one before that has
+ * ended. So only the newest plane that it reads must wait (wait_turn); all others are multiplied before.
+ * The newest plane is normed as it is loaded, and written normed (v, or dpre) for the kernels that follow;
+ * the plane before it may not have been written yet, and is normed once more. */
+#include "engine/cuda/common/mma.cuh"
+#include <algorithm>
+
+#include "engine/cuda/layers/decoder.cuh"
+
+enum {
+    CONV_WARPS = 10,
+    CONV_THREADS = 32 * CONV_WARPS,
+    PIECE = 32,              /* cells, or steps, of a warp */
+    PIECES = CONV_WARPS / 2, /* of a tile; two warps each, with half of the channels per warp */
+};
+
+__device__ static inline int pair_at(int m, int b) {
+    return m * (m - 1) / 2 + b;
+}
+
+/* Shared memory. A stage holds what is read of one other block; there are two where they fit, so that the
+ * next is copied while this one is multiplied: its plane [(steps + 2)*items][C + 4], weights [3][C][C] of
+ * its cells and of its pools, and the pools [steps + 2][C + 4]. Then a row of zeros for steps before the
+ * first or after the last; what the pools add to each step [steps][C + 4]; and what the epilogue reads: q
+ * of the items [sets*items][3C + 8] and of the steps [steps][3C + 8], or r [steps*items][C + 4] and the
+ * items that were taken [steps][C]. The results, and then the sums, overwrite the first stage. */
+struct conv_room { /* at most: steps of a tile, its cells, rows of its plane, items of its sets */
+    int steps, cells, rows, items;
+};
+
+static conv_layout conv_layout_make(int C, conv_room most, bool back, int stages) {
+    conv_layout l = {};
+    int at = 0, ld = C + 4, steps = most.steps;
+    l.plane = at, at += most.rows * ld;
+    l.conv = at, at += 3 * C * C;
+    l.pool = at, at += 3 * C * C;
+    l.step = at, at += (steps + 2) * ld;
+    l.stage = at;
+    l.stages = stages;
+    at *= stages;
+    l.zero = at, at += ld;
+    l.added = at, at += steps * ld;
+    l.rows = at, at += back ? most.cells * ld : most.items * (3 * C + 8);
+    l.last = at, at += back ? steps * C : steps * (3 * C + 8);
+    int sums = 2 * (5 * CONV_THREADS + 5 * C);
+    l.total = at > sums ? at : sums;
+    return l;
+}
+
+static bool conv_layouts(const gpu *s, conv_room most, conv_plan *p) {
+    for (int back = 0; back < 2; back++) {
+        conv_layout *l = back ? &p->backward : &p->forward;
+        for (int stages = 2;; stages--) {
+            *l = conv_layout_make(s->C, most, back, stages);
+            if (l->total * sizeof(float) <= s->shared) break;
+            if (stages == 1) return false;
+        }
+    }
+    return true;
+}
+
+/* Have the warps room for the tile's cells and for the pools of its steps? */
+static bool conv_pieces(int steps, int ic, int *pieces) {
+    *pieces = up(steps * ic, PIECE);
+    return *pieces + up(steps, PIECE) <= PIECES;
+}
+
+static bool conv_fits(const gpu *s, int n, conv_plan *p) {
+    int sets = p->ic < n ? 1 : up(p->steps - 1, n) + 1;
+    conv_room most = {
+        .steps = p->steps, .cells = p->steps * p->ic, .rows = (p->steps + 2) * p->ic, .items = sets * p->ic};
+    return conv_pieces(p->steps, p->ic, &p->pieces) && conv_layouts(s, most, p);
+}
+
+bool conv_plan_make(const gpu *s, int B, int n, conv_plan *p) {
+    int most = (PIECES - 1) * PIECE, steps = B * n;
+    p->ic = n < most ? n : most;
+    p->steps = up(steps, s->multiprocessors);
+    if (p->steps * (long)p->ic > most) p->steps = most / p->ic;
+    if (p->ic < n) p->steps = 1;
+    while (!conv_fits(s, n, p)) {
+        if (p->steps > 1)
+            p->steps--;
+        else if (p->ic > 16)
+            p->ic /= 2;
+        else
+            return false;
+    }
+    p->tiles = up(steps, p->steps);
+    return true;
+}
+
+bool conv_tiles_make(const gpu *s, const set_run *runs, int count, conv_plan *p, conv_span *out) {
+    const set_run &end = runs[count];
+    for (int most = (PIECES - 1) * PIECE; most >= 16; most /= 2) {
+        conv_room room = {};
+        int target = std::min(up(end.cell0, s->multiprocessors), most);
+        *p = {};
+        for (int k = 0; k < count; k++) {
+            const set_run &r = runs[k];
+            int m = r.m, ic = std::min(m, most), pieces, sets = std::max(target / (m * m), 1);
+            while (sets > 1 && !conv_pieces(sets * m, ic, &pieces)) sets--;
+            int steps = sets * m;
+            if (sets == 1) {
+                steps = ic < m ? 1 : std::min(std::max(target / m, 1), m);
+                while (!conv_pieces(steps, ic, &pieces)) steps--;
+                steps = up(m, up(m, steps));
+            }
+            for (int set = 0; set < r.sets; set += sets)
+                for (int t0 = 0; t0 < (sets == 1 ? m : 1); t0 += steps) {
+                    conv_span t = {};
+                    t.m = m;
+                    t.n = r.n;
+                    t.s0 = r.step0 + set * m + t0;
+                    t.steps = sets == 1 ? std::min(steps, m - t0) : std::min(sets, r.sets - set) * m;
+                    t.t0 = t0;
+                    t.row0 = r.row0 + set * r.n;
+                    t.cell0 = r.cell0 + (set * m + t0) * m;
+                    t.ic = ic;
+                    conv_pieces(t.steps, ic, &t.pieces);
+                    t.by_m = divider_of(m);
+                    out[p->tiles++] = t;
+                }
+            room.steps = std::max(room.steps, steps);
+            room.cells = std::max(room.cells, steps * ic);
+            room.rows = std::max(room.rows, (steps + 2) * ic);
+            room.items = std::max(room.items, sets * ic);
+        }
+        if (conv_layouts(s, room, p)) return true;
+    }
+    return false;
+}
+
+/* What a thread block works on: its steps, some of their items, and the steps that it reads: those of the
+ * tile and up to two before or after it in the same set. Row 0 in shared memory belongs to step `base`;
+ * `low` and `high` count from it. A tile that has not all items of a step has one step. */
+struct conv_tile {
+    int s0, steps, t0; /* t0: place of s0 in its set */
+    int row0, step0;   /* first row and first step of the set that s0 is in */
+    int i0, ic;
+    int base, low, high;
+    /* Where a batch has several sizes: items that its sets place and have, and where cell 0 of step 0 would
+     * be if all sets had that size. */
+    int m, n, origin, most, pieces;
+    divider by_m;
+};
+/* The same, of a batch of one size, are arguments of the kernel. */
+template <bool MIXED> __device__ static __forceinline__ int placed(const conv_args &p, const conv_tile &c) {
+    return MIXED ? c.m : p.n;
+}
+template <bool MIXED> __device__ static __forceinline__ divider by(const conv_args &p, const conv_tile &c) {
+    return MIXED ? c.by_m : p.by_n;
+}
+
+template <bool BACK, bool MIXED>
+__device__ static __forceinline__ conv_tile conv_tile_at(const conv_args &p) {
+    conv_tile c = {};
+    if constexpr (MIXED) {
+        const conv_span t = p.tiles[blockIdx.x];
+        c.s0 = t.s0;
+        c.steps = t.steps;
+        c.t0 = t.t0;
+        c.row0 = t.row0;
+        c.step0 = t.s0 - t.t0;
+        c.m = t.m;
+        c.n = t.n;
+        c.origin = t.cell0 - t.s0 * t.m;
+        c.most = t.ic;
+        c.pieces = t.pieces;
+        c.by_m = t.by_m;
+    } else {
+        c.s0 = blockIdx.x * p.plan.steps;
+        c.steps = min(p.plan.steps, p.T - c.s0);
+        c.row0 = c.step0 = c.s0 / p.n * p.n;
+        c.t0 = c.s0 - c.step0;
+        c.most = p.plan.ic;
+        c.pieces = p.plan.pieces;
+    }
+    c.i0 = 0;
+    c.ic = c.most;
+    c.base = BACK ? c.s0 : c.s0 - 2;
+    c.low = BACK ? 0 : 2 - min(c.t0, 2);
+    c.high = c.steps + (BACK ? min(placed<MIXED>(p, c) - 1 - (c.t0 + c.steps - 1) % by<MIXED>(p, c), 2) : 2);
+    return c;
+}
+
+/* Where row `row` is in a plane, counted from step `base`. */
+template <bool MIXED>
+__device__ static __forceinline__ int cell_at(const conv_args &p, const conv_tile &c, int base, int row) {
+    const int n = placed<MIXED>(p, c);
+    return (MIXED ? c.origin : 0) + base * n + c.i0 + row + ((row >= c.ic) + (row >= 2 * c.ic)) * (n - c.ic);
+}
+
+/* Columns of the weights are swizzled from row to row, so that the 32 lanes of an mma read from 32 banks. */
+template <int C> __device__ static inline int weight_turn(int k) {
+    return C % 32 ? (k / 2 & 1) * 8 : (k & 3) * 8;
+}
+
+/* Starts the copy of the weights between blocks m and b and, where block b is there normed (`kept`), of
+ * its plane and pools. */
+template <int C, bool BACK, bool MIXED>
+__device__ static inline void conv_fetch(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                         float *to, int b, bool kept) {
+    constexpr int LD = C + 4, Q = C / 4;
+    const int tid = threadIdx.x;
+    const int pair = (BACK ? pair_at(b, p.m) : pair_at(p.m, b)) * 3 * C * C;
+    const float *conv_w = p.conv + pair, *pool_w = p.pool + pair;
+#pragma unroll 1
+    for (int i = tid; i < 3 * C * Q; i += CONV_THREADS) {
+        int k = i / Q, at = k * C + (i % Q * 4 ^ weight_turn<C>(k));
+        async_copy(to + l.conv + at, conv_w + i * 4);
+        async_copy(to + l.pool + at, pool_w + i * 4);
+    }
+    if (!kept) return;
+    const float *plane = (BACK ? p.dpre : p.v) + b * p.plane,
+                *step = (BACK ? p.dstep : p.pv) + ((size_t)b * p.T + c.base) * C;
+#pragma unroll 1
+    for (int i = c.low * c.ic * Q + tid; i < c.high * c.ic * Q; i += CONV_THREADS)
+        async_copy(to + l.plane + i / Q * LD + i % Q * 4,
+                   plane + cell_at<MIXED>(p, c, c.base, i / Q) * C + i % Q * 4);
+#pragma unroll 1
+    for (int i = c.low * Q + tid; i < c.high * Q; i += CONV_THREADS)
+        async_copy(to + l.step + i / Q * LD + i % Q * 4, step + i * 4);
+}
+
+__device__ static inline float4 far4(const float *p) { /* not through L1, which may hold older values */
+    return __ldcg((const float4 *)p);
+}
+
+/* Norms the plane and the pools of block b as they are loaded; `keep` writes those of the tile to memory. */
+template <int C, bool BACK, bool ROUNDED, bool MIXED>
+__device__ static inline void conv_norm(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                        float *to, int b, bool keep) {
+    constexpr int LD = C + 4, Q = C / 4, DOWN = CONV_THREADS / Q, U = 3;
+    struct loaded {
+        float4 r, d, n; /* of a cell: r and dv; of a step: the pool, or its sums */
+        int row, from;
+    };
+    const int k = threadIdx.x % Q * 4, first = threadIdx.x / Q, many = (c.high - c.low) * c.ic,
+              all = first < DOWN ? many + c.high - c.low : 0;
+    const size_t plane = b * p.plane, step = (size_t)b * p.T * C;
+    const float4 g = far4(p.norm.g + b * C + k), e = far4((BACK ? p.k0 : p.norm.e) + b * C + k),
+                 f = far4((BACK ? p.k1 : p.norm.g) + b * C + k);
+#pragma unroll 1
+    for (int i0 = first; i0 < all; i0 += U * DOWN) {
+        loaded x[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            int i = i0 + u * DOWN;
+            bool cell = i < many;
+            x[u].row = cell ? i + c.low * c.ic : i - many + c.low;
+            x[u].from = (cell ? cell_at<MIXED>(p, c, c.base, x[u].row) : c.base + x[u].row) * C + k;
+            if (i >= all) continue;
+            x[u].r = far4((cell ? p.r + plane : (BACK ? p.step_r : p.praw) + step) + x[u].from);
+            if (!BACK) continue;
+            x[u].d = far4((cell ? p.dv + plane : p.step_dv + step) + x[u].from);
+            if (!cell) x[u].n = far4(p.step_count + step + x[u].from);
+        }
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            int i = i0 + u * DOWN, unit = i < many ? c.ic : 1, own = x[u].row - (BACK ? 0 : 2 * unit);
+            if (i >= all) continue;
+            float4 r = x[u].r, d = x[u].d, n = x[u].n, v;
+            if (BACK) {
+                if (i < many) { /* r is not less than 0 */
+                    n = make_float4(r.x > 0 ? 1.0f : 0.0f, r.y > 0 ? 1.0f : 0.0f, r.z > 0 ? 1.0f : 0.0f,
+                                    r.w > 0 ? 1.0f : 0.0f);
+                    d = make_float4(d.x * n.x, d.y * n.y, d.z * n.z, d.w * n.w);
+                }
+                v = make_float4(g.x * d.x - e.x * n.x - f.x * r.x, g.y * d.y - e.y * n.y - f.y * r.y,
+                                g.z * d.z - e.z * n.z - f.z * r.z, g.w * d.w - e.w * n.w - f.w * r.w);
+            } else
+                v = make_float4(g.x * r.x + e.x, g.y * r.y + e.y, g.z * r.z + e.z, g.w * r.w + e.w);
+            if (ROUNDED) v = tf32_rounded(v); /* here, since v is a factor in several products */
+            store4(to + (i < many ? l.plane : l.step) + x[u].row * LD + k, v);
+            if (keep && own >= 0 && own < c.steps * unit)
+                store4((i < many ? (BACK ? p.dpre : p.v) + plane : (BACK ? p.dstep : p.pv) + step) +
+                           x[u].from,
+                       v);
+        }
+    }
+}
+
+/* Starts the copy of what the epilogue reads. */
+template <int C, bool BACK, bool MIXED>
+__device__ static inline void conv_fetch_last(const conv_args &p, const conv_layout &l, const conv_tile &c,
+                                              float *shared) {
+    constexpr int LD = C + 4, Q = C / 4, LQ = 3 * C + 8;
+    const int tid = threadIdx.x;
+    if (BACK) {
+        const float *r = p.r + p.m * p.plane, *taken = (const float *)p.parg + ((size_t)p.m * p.T + c.s0) * C;
+#pragma unroll 1
+        for (int i = tid; i < c.steps * c.ic * Q; i += CONV_THREADS)
+            async_copy(shared + l.rows + i / Q * LD + i % Q * 4,
+                       r + cell_at<MIXED>(p, c, c.s0, i / Q) * C + i % Q * 4);
+#pragma unroll 1
+        for (int i = tid; i < c.steps * Q; i += CONV_THREADS)
+            async_copy(shared + l.last + i * 4, taken + i * 4);
+        return;
+    }
+    /* Items of all sets of the tile, or some of its one step's; then its steps. */
+    const int m = placed<MIXED>(p, c), items = ((c.t0 + c.steps - 1) / by<MIXED>(p, c) + 1) * c.ic;
+    const float *q = p.q + p.m * 6 * C;
+#pragma unroll 1
+    for (int i = tid; i < (items + c.steps) * 3 * Q; i += CONV_THREADS) {
+        int row = i / (3 * Q), k = i % (3 * Q) * 4, from = c.row0 + c.i0 + row;
+        if (MIXED) from += row / by<MIXED>(p, c) * (c.n - m);
+        float *to = shared + l.rows + row * LQ + k;
+        if (row >= items) {
+            int at = c.t0 + row - items, set = at / by<MIXED>(p, c), t = at - set * m - k / C;
+            if (t < 0) continue;
+            from = t ? c.row0 + set * (MIXED ? c.n : m) + __ldg(p.order + c.step0 + set * m + t - 1) : p.R;
+            to = shared + l.last + (row - items) * LQ + k;
+            k += 3 * C;
+        }
+        async_copy(to, q + (size_t)from * p.Q + k);
+    }
+}
+
+/* acc += a piece's rows times weights, for all lags. Lane 4*g + t has rows g, g + 8, g + 16, g + 24 of the
+ * piece, the first of them at `at`; a row's lags, up to three, are two bits of `lags`, and each is `down`
+ * further. The tensor cores truncate their sums: so each mma starts from 0 and is added with rounding; where
+ * ROUNDED, up to four of them, 32 channels. */
+template <int NT, bool ROUNDED>
+__device__ static inline void conv_product(float (&acc)[2][NT][4], const float *at, int lags, int down,
+                                           const float *zero, const float *weights, int half) {
+    constexpr int C = 16 * NT, STEPS = !ROUNDED ? 1 : (C <= 32 ? C : C / 2) / 8; /* of a sum */
+    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    const float *w[NT];
+#pragma unroll
+    for (int j = 0; j < NT; j++) w[j] = weights + t * C + ((half + j * 8) ^ weight_turn<C>(t)) + g;
+#pragma unroll 1
+    for (int lag = 0; lag < 3; lag++) {
+        const float *a[4];
+#pragma unroll
+        for (int x = 0; x < 4; x++)
+            a[x] = (lag < (lags >> 2 * x & 3) ? at + x * 8 * (C + 4) + lag * down : zero) + t;
+#pragma unroll(4 / STEPS)
+        for (int k0 = 0; k0 < C; k0 += 8 * STEPS) {
+            float sum[2][NT][4] = {};
+#pragma unroll
+            for (int k = k0; k < k0 + 8 * STEPS; k += 8) {
+                factor<4, ROUNDED> v[2];
+                factor<2, ROUNDED> f[NT];
+#pragma unroll
+                for (int x = 0; x < 4; x++) {
+                    v[x / 2].set_stored(x % 2, a[x][k]);
+                    v[x / 2].set_stored(x % 2 + 2, a[x][k + 4]);
+                }
+#pragma unroll
+                for (int j = 0; j < NT; j++) {
+                    f[j].set_stored(0, w[j][k * C]);
+                    f[j].set_stored(1, w[j][(k + 4) * C]);
+                }
+                mma(sum, v, f);
+            }
+#pragma unroll
+            for (int x = 0; x < 8 * NT; x++)
+                acc[x / 4 / NT][x / 4 % NT][x % 4] += sum[x / 4 / NT][x / 4 % NT][x % 4];
+        }
+#pragma unroll
+        for (int j = 0; j < NT; j++) w[j] += C * C;
+    }
+}
+
+__device__ static inline float4 add4(float4 a, float4 b) {
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
+/* How many lags each of the lane's four rows has, two bits each: rows first + g, + 8, + 16, + 24 of `mine`
+ * cells, or steps with their pools. */
+template <bool BACK, bool MIXED>
+__device__ static __forceinline__ int conv_lags(const conv_args &p, const conv_tile &c, bool pools, int first,
+                                                int mine) {
+    const divider by_n = by<MIXED>(p, c);
+    int lags = 0;
+#pragma unroll
+    for (int x = 0; x < 4; x++) {
+        int q = first + x * 8 + (int)threadIdx.x % 32 / 4, t = (c.t0 + (pools ? q : q / by_n)) % by_n;
+        if (q < mine) lags |= min(BACK ? placed<MIXED>(p, c) - t : t + 1, 3) << 2 * x;
+    }
+    return lags;
+}
+
+/* The warp's results: those of the cells take the place of the first plane, those of the steps have their own
+ * (`added`). */
+template <int NT>
+__device__ static __forceinline__ void conv_leave(const float (&acc)[2][NT][4], int first, int half, int mine,
+                                                  float *to) {
+    constexpr int LD = 16 * NT + 4;
+    const int g = (int)threadIdx.x % 32 / 4, t = (int)threadIdx.x % 4;
+#pragma unroll
+    for (int x = 0; x < 4; x++)
+#pragma unroll
+        for (int j = 0; j < NT; j++)
+            if (first + x * 8 + g < mine)
+                *(float2 *)(to + (first + x * 8 + g) * LD + half + j * 8 + 2 * t) =
+                    make_float2(acc[x / 2][j][x % 2 * 2], acc[x / 2][j][x % 2 * 2 + 1]);
+}
+
+/* The rest of each cell. Forward: the pools' part of its step, the bias, q of the item and of the steps
+ * that it sees; ReLU: r. Backward: the gradient by the logit and, where the pool took this item, by the
+ * pool: dv. To shared memory and to the plane. */
+template <int C, bool BACK, bool MIXED>
+__device__ static __forceinline__ void conv_cells(const conv_args &p, const conv_layout &l,
+                                                  const conv_tile &c, float *shared) {
+    constexpr int LD = C + 4, LQ = 3 * C + 8, Q = C / 4;
+    const int n = placed<MIXED>(p, c), ic = c.ic;
+    float *out = shared, *plane = (BACK ? p.dv : p.r) + p.m * p.plane;
+    const float *own = BACK ? p.head : p.theta + p.bias;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < c.steps * ic * Q; i += CONV_THREADS) {
+        int q = i / Q, k = i % Q * 4, sl = q / by<MIXED>(p, c), item = q - sl * ic,
+            cell = cell_at<MIXED>(p, c, c.s0, q);
+        float4 v = load4(out + q * LD + k), add = load4(shared + l.added + sl * LD + k),
+               w = make_float4(k < p.out ? __ldg(own + k) : 0.0f, k + 1 < p.out ? __ldg(own + k + 1) : 0.0f,
+                               k + 2 < p.out ? __ldg(own + k + 2) : 0.0f,
+                               k + 3 < p.out ? __ldg(own + k + 3) : 0.0f);
+        if (BACK) {
+            const int4 taken = *(const int4 *)(shared + l.last + sl * C + k);
+            float d = __ldcg(p.dlogit + cell);
+            item += c.i0;
+            v.x += w.x * d + (taken.x == item ? add.x : 0.0f);
+            v.y += w.y * d + (taken.y == item ? add.y : 0.0f);
+            v.z += w.z * d + (taken.z == item ? add.z : 0.0f);
+            v.w += w.w * d + (taken.w == item ? add.w : 0.0f);
+        } else {
+            int set = (c.t0 + sl) / by<MIXED>(p, c), t = c.t0 + sl - set * n,
+                pos = __ldg(p.pos + c.row0 + set * (MIXED ? c.n : n) + c.i0 + item);
+            const float *qx = shared + l.rows + (set * ic + item) * LQ + k,
+                        *qy = shared + l.last + sl * LQ + k;
+            v = add4(add4(v, add), w);
+#pragma unroll
+            for (int lag = 0; lag < 3; lag++)
+                if (t >= lag && t - lag <= pos) v = add4(v, add4(load4(qx + lag * C), load4(qy + lag * C)));
+            v = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w));
+        }
+        store4(out + q * LD + k, v);
+        store4(plane + cell * C + k, v);
+    }
+}
+
+/* Channel k of one step, forward: the pool over the items, and the sums for the norm. */
+__device__ static __forceinline__ void conv_pool(const conv_args &p, const conv_tile &c, const float *here,
+                                                 int ld, int k, size_t to, double (&sum)[2]) {
+    float sign = k < p.out && __ldg(p.theta + p.gamma + k) < 0 ? -1.0f : 1.0f;
+    float best = c.i0 ? p.praw[to] : here[0], s1 = 0, s2 = 0;
+    int arg = c.i0 ? p.parg[to] : 0;
+#pragma unroll 4
+    for (int i = 0; i < c.ic; i++) {
+        float v = here[i * ld];
+        s1 += v;
+        s2 += v * v;
+        if (sign * v > sign * best) {
+            best = v;
+            arg = c.i0 + i;
+        }
+    }
+    sum[0] += (double)s1;
+    sum[1] += (double)s2;
+    p.praw[to] = best;
+    p.parg[to] = arg;
+}
+
+/* The same backward: the sums that dstep is made from, and those for the norm and the bias. */
+__device__ static __forceinline__ void conv_step_sums(const conv_args &p, const conv_tile &c,
+                                                      const float *here, const float *r, int ld, size_t to,
+                                                      double (&sum)[5]) {
+    float dy = 0, dy_r = 0, dv = 0, some = 0, all = 0;
+#pragma unroll 4
+    for (int i = 0; i < c.ic; i++) {
+        float d = here[i * ld], v = r[i * ld];
+        dy += d;
+        dy_r += d * v;
+        all += v;
+        dv += v > 0 ? d : 0.0f;
+        some += v > 0 ? 1.0f : 0.0f;
+    }
+    sum[0] += (double)dy;
+    sum[1] += (double)dy_r;
+    sum[2] += (double)dv;
+    sum[3] += (double)some;
+    sum[4] += (double)all;
+    if (c.i0) {
+        dv += p.step_dv[to];
+        some += p.step_count[to];
+        all += p.step_r[to];
+    }
+    p.step_dv[to] = dv;
+    p.step_count[to] = some;
+    p.step_r[to] = all;
+}
+
+/* By the last thread block to finish: the norm, or its backward pass, from the sums of all blocks. */
+template <int C, bool BACK>
+__device__ static __forceinline__ void conv_finish(const conv_args &p, double *sums, double *total) {
+    constexpr int K = BACK ? 5 : 2;
+    const int c = threadIdx.x;
+    column_totals(p.part, (int)gridDim.x, K * C, total, sums, 5 * CONV_THREADS);
+    if (c >= p.out) return;
+    if (!BACK) {
+        norm_make(p.forward, c, total[c], total[C + c]);
+        return;
+    }
+    int own = p.m * C + c;
+    double dy = total[c], mean = (double)p.norm.mean[own], inv = (double)p.norm.inv[own];
+    norm_back(p.backward, c, dy, (total[C + c] - dy * mean) * inv);
+    norm_bias(p.backward, c, total[(K - 3) * C + c], total[(K - 2) * C + c], total[(K - 1) * C + c]);
+}
+
+template <int NT, bool BACK, bool ROUNDED, bool MIXED>
+__global__ void __launch_bounds__(CONV_THREADS, NT <= 2 ? 2 : 1) conv(const __grid_constant__ conv_args p) {
+    extern __shared__ float4 memory[];
+    constexpr int C = 16 * NT, LD = C + 4, K = BACK ? 5 : 2;
+    constexpr int DOWN = CONV_THREADS / C; /* steps side by side in the last pass */
+    const conv_layout &l = BACK ? p.plan.backward : p.plan.forward;
+    const int tid = threadIdx.x;
+    float *shared = (float *)memory;
+    double *sums = (double *)memory, *total = sums + 5 * CONV_THREADS; /* [K][DOWN][C], [K][C] */
+    conv_tile c = conv_tile_at<BACK, MIXED>(p);
+    const int steps = c.steps, n = placed<MIXED>(p, c);
+    /* This warp's part. */
+    const int half = tid / 32 % 2 * 8 * NT, piece = tid / 64;
+    const bool pools = piece >= c.pieces;
+    const int first = (pools ? piece - c.pieces : piece) * PIECE;
+    /* How many blocks this one reads; the newest comes last. */
+    const int count = BACK ? p.N - 1 - p.m : p.m, ahead = l.stages - 1;
+    bool waited = false;
+    double total_here = 0; /* of channel and sum tid */
+    if (tid < LD) shared[l.zero + tid] = 0;
+#pragma unroll 1
+    for (; c.i0 < n; c.i0 += c.most) {
+        c.ic = min(c.most, n - c.i0);
+        const int unit = pools ? 1 : c.ic, mine = !pools ? steps * c.ic : c.i0 ? 0 : steps;
+        const int at = (pools ? l.step : l.plane) + (first + tid % 32 / 4 + (BACK ? 0 : 2 * unit)) * LD;
+        const int lags = conv_lags<BACK, MIXED>(p, c, pools, first, mine);
+        float acc[2][NT][4] = {};
+        if (!count && !waited) { /* nothing to compute before; forward, the kernel before makes q */
+            wait_turn();
+            waited = true;
+        }
+        conv_fetch_last<C, BACK, MIXED>(p, l, c, shared);
+#pragma unroll 1
+        for (int i = 0; i < count + ahead; i++) {
+            int b = BACK ? p.N - 1 - i : i, j = i - ahead;
+            if (i < count)
+                conv_fetch<C, BACK, MIXED>(p, l, c, shared + (i & ahead) * l.stage, b, i < count - 2);
+            async_commit();
+            if (j < 0) continue;
+            float *here = shared + (j & ahead) * l.stage;
+            if (j == count - 1 && !waited) {
+                wait_turn();
+                waited = true;
+            }
+            if (j >= count - 2)
+                conv_norm<C, BACK, ROUNDED, MIXED>(p, l, c, here, BACK ? b + ahead : b - ahead,
+                                                   j == count - 1);
+            if (ahead)
+                async_wait<1>();
+            else
+                async_wait<0>();
+            __syncthreads();
+            if (first < mine)
+                conv_product<NT, ROUNDED>(acc, here + at, lags, (BACK ? unit : -unit) * LD, shared + l.zero,
+                                          here + (pools ? l.pool : l.conv), half);
+            __syncthreads();
+        }
+        async_commit(); /* where there was no block to read */
+        async_wait<0>();
+        conv_leave<NT>(acc, first, half, mine, shared + (pools ? l.added : 0));
+        __syncthreads();
+        conv_cells<C, BACK, MIXED>(p, l, c, shared);
+        __syncthreads();
+        double sum[K] = {};
+        if (tid < DOWN * C)
+#pragma unroll 1
+            for (int sl = tid / C; sl < steps; sl += DOWN) {
+                const int k = tid % C;
+                size_t to = ((size_t)p.m * p.T + c.s0 + sl) * C + k;
+                const float *here = shared + sl * c.ic * LD + k;
+                if constexpr (BACK)
+                    conv_step_sums(p, c, here, here + l.rows, LD, to, sum);
+                else
+                    conv_pool(p, c, here, LD, k, to, sum);
+            }
+        __syncthreads();
+        if (tid < DOWN * C)
+#pragma unroll
+            for (int k = 0; k < K; k++) sums[k * DOWN * C + tid] = sum[k];
+        __syncthreads();
+        if (tid < K * C)
+#pragma unroll
+            for (int z = 0; z < DOWN; z++) total_here += sums[(tid / C * DOWN + z) * C + tid % C];
+        __syncthreads();
+    }
+    if (tid < K * C) p.part[(size_t)blockIdx.x * K * C + tid] = total_here;
+    if (last_block(p.counter, gridDim.x)) conv_finish<C, BACK>(p, sums, total);
+}
+
+conv_args gpu_conv_args(gpu *s, int m, bool back) {
+    const shape *sh = s->base.sh;
+    conv_args p = {};
+    int n = s->n, B = s->base.B;
+    p.R = (int)s->here.items;
+    p.T = (int)s->here.steps;
+    if (s->mixed) {
+        p.plan = s->mixed->conv;
+        p.tiles = s->mixed->conv_tiles;
+        p.places = s->mixed->places;
+        p.row_at = s->mixed->row_at;
+        p.step_set = s->mixed->step_set;
+    } else {
+        conv_plan_make(s, B, n, &p.plan);
+        p.n = n;
+        p.by_n = divider_of(n);
+    }
+    p.B = B;
+    p.C = s->C;
+    p.out = sh->s.decoder_out;
+    p.N = s->N;
+    p.m = m;
+    p.Q = s->Q;
+    p.r = s->r;
+    p.dv = s->dv;
+    p.plane = s->here.step_cells * s->C;
+    p.v = s->dec_v;
+    p.dpre = s->dpre;
+    p.pv = s->dec_pool;
+    p.dstep = s->dstep;
+    p.norm = s->dec;
+    p.k0 = s->dec_k0;
+    p.k1 = s->dec_k1;
+    p.conv = back ? s->conv_t : s->conv;
+    p.pool = back ? s->pool_t : s->pool;
+    p.q = s->q;
+    p.pos = s->pos;
+    p.order = s->order;
+    p.praw = s->praw;
+    p.parg = s->parg;
+    p.step_dv = s->step_dv;
+    p.step_count = s->step_count;
+    p.step_r = s->step_r;
+    p.dlogit = s->dlogit;
+    p.theta = s->theta;
+    p.part = s->part;
+    p.counter = s->counters;
+    if (m < 0) return p;
+    p.head = s->theta + sh->head_weight + 2 * sh->D + 2 * p.out * m;
+    p.bias = sh->dec[m].bias;
+    p.gamma = sh->dec[m].norm.gamma;
+    p.forward = norms_decoder(s, m);
+    p.backward = norms_decoder_back(s, m);
+    return p;
+}
+
+template <bool BACK, bool ROUNDED, bool MIXED> static void conv_launch(gpu *s, int m) {
+    conv_args p = gpu_conv_args(s, m, BACK);
+    int tiles = p.plan.tiles;
+    size_t shared = (size_t)(BACK ? p.plan.backward : p.plan.forward).total * sizeof(float);
+    if (s->C == 16)
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<1, BACK, ROUNDED, MIXED>), p);
+    else if (s->C == 32)
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<2, BACK, ROUNDED, MIXED>), p);
+    else if (s->C == 48)
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<3, BACK, ROUNDED, MIXED>), p);
+    else
+        CHAIN(s, tiles, CONV_THREADS, shared, (conv<4, BACK, ROUNDED, MIXED>), p);
+}
+
+template <bool BACK> static void conv_any(gpu *s, int m) {
+    if (s->base.tf32)
+        s->mixed ? conv_launch<BACK, true, true>(s, m) : conv_launch<BACK, true, false>(s, m);
+    else
+        s->mixed ? conv_launch<BACK, false, true>(s, m) : conv_launch<BACK, false, false>(s, m);
+}
+
+void gpu_decoder_forward(gpu *s, int block) {
+    conv_any<false>(s, block);
+}
+void gpu_decoder_backward(gpu *s, int block) {
+    conv_any<true>(s, block);
+}

@@ -1,0 +1,149 @@
+/* The backward pass of the decoder to its inputs and weights, on the GPU; the algebra is that of
+ * kernels/cpu_decoder.c.
+ *
+ * decoder_dq: sums of dpre over the cells that read x'_i or y'_t. What follows from it for x' is in
+ * inputs.cu, and for the weights in weights.cu. */
+#include "engine/cuda/layers/decoder.cuh"
+
+/* ---- gradients of the rows ---- */
+
+/* Gradient of q: of x'_i and of y'_t by each lag, in one decoder block (y of the grid), four channels per
+ * thread. The part of the start vector goes to start_part. */
+template <bool MIXED>
+__global__ void __launch_bounds__(256)
+    decoder_dq(const __grid_constant__ conv_args p, float *dq, float *start_part) {
+    wait_turn();
+    const int C = p.C, Q = C / 4, m = blockIdx.y;
+    int i = blockIdx.x * 256 + threadIdx.x, c = i % Q * 4, n, which, set;
+    bool item; /* else a step */
+    set_place at_set;
+    if constexpr (MIXED) {
+        which = i / Q;
+        item = which < p.R;
+        if (!item) which -= p.R;
+        if (!item && which >= p.T) return;
+        set = item ? p.row_at[which].y : p.step_set[which];
+        at_set = p.places[set];
+        which -= item ? at_set.row0 : at_set.step0;
+        n = at_set.m;
+    } else {
+        n = p.n;
+        which = i / Q % n;
+        set = i / Q / n / 2;
+        item = i / Q / n % 2 == 0;
+        if (set >= p.B) return;
+        at_set = place_of(nullptr, n, set);
+    }
+    const int *pos = p.pos + at_set.row0, *order = p.order + at_set.step0;
+    const size_t row0 = (size_t)at_set.row0, from = m * p.plane + (size_t)at_set.cell0 * C + c;
+    if (MIXED && item && which >= n) { /* the decoder does not see this item */
+        for (int l = 0; l < 6; l++)
+            store4(dq + (row0 + which) * p.Q + (m * 6 + l) * C + c, make_float4(0, 0, 0, 0));
+        return;
+    }
+    const float4 g = load4(p.norm.g + m * C + c), k0 = load4(p.k0 + m * C + c), k1 = load4(p.k1 + m * C + c);
+    const int placed = item ? __ldg(pos + which) : 0;
+    float4 sum[3] = {};
+#pragma unroll 5
+    for (int k = 0; k < n; k++) {
+        size_t at = from + (size_t)(item ? k * n + which : which * n + k) * C;
+        float4 d;
+        if (m)
+            d = load4(p.dpre + at);
+        else { /* dpre of the first block is not in memory, since no block reads it */
+            float4 v = load4(p.dv + at), r = load4(p.r + at);
+            d = make_float4(r.x > 0 ? g.x * v.x - k0.x - k1.x * r.x : 0.0f,
+                            r.y > 0 ? g.y * v.y - k0.y - k1.y * r.y : 0.0f,
+                            r.z > 0 ? g.z * v.z - k0.z - k1.z * r.z : 0.0f,
+                            r.w > 0 ? g.w * v.w - k0.w - k1.w * r.w : 0.0f);
+        }
+        int t = item ? k : which, last = item ? placed : __ldg(pos + k);
+#pragma unroll
+        for (int l = 0; l < 3; l++)
+            if (t >= l && t - l <= last)
+                sum[l] = make_float4(sum[l].x + d.x, sum[l].y + d.y, sum[l].z + d.z, sum[l].w + d.w);
+    }
+    if (item) {
+#pragma unroll
+        for (int l = 0; l < 3; l++) store4(dq + (row0 + which) * p.Q + (m * 6 + l) * C + c, sum[l]);
+        return;
+    }
+    const int t = which;
+    const float4 none = {};
+#pragma unroll
+    for (int l = 0; l < 3; l++) {
+        int col = (m * 6 + 3 + l) * C + c;
+        float *start = start_part + ((size_t)set * p.N + m) * 3 * C + l * C + c;
+        /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's y'. */
+        if (t > l) store4(dq + (row0 + __ldg(order + t - l - 1)) * p.Q + col, sum[l]);
+        if (t == l) store4(start, sum[l]);
+        if (t + l >= n && t) store4(dq + (row0 + __ldg(order + t - 1)) * p.Q + col, none);
+        if (t + l >= n && !t) store4(start, none);
+        if (t == n - 1) store4(dq + (row0 + __ldg(order + n - 1)) * p.Q + col, none);
+    }
+}
+
+/* Row R of dq: the gradient of the start vector as y', over all sets; as x' it has none. */
+__global__ void __launch_bounds__(256) start_dq(const float *part, int B, int C, int N, float *dq) {
+    __shared__ float sums[8][33];
+    int lane = threadIdx.x & 31, slice = threadIdx.x >> 5, i = blockIdx.x * 32 + lane, width = 3 * N * C;
+    float sum = 0;
+    if (i < width)
+#pragma unroll 8
+        for (int b = slice; b < B; b += 8) sum += part[(size_t)b * width + i];
+    sums[slice][lane] = sum;
+    __syncthreads();
+    if (slice || i >= width) return;
+    for (int z = 1; z < 8; z++) sum += sums[z][lane];
+    int m = i / (3 * C), rest = i % (3 * C);
+    dq[m * 6 * C + rest] = 0;
+    dq[m * 6 * C + 3 * C + rest] = sum;
+}
+
+/* Gradient of the start vector: one feature per thread block. */
+__global__ void __launch_bounds__(128)
+    start_gradient(const float *dq, const float *rows, int Q, feature_columns columns, float *grad) {
+    __shared__ float sums[128];
+    float sum = 0;
+    int c = (int)blockIdx.x + ((int)blockIdx.x < columns.first ? 0 : columns.gap);
+    for (int k = threadIdx.x; k < Q; k += 128) sum += dq[k] * rows[k * columns.width + c];
+    sums[threadIdx.x] = sum;
+    for (int half = 64; half; half /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    }
+    if (!threadIdx.x) grad[blockIdx.x] = sums[0];
+}
+
+void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
+    const shape *sh = s->base.sh;
+    LAUNCH(s, where, up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, s->base.B, s->C, s->N, last);
+    LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->rows, s->Q, columns_of(sh, s->M),
+           s->grad + sh->start);
+}
+
+void gpu_decoder_rows_backward(gpu *s) {
+    const shape *sh = s->base.sh;
+    int R = (int)s->here.items;
+    if (s->N > 1) {
+        gpu_fork(s, 1);
+        s->conv_splits = gpu_conv_weights(s, s->side[1], false, s->conv_part);
+        gpu_fork(s, 2);
+        s->pool_splits = gpu_conv_weights(s, s->side[2], true, s->pool_part);
+        s->conv_from = s->conv_part;
+        s->pool_from = s->pool_part;
+    }
+    if (s->N) {
+        conv_args p = gpu_conv_args(s, -1, true);
+        dim3 grid(up((p.R + p.T) * (s->C / 4), 256), s->N);
+        if (s->mixed)
+            CHAIN(s, grid, 256, 0, decoder_dq<true>, p, s->dq, s->start_part);
+        else
+            CHAIN(s, grid, 256, 0, decoder_dq<false>, p, s->dq, s->start_part);
+        gpu_fork(s, 2);
+        float *last = s->dq + (size_t)R * s->Q;
+        gpu_start_gradient(s, s->side[2], last);
+        s->rows_splits = gpu_rows_weights(s, s->side[2], s->dq, s->Q, R + 1, sh->D, 0, s->rows_part);
+    }
+    gpu_inputs(s, s->M, s->dq, s->rows, s->Q);
+}

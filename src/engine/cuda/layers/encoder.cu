@@ -1,0 +1,166 @@
+/* An encoder block forward on the GPU; the algebra is that of kernels/cpu_encoder.c.
+ *
+ * encoder_rows: a and c for tiles of whole sets, and the sums of h = relu(a_i + c_j) over their pairs; the
+ * last thread block to finish makes norm1.
+ *
+ * pair_sums: these sums where a set is larger than a tile, or sets have several sizes.
+ *
+ * What follows is in pairs.cu. */
+#include "engine/cuda/layers/features.cuh"
+
+template <bool TF32> using rows_tile = tile<64, 64, 2, 2, 1, true, true, TF32>;
+
+struct rows_args {
+    features f;
+    int early, H, hidden, tile_rows, R;
+    const float *w1, *bias;
+    float *ac;
+    double *part; /* [groups of 32 channels, tiles, 64] */
+    unsigned *counters;
+    norm_forward norm;
+};
+
+/* The end of a thread block that has 32 channels, one per lane, their sums in four parts: it writes the
+ * sums to part [groups of 32 channels, tiles, 64], and the last thread block of a group makes the norm. */
+__device__ static void finish_group(double sum, double square, double *part, unsigned *counters,
+                                    const norm_forward &norm) {
+    __shared__ double sums[4][64], total[64], scratch[256];
+    int lane = threadIdx.x & 31, group = threadIdx.x >> 5, c = threadIdx.x, h = (int)blockIdx.y * 32 + c;
+    sums[group][lane] = sum;
+    sums[group][32 + lane] = square;
+    __syncthreads();
+    part += (size_t)blockIdx.y * gridDim.x * 64;
+    if (c < 64) part[(size_t)blockIdx.x * 64 + c] = sums[0][c] + sums[1][c] + sums[2][c] + sums[3][c];
+    if (!last_block(counters + blockIdx.y, gridDim.x)) return;
+    column_totals(part, (int)gridDim.x, 64, total, scratch, 256);
+    if (c < 32 && h < norm.width) norm_make(norm, h, total[c], total[32 + c]);
+}
+
+template <bool STATS, bool MIXED, class T>
+__global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_args p) {
+    extern __shared__ float4 memory[];
+    T &s = *(T *)memory;
+    int row0 = blockIdx.x * p.tile_rows, rows = min(p.tile_rows, p.R - row0), h0 = blockIdx.y * 32;
+    bool write = blockIdx.y == 0;
+    features_product<MIXED>(s, p.f, row0, p.R - 1, write ? rows : 0, p.early, [&](int c) {
+        return p.w1 + (min(h0 + (c & 31), p.H - 1) + (c >> 5) * p.H) * p.f.columns.width;
+    });
+    /* Four columns per thread; padding is 0. */
+    float *out = s.out[0];
+    int c = (int)threadIdx.x % 16 * 4, h = h0 + (c & 31);
+    float b[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++) b[k] = c < 32 && h + k < p.hidden ? get(p.bias + h + k) : 0.0f;
+#pragma unroll 2
+    for (int m = (int)threadIdx.x / 16; m < rows; m += T::THREADS / 16) {
+        float4 v = load4(out + m * T::LD + c);
+        v = make_float4(h < p.hidden ? v.x + b[0] : 0.0f, h + 1 < p.hidden ? v.y + b[1] : 0.0f,
+                        h + 2 < p.hidden ? v.z + b[2] : 0.0f, h + 3 < p.hidden ? v.w + b[3] : 0.0f);
+        if (STATS) store4(out + m * T::LD + c, v);
+        if (h < p.H) store4(p.ac + (size_t)(row0 + m) * 2 * p.H + (c >> 5) * p.H + h, v);
+    }
+    if (!STATS) return;
+    __syncthreads();
+    int ch = threadIdx.x & 31, group = threadIdx.x >> 5, n = p.f.n;
+    double sum = 0, square = 0;
+    for (int m = group; m < rows; m += 4) {
+        float a = out[m * T::LD + ch], s0 = 0, s1 = 0;
+        const float *other = out + m / n * n * T::LD + 32 + ch;
+#pragma unroll 4
+        for (int j = 0; j < n; j++) {
+            float x = relu(a + other[j * T::LD]);
+            s0 += x;
+            s1 += x * x;
+        }
+        sum += (double)s0;
+        square += (double)s1;
+    }
+    finish_group(sum, square, p.part, p.counters, p.norm);
+}
+
+struct sums_args {
+    int n, H;
+    const set_place *places; /* where the batch has several sizes */
+    const float *ac;
+    double *part; /* [groups of 32 channels, B, 64] */
+    unsigned *counters;
+    norm_forward norm;
+};
+
+/* Where sets are too large for a tile of encoder_rows, or have several sizes: one set and 32 channels per
+ * thread block. */
+__global__ void __launch_bounds__(128) pair_sums(sums_args p) {
+    wait_turn();
+    int ch = threadIdx.x & 31, group = threadIdx.x >> 5, h = blockIdx.y * 32 + ch;
+    const set_place at = place_of(p.places, p.n, blockIdx.x);
+    const int n = at.n;
+    size_t row0 = (size_t)at.row0, ld = 2 * (size_t)p.H;
+    double sum = 0, square = 0;
+    if (h < p.H) {
+        const float *own = p.ac + row0 * ld + h, *other = own + p.H;
+        for (int i = group; i < n; i += 4) {
+            float a = own[i * ld], s0 = 0, s1 = 0;
+#pragma unroll 4
+            for (int j = 0; j < n; j++) {
+                float x = relu(a + other[j * ld]);
+                s0 += x;
+                s1 += x * x;
+            }
+            sum += (double)s0;
+            square += (double)s1;
+        }
+    }
+    finish_group(sum, square, p.part, p.counters, p.norm);
+}
+
+/* ---- launches ---- */
+
+void gpu_encoder_rows(gpu *s, int block) {
+    const shape *sh = s->base.sh;
+    const encoder_at *at = &sh->enc[block];
+    encoder_block *e = &s->enc[block];
+    int n = s->n, B = s->base.B, R = (int)s->here.items;
+    norm_forward norm1 = norms_first(s, block);
+    rows_args rows = {.f = gpu_features(s, block),
+                      .early = block > 0, /* else the kernel before packs the weights */
+                      .H = s->H,
+                      .hidden = sh->s.hidden,
+                      .tile_rows = n && n <= 64 ? 64 / n * n : 64,
+                      .R = R,
+                      .w1 = e->w1,
+                      .bias = s->theta + at->bias1,
+                      .ac = e->ac,
+                      .part = s->part,
+                      .counters = s->counters,
+                      .norm = norm1};
+    dim3 grid(up(R, rows.tile_rows), up(s->H, 32));
+    sums_args sums = {.n = n,
+                      .H = s->H,
+                      .places = s->mixed ? s->mixed->places : nullptr,
+                      .ac = e->ac,
+                      .part = s->part,
+                      .counters = s->counters,
+                      .norm = norm1};
+    dim3 sums_grid(B, up(s->H, 32));
+    if (s->mixed) {
+        if (s->base.tf32)
+            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<false, true, rows_tile<true>>), rows);
+        else
+            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, true, rows_tile<false>>),
+                  rows);
+        CHAIN(s, sums_grid, 128, 0, pair_sums, sums);
+    } else if (n <= 64) {
+        if (s->base.tf32)
+            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<true, false, rows_tile<true>>), rows);
+        else
+            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<true, false, rows_tile<false>>),
+                  rows);
+    } else {
+        if (s->base.tf32)
+            CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<false, false, rows_tile<true>>), rows);
+        else
+            CHAIN(s, grid, 128, sizeof(rows_tile<false>), (encoder_rows<false, false, rows_tile<false>>),
+                  rows);
+        CHAIN(s, sums_grid, 128, 0, pair_sums, sums);
+    }
+}

@@ -1,0 +1,57 @@
+/* The backward pass of an encoder block on the GPU, after pairs_back.cu; the algebra is that of
+ * kernels/cpu_encoder.c.
+ *
+ * encoder_correct: dac = sum - c0*count - c1*total, where count and total are those of the row's h > 0.
+ * What follows from it for the features is in inputs.cu, and for the weights in weights.cu. */
+#include "engine/cuda/layers/layers.cuh"
+
+struct correct_args {
+    int n, H;
+    const set_place *places; /* where the batch has several sizes */
+    const float *ac, *sum, *c0, *c1;
+    float *dac;
+};
+
+/* A thread block has some rows of a set, a thread four channels of a row's a or c. */
+__global__ void __launch_bounds__(256) encoder_correct(correct_args p) {
+    wait_turn();
+    int quads = p.H / 4, i = blockIdx.y * 256 + threadIdx.x, own = i / quads, k = (i - own * quads) * 4;
+    const set_place place = place_of(p.places, p.n, blockIdx.x);
+    const int n = place.n;
+    bool c = own >= n;
+    if (own >= 2 * n) return;
+    size_t set = (size_t)place.row0 * 2 * p.H,
+           at = set + (size_t)(c ? own - n : own) * 2 * p.H + (c ? p.H : 0) + k;
+    const float *other = p.ac + set + (c ? 0 : p.H) + k;
+    float4 x = load4(p.ac + at), sum = load4(p.sum + at), c0 = load4(p.c0 + k), c1 = load4(p.c1 + k);
+#pragma unroll 4
+    for (int j = 0; j < n; j++) {
+        float4 y = load4(other + (size_t)j * 2 * p.H);
+        float h[4] = {x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w};
+        sum.x -= h[0] > 0 ? c0.x + c1.x * h[0] : 0.0f;
+        sum.y -= h[1] > 0 ? c0.y + c1.y * h[1] : 0.0f;
+        sum.z -= h[2] > 0 ? c0.z + c1.z * h[2] : 0.0f;
+        sum.w -= h[3] > 0 ? c0.w + c1.w * h[3] : 0.0f;
+    }
+    store4(p.dac + at, sum);
+}
+
+void gpu_encoder_rows_backward(gpu *s, int block) {
+    const shape *sh = s->base.sh;
+    const encoder_at *at = &sh->enc[block];
+    encoder_block *e = &s->enc[block];
+    int R = (int)s->here.items, n = s->mixed ? s->mixed->largest : s->n;
+    correct_args correct = {.n = s->n,
+                            .H = s->H,
+                            .places = s->mixed ? s->mixed->places : nullptr,
+                            .ac = e->ac,
+                            .sum = e->sum,
+                            .c0 = e->c0,
+                            .c1 = e->c1,
+                            .dac = e->dac};
+    CHAIN(s, dim3(s->base.B, up(2 * n * (s->H / 4), 256)), 256, 0, encoder_correct, correct);
+    gpu_fork(s, 2);
+    e->splits = gpu_rows_weights(s, s->side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
+    if (block == 0 && !s->train_vectors) return; /* its input needs no gradient */
+    gpu_inputs(s, block, e->dac, e->w1, 2 * s->H);
+}

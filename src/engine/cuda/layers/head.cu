@@ -1,0 +1,322 @@
+/* The first and the last kernel of the forward pass: taking the batch from the sets, and the last layer
+ * with the loss (kernels/cpu_head.c says why only x' and v count). */
+#include <algorithm>
+
+#include "engine/cuda/common/relative.cuh"
+#include "engine/cuda/layers/layers.cuh"
+
+struct head_args {
+    int n, C, N, D, ldx, out;
+    const set_place *places; /* where the batch has several sizes */
+    const float *x, *theta;
+    size_t head;
+    const float *r;
+    size_t plane;
+    const float *g; /* [N, C] */
+    const int *pos, *right;
+    float *logit, *dlogit, *item_d;
+    float *part; /* [B, N*C + ldx] */
+    float each;  /* 1 / steps */
+    double *loss_part, *loss;
+    double steps; /* of the whole batch */
+    unsigned *counter;
+};
+
+__device__ static inline float warp_max(float v) {
+    for (int k = 16; k; k /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, k));
+    return v;
+}
+
+enum { HEAD_THREADS = 256, HEAD_WARPS = HEAD_THREADS / 32 };
+
+/* One set per thread block. Shared memory, of `room` floats: weights [N*C], what x' gives to each item
+ * [n], and logits [n, n] where they fit. */
+__global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
+    wait_turn();
+    extern __shared__ float4 memory[];
+    const set_place at = place_of(p.places, p.n, blockIdx.x);
+    const int n = at.m, C = p.C, N = p.N, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5,
+              fits = N * C + n + n * n <= room;
+    float *w = (float *)memory, *of_x = w + N * C;
+    const int *pos = p.pos + at.row0, *right_of = p.right + at.step0;
+    const float *hx = p.theta + p.head, *x = p.x + (size_t)at.row0 * p.ldx;
+    float *logit = p.logit + at.cell0, *dlogit = p.dlogit + at.cell0;
+    float *work = fits ? of_x + n : logit, *work_d = fits ? work : dlogit;
+    __shared__ double losses[HEAD_WARPS];
+#pragma unroll 1
+    for (int i = tid; i < N * C; i += HEAD_THREADS) {
+        int m = i / C, c = i - m * C;
+        w[i] = c < p.out ? __ldg(hx + 2 * p.D + 2 * p.out * m + c) * get(p.g + i) : 0.0f;
+    }
+#pragma unroll 1
+    for (int i = warp; i < n; i += HEAD_WARPS) {
+        float sum = 0;
+#pragma unroll 4
+        for (int c = lane; c < p.D; c += 32) sum += __ldg(hx + c) * get(x + (size_t)i * p.ldx + c);
+        sum = warp_sum(sum);
+        if (!lane) of_x[i] = sum;
+    }
+    __syncthreads();
+    const float *r = p.r + (size_t)at.cell0 * C;
+    /* Four or eight lanes per cell, each with four channels at a time. */
+    int lanes = C > 16 ? 8 : 4, part = tid & (lanes - 1);
+#pragma unroll 1
+    for (int q0 = 0; q0 < n * n; q0 += HEAD_THREADS / lanes) {
+        int cell = q0 + tid / lanes, q = min(cell, n * n - 1);
+        float sum = 0;
+#pragma unroll 1
+        for (int c = part * 4; c < C; c += lanes * 4) {
+            const float *from = r + (size_t)q * C + c;
+#pragma unroll 4
+            for (int m = 0; m < N; m++) {
+                float4 v = get((const float4 *)(from + m * p.plane)), k = load4(w + m * C + c);
+                sum += v.x * k.x + v.y * k.y + v.z * k.z + v.w * k.w;
+            }
+        }
+        for (int k = lanes / 2; k; k /= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
+        if (!part && cell < n * n) work[cell] = sum + of_x[cell % n];
+    }
+    __syncthreads();
+    double loss = 0;
+#pragma unroll 1
+    for (int t = warp; t < n; t += HEAD_WARPS) {
+        float *l = work + (size_t)t * n, *d = work_d + (size_t)t * n, top = -INFINITY, sum = 0;
+#pragma unroll 1
+        for (int i = lane; i < n; i += 32)
+            if (pos[i] >= t) top = fmaxf(top, l[i]);
+        top = warp_max(top);
+#pragma unroll 1
+        for (int i = lane; i < n; i += 32)
+            if (pos[i] >= t) sum += expf(l[i] - top);
+        float shift = top + logf(warp_sum(sum));
+        int right = right_of[t];
+        if (!lane) loss -= (double)(l[right] - shift);
+        __syncwarp();
+#pragma unroll 1
+        for (int i = lane; i < n; i += 32) {
+            float lp = 0, g = 0;
+            if (pos[i] >= t) {
+                lp = l[i] - shift;
+                g = (expf(lp) - (i == right ? 1.0f : 0.0f)) * p.each;
+            }
+            logit[(size_t)t * n + i] = lp;
+            dlogit[(size_t)t * n + i] = g;
+            if (fits) d[i] = g;
+        }
+    }
+    if (!lane) losses[warp] = loss;
+    __syncthreads();
+#pragma unroll 1
+    for (int i = tid; i < n; i += HEAD_THREADS) {
+        float sum = 0;
+#pragma unroll 4
+        for (int t = 0; t < n; t++) sum += work_d[(size_t)t * n + i];
+        p.item_d[at.row0 + i] = sum;
+    }
+#pragma unroll 1
+    for (int i = n + tid; i < at.n; i += HEAD_THREADS)
+        p.item_d[at.row0 + i] = 0; /* items that are not placed */
+    if (!tid) {
+        double sum = 0;
+        for (int k = 0; k < HEAD_WARPS; k++) sum += losses[k];
+        p.loss_part[blockIdx.x] = sum;
+    }
+    if (!last_block(p.counter, gridDim.x)) return;
+    if (warp) return;
+    double sum = 0;
+#pragma unroll 4
+    for (int b = lane; b < (int)gridDim.x; b += 32) sum += __ldcg(p.loss_part + b);
+    sum = warp_sum(sum);
+    if (!lane) *p.loss = sum / p.steps;
+}
+
+/* Gradients of the head's weights, one set per thread block: of v, as if there were no norm, and of x'. */
+__global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
+    __shared__ float sums[HEAD_THREADS];
+    const set_place at = place_of(p.places, p.n, blockIdx.x);
+    const int n = at.m, C = p.C, tid = threadIdx.x;
+    const float *x = p.x + (size_t)at.row0 * p.ldx, *dlogit = p.dlogit + at.cell0,
+                *r = p.r + (size_t)at.cell0 * C;
+    float *part = p.part + (size_t)blockIdx.x * (p.N * C + p.ldx);
+    int width = p.N * C, slices = width && width < HEAD_THREADS ? HEAD_THREADS / width : 1;
+    for (int i0 = 0; i0 < width; i0 += HEAD_THREADS) {
+        int i = i0 + (slices > 1 ? tid % width : tid), slice = slices > 1 ? tid / width : 0;
+        float sum = 0;
+        if (i < width && slice < slices) {
+            const float *from = r + (i / C) * p.plane + i % C;
+#pragma unroll 8
+            for (int q = slice; q < n * n; q += slices) sum += get(dlogit + q) * get(from + (size_t)q * C);
+        }
+        sums[tid] = sum;
+        __syncthreads();
+        if (i < width && slice == 0) {
+            for (int z = 1; z < slices; z++) sum += sums[z * width + i];
+            part[i] = sum;
+        }
+        __syncthreads();
+    }
+    for (int c = tid; c < p.ldx; c += HEAD_THREADS) {
+        float sum = 0;
+        if (c < p.D)
+#pragma unroll 4
+            for (int i = 0; i < n; i++) sum += get(x + (size_t)i * p.ldx + c) * get(p.item_d + at.row0 + i);
+        part[width + c] = sum;
+    }
+}
+
+void gpu_head(gpu *s) {
+    /* Floats of shared memory, at most: more would leave fewer thread blocks resident. */
+    enum { ROOM = 10000 };
+    const shape *sh = s->base.sh;
+    int B = s->base.B, n = s->mixed ? s->mixed->largest : s->n, least = s->N * s->C + n;
+    double steps = (double)s->base.whole.steps;
+    head_args p = {.n = s->n,
+                   .C = s->C,
+                   .N = s->N,
+                   .D = sh->D,
+                   .ldx = s->D,
+                   .out = sh->s.decoder_out,
+                   .places = s->mixed ? s->mixed->places : nullptr,
+                   .x = s->x,
+                   .theta = s->theta,
+                   .head = sh->head_weight,
+                   .r = s->r,
+                   .plane = s->here.step_cells * s->C,
+                   .g = s->dec.g,
+                   .pos = s->pos,
+                   .right = s->right,
+                   .logit = s->logit,
+                   .dlogit = s->dlogit,
+                   .item_d = s->item_d,
+                   .part = s->head_part,
+                   .each = (float)(1 / steps),
+                   .loss_part = s->loss_part,
+                   .loss = s->results,
+                   .steps = steps,
+                   .counter = s->counters};
+    int room = least + n * n <= ROOM ? least + n * n : s->mixed ? std::max<int>(least, ROOM) : least;
+    CHAIN(s, B, HEAD_THREADS, room * sizeof(float), head, p, room);
+    gpu_fork(s, 0);
+    LAUNCH(s, s->side[0], B, HEAD_THREADS, 0, head_weights, p);
+    gpu_sum_rows(s, s->side[0], s->head_part, B, s->N * s->C + s->D, s->head_total);
+}
+
+/* ---- the batch ---- */
+
+struct take_args {
+    int n, d, ldx, R;
+    bool relative;
+    const float *given;      /* [items of the data, d]: their relative features; NULL: to be made here */
+    const set_place *places; /* where the batch has several sizes, as the next three: */
+    const int32_t *slot;     /* [R]: row, within its set, of an item; NULL: item i is row i */
+    int2 *row_at;            /* [R] */
+    int *step_set;           /* [T] */
+    const uint32_t *index;
+    const uint64_t *start;
+    const float *items, *vectors;
+    const int32_t *word, *order_all, *target;
+    const float *mean, *scale, *first;
+    float *x;
+    int D;
+    int *pos, *order, *right;
+    /* Weights to pack: */
+    int B, rows, H; /* rows: of an encoder block, 2 * hidden */
+    const float *theta;
+    struct {
+        size_t weight;
+        feature_columns columns;
+        float *w1;
+    } enc[MAX_BLOCKS];
+};
+
+/* Packs a row of the first weights of an encoder block, by one warp. */
+__device__ static inline void pack_rows(const take_args &p, int block, int row) {
+    const auto &e = p.enc[block];
+    const float *from = p.theta + e.weight + (size_t)row * e.columns.in; /* [hidden, 2, in] */
+    float *to = e.w1 + ((row & 1) * p.H + row / 2) * e.columns.width;
+#pragma unroll 4
+    for (int c = (int)threadIdx.x % 32; c < e.columns.in; c += 32)
+        to[c < e.columns.first ? c : c + e.columns.gap] = get(from + c);
+}
+
+__global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p, int blocks) {
+    wait_turn();
+    if ((int)blockIdx.x >= p.B) {
+        int row = ((int)blockIdx.x - p.B) * 4 + (int)threadIdx.x / 32;
+        if (row < blocks * p.rows) pack_rows(p, row / p.rows, row % p.rows);
+        return;
+    }
+    const set_place at = place_of(p.places, p.n, blockIdx.x);
+    size_t from = p.start[p.index[blockIdx.x]], row = (size_t)at.row0;
+    const int32_t *slot = p.slot ? p.slot + row : nullptr;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < at.n; i += 128) {
+        if (p.places) p.row_at[row + i] = make_int2(at.n, blockIdx.x);
+        if (i >= at.m) continue;
+        int item = p.order_all[from + i], to = slot ? slot[item] : item;
+        p.order[at.step0 + i] = to;
+        int right = p.target ? p.target[from + i] : item;
+        p.right[at.step0 + i] = slot ? slot[right] : right;
+        p.pos[row + to] = i;
+        if (p.places) p.step_set[at.step0 + i] = blockIdx.x;
+    }
+#pragma unroll 2
+    for (int i = threadIdx.x; i < at.n * p.d; i += 128) {
+        int item = i / p.d, c = i - item * p.d;
+        float v =
+            p.word ? p.vectors[(size_t)p.word[from + item] * p.d + c] : p.items[(from + item) * p.d + c];
+        p.x[(row + (slot ? slot[item] : item)) * p.ldx + c] = (v - p.mean[c]) * p.scale[c];
+    }
+    if (p.given) {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < at.n * p.d; i += 128) {
+            int item = i / p.d, c = i - item * p.d;
+            p.x[(row + (slot ? slot[item] : item)) * p.ldx + p.d + c] = p.given[from * p.d + i];
+        }
+    } else if (p.relative) {
+        __syncthreads();
+#pragma unroll 1
+        for (int c = threadIdx.x / 32; c < p.d; c += 4)
+            relative_feature(p.x + row * p.ldx, p.ldx, at.n, c, p.d);
+    }
+    if (!blockIdx.x)
+#pragma unroll 1
+        for (int c = threadIdx.x; c < p.D; c += 128) p.x[(size_t)p.R * p.ldx + c] = p.first[c];
+}
+
+void gpu_take(gpu *s) {
+    const shape *sh = s->base.sh;
+    const mixed_batch *x = s->mixed;
+    take_args p = {.n = s->n,
+                   .d = sh->s.width,
+                   .ldx = s->D,
+                   .R = (int)s->here.items,
+                   .relative = sh->s.relative != 0,
+                   .given = s->relative,
+                   .places = x ? x->places : nullptr,
+                   .slot = x ? x->slot : nullptr,
+                   .row_at = s->row_at,
+                   .step_set = s->step_set,
+                   .index = s->index,
+                   .start = s->start,
+                   .items = s->items,
+                   .vectors = s->train_vectors ? s->vectors : s->table,
+                   .word = s->word,
+                   .order_all = s->order_all,
+                   .target = s->target,
+                   .mean = s->mean,
+                   .scale = s->scale,
+                   .first = s->theta + sh->start,
+                   .x = s->x,
+                   .D = sh->D,
+                   .pos = s->pos,
+                   .order = s->order,
+                   .right = s->right,
+                   .B = s->base.B,
+                   .rows = 2 * sh->s.hidden,
+                   .H = s->H,
+                   .theta = s->theta};
+    for (int k = 0; k < s->M; k++)
+        p.enc[k] = {.weight = sh->enc[k].weight1, .columns = columns_of(sh, k), .w1 = s->enc[k].w1};
+    CHAIN(s, s->base.B + up(s->M * p.rows, 4), 128, 0, take, p, s->M);
+}

@@ -1,0 +1,62 @@
+/* The layer-by-layer family: a training step as one kernel (or a few) per layer, each over the whole batch.
+ *
+ * Takes every net that the library opens (encoder_out up to 128, decoder_out up to 64) and every batch that
+ * memory_reserve accepts, of one size or of several. common/step.cu picks it where the narrow family does not
+ * take the net and batch: always where ranks share a batch or its sets have several sizes.
+ *
+ * A batch of one size is cut into tiles by a plan that its kernels get as arguments. A batch of several sizes
+ * is sorted and cut by the host, which sends tables (mixed.cu, common/batch.cuh); the kernels over cells are
+ * compiled once for each kind (MIXED), so that the first pays nothing for the second. The norms count all
+ * cells of the batch, the loss is the mean over all its steps.
+ *
+ * The kernels of a step in their order; those in brackets run on side streams, beside the main line. Weights
+ * are read from theta.
+ *
+ * kernel (file)                      reads                             writes
+ * take (head.cu)                     the sets                          x [., inputs], pos, order; w1 packed
+ * [pack (decoder.cu)]                                                  rows, conv, conv_t, pool, pool_t
+ * encoder block k:
+ *   encoder_rows (encoder.cu)        x, w1; best, norm2 of block k-1   pooled columns of x, ac, norm1
+ *   pair_sums (encoder.cu)           ac                                norm1: n > 64, or several sizes
+ *   pair_forward_kernel (pairs.cu)   ac, norm1                         u, best, arg, norm2
+ * decoder_rows (decoder.cu)          x, rows; best, norm2 of the last  pooled columns of x, q
+ * decoder block m:
+ *   conv<., false> (conv.cu)         r, v, pools of blocks < m; q      r, praw, parg, norm; v, pool of m-1
+ * head (head.cu)                     x, r of all blocks                logit, dlogit, item_d, loss
+ * [head_weights, sum_rows]           dlogit, r, x, item_d              head_part, head_total
+ * decoder block m, last first:
+ *   conv<., true> (conv.cu)          dv, dpre of blocks > m; dlogit    dv, sums per step, k0, k1, gradients
+ *                                                                      of norm and bias; dpre, dstep of m+1
+ * [conv_weights (conv_weights.cu)]   v, dpre; pools, dstep             conv_part, pool_part
+ * decoder_dq (decoder_back.cu)       dpre                              dq, start_part
+ * [start_dq, start_gradient]         start_part, rows                  row R of dq, the start's gradient
+ * [rows_weights (weights.cu)]        dq, x                             rows_part
+ * inputs (inputs.cu)                 dq, rows, item_d                  dx; gd, k0, k1 of the last norm2
+ * encoder block k, last first:
+ *   pair_backward_kernel (pairs_back.cu)  ac, u, gd, arg, k0, k1       sum, g, c0, c1, gradients of b2, norm1
+ *   [sum_rows]                       g                                 g_total
+ *   encoder_correct (encoder_back.cu)  ac, sum, c0, c1                 dac
+ *   [rows_weights]                   dac, x                            weight_part
+ *   inputs                           dac, w1                           dx; gd, k0, k1 of norm2 of block k-1
+ * finish, move (common/optimise.cu)  all parts                         the gradient; the parameters
+ */
+#ifndef CUDA_LAYERS_CUH
+#define CUDA_LAYERS_CUH
+
+#include "engine/cuda/common/gemm.cuh"
+#include "engine/cuda/common/norms.cuh"
+
+/* The gradient dx of the features that encoder block `block` sees (features.cuh), or (block == M) the
+ * decoder; from d [R, K], the gradient of their product with weights w [K, columns]. And the backward pass of
+ * the pool of the block before. */
+void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K);
+/* part [splits, width, in + ones] = d [R, width]^T x, in parts over the rows; returns the number of parts. */
+int gpu_rows_weights(gpu *s, cudaStream_t where, const float *d, int width, int R, int in, int ones,
+                     float *part);
+/* out [width] = sum over the rows of part [rows, width]. */
+void gpu_sum_rows(gpu *s, cudaStream_t where, const float *part, int rows, int width, float *out);
+/* Gradient of the start vector, from what all sets give to its row `last` of dq. */
+void gpu_start_gradient(gpu *s, cudaStream_t where, float *last);
+bool gpu_narrow_limits(gpu *s);
+
+#endif

@@ -1,0 +1,37 @@
+/* Arguments of the kernels over the pairs of an encoder block, in the forward (pairs.cu) and in the
+ * backward pass (pairs_back.cu). */
+#ifndef CUDA_PAIRS_CUH
+#define CUDA_PAIRS_CUH
+
+#include "engine/cuda/layers/layers.cuh"
+
+struct pairs_of_block {
+    int n, B, H, O, hidden, out;
+    onet_pool pool;
+    const float *ac, *theta;
+    size_t weight, bias; /* W2 and b2 */
+    norms norm1;
+};
+
+static inline pairs_of_block pairs_of(const gpu *s, int block) {
+    const shape *sh = s->base.sh;
+    const encoder_at *at = &sh->enc[block];
+    return {.n = s->n,
+            .B = s->base.B,
+            .H = s->H,
+            .O = s->O,
+            .hidden = sh->s.hidden,
+            .out = sh->s.encoder_out,
+            .pool = sh->s.pool,
+            .ac = s->enc[block].ac,
+            .theta = s->theta,
+            .weight = at->weight2,
+            .bias = at->bias2,
+            .norm1 = s->enc[block].norm1};
+}
+
+static inline int pairs_width(const gpu *s) { /* channels at a time */
+    return s->O < 32 ? 16 : 32;
+}
+
+#endif

@@ -1,0 +1,515 @@
+/* The backward pass of an encoder block over its pairs, on the GPU; the algebra is that of
+ * kernels/cpu_encoder.c.
+ *
+ * du from u, then in one pass over the pairs G = sum h du and sum_o w du where h > 0; the last thread
+ * block to finish adds up what the backward pass of norm1 needs: sum du, and sum_o w G.
+ *
+ * Both products are made on the tensor cores, by a warp for 16 hidden channels and, one after the other,
+ * for an item i with 8 items j: w du [16, 8], and G [16, channels] += h [16, 8] du. The h of a lane are
+ * those that mask the one product and are factors of the other. A sum may take its channels in any order,
+ * so a lane has consecutive ones.
+ *
+ * Each thread block runs the code once, so that fetching instructions counts: loops are not unrolled, and
+ * have no divisions. */
+#include <algorithm>
+
+#include "engine/cuda/common/mma.cuh"
+#include "engine/cuda/layers/pairs.cuh"
+
+enum { BACK_WARPS = 16, BACK_ITEMS = 64 /* items j at a time */, BACK_DU = 16384 /* floats of du */ };
+
+struct back_args : pairs_of_block {
+    back_plan plan;
+    const back_tile *tiles; /* of a batch of several sizes */
+    const float *u, *gd;
+    const int *arg;
+    const float *k0, *k1; /* [O] */
+    float *grad;
+    float *sum;  /* [R, 2H] */
+    float *g;    /* [tiles, H, O] */
+    float *part; /* [tiles, H + O] */
+    unsigned *counter;
+    norm_backward back;
+};
+
+/* Shared memory, for some rows i and jc items j at a time: du [rows][jc][channels + 4], gd and arg [rows]
+ * [channels], a [rows][KB + 4] and c [rows of the sets, or jc, and 8 more][KB + 4], da [rows][KB]; each
+ * thread's weights, sums of du by warp [warps][channels]; at the end, in place of all, sums over the tiles.
+ */
+static size_t back_shared(const gpu *s, const back_plan *p, int S, int rows, int jc) {
+    size_t W = (size_t)pairs_width(s), KB = 16 * (size_t)p->warps, R = (size_t)rows,
+           C = (S > 1 ? R : (size_t)jc) + 8;
+    size_t floats = R * jc * (W + 4) + 2 * R * W + (R + C) * (KB + 4) + R * KB + 18 * W * p->warps;
+    return std::max(floats, 4 * (size_t)(s->H + s->O)) * sizeof(float);
+}
+
+bool back_plan_make(const gpu *s, int B, int n, back_plan *p) {
+    int tiles = s->H / 16;
+    p->warps = up(tiles, up(tiles, BACK_WARPS));
+    p->jc = std::min(up(n, 8) * 8, (int)BACK_ITEMS);
+    for (int room = BACK_DU / (p->jc * (pairs_width(s) + 4));; room /= 2) { /* rows at a time */
+        p->S = up(B, s->multiprocessors * (BACK_WARPS / p->warps));
+        p->S = std::max(1, n > BACK_ITEMS ? 1 : std::min(p->S, room / n));
+        p->rows = p->S > 1 ? p->S * n : up(n, up(n, std::max(room, 1)));
+        p->tiles = up(B, p->S);
+        p->shared = back_shared(s, p, p->S, p->rows, p->jc);
+        if (p->shared <= s->shared || room <= 1) return p->shared <= s->shared;
+    }
+}
+
+bool back_tiles_make(const gpu *s, const set_run *runs, int count, back_plan *p, back_tile *out) {
+    const set_run &end = runs[count];
+    int hidden = s->H / 16;
+    *p = {};
+    p->warps = up(hidden, up(hidden, BACK_WARPS));
+    /* A thread block has whole sets. Where sets are few, two of them share the hidden channels of a set,
+     * since the kernel ends with its largest set. */
+    if (p->warps > 4 && end.sets < 4 * s->multiprocessors) p->warps = up(p->warps, 2);
+    int cells = up(end.pair0, s->multiprocessors * (BACK_WARPS / p->warps));
+    for (int floats = BACK_DU;; floats /= 2) {
+        bool least = true; /* no tile can have fewer rows at a time */
+        p->tiles = 0;
+        p->shared = 0;
+        for (int k = 0; k < count; k++) {
+            const set_run &r = runs[k];
+            int jc = std::min(up(r.n, 8) * 8, (int)BACK_ITEMS), room = floats / (jc * (pairs_width(s) + 4)),
+                S = r.n > BACK_ITEMS ? 1 : std::max(1, std::min(cells / (r.n * r.n), room / r.n)),
+                rows = S > 1 ? S * r.n : up(r.n, up(r.n, std::max(room, 1)));
+            least = least && room <= 1;
+            p->shared = std::max(p->shared, back_shared(s, p, S, rows, jc));
+            for (int set = 0; set < r.sets; set += S)
+                out[p->tiles++] = {.n = r.n,
+                                   .row0 = r.row0 + set * r.n,
+                                   .sets = std::min(S, r.sets - set),
+                                   .pair0 = r.pair0 + set * r.n * r.n,
+                                   .rows = rows,
+                                   .jc = jc};
+        }
+        if (p->shared <= s->shared || least) return p->shared <= s->shared;
+    }
+}
+
+/* What a thread block works on; `whole`: several sets, all their rows at a time. */
+struct back_work {
+    int n, row0, rows, sets, RS, JC; /* RS rows and JC items j at a time */
+    bool whole;
+    size_t pair0;
+};
+
+template <bool MIXED> __device__ static __forceinline__ back_work back_work_at(const back_args &p) {
+    back_work c;
+    if constexpr (MIXED) {
+        const back_tile t = p.tiles[blockIdx.x];
+        c.n = t.n;
+        c.sets = t.sets;
+        c.row0 = t.row0;
+        c.pair0 = (size_t)t.pair0;
+        c.RS = t.rows;
+        c.JC = t.jc;
+        c.whole = t.sets > 1;
+    } else {
+        int set0 = (int)blockIdx.x * p.plan.S;
+        c.n = p.n;
+        c.sets = min(p.plan.S, p.B - set0);
+        c.row0 = set0 * p.n;
+        c.pair0 = (size_t)c.row0 * p.n;
+        c.RS = p.plan.rows;
+        c.JC = p.plan.jc;
+        c.whole = p.plan.S > 1;
+    }
+    c.rows = c.sets * c.n;
+    return c;
+}
+
+/* Some rows i and items j of the tile, at a time. */
+struct back_piece {
+    int i0, j0, rs, jn, jl; /* rs rows from i0 on; jl items from j0 on, padded to jn */
+    int inverse;            /* x / jn is x * inverse >> 20 */
+    int row0, others, other0;
+};
+
+struct back_memory { /* back_shared says what is where */
+    float *du, *gds, *args, *as, *das;
+    float4 *kept;
+    double *gbs;
+};
+
+/* W2 of the lane's channels and hidden channels k and k + 8: as it is to `kept`, times norm1's scale to wf.
+ */
+template <int NT, bool ROUNDED>
+__device__ static __forceinline__ void back_weights(const back_args &p, int o_own, int k, bool live,
+                                                    float4 *kept, factor<4, ROUNDED> (&wf)[NT]) {
+    float w[2][2 * NT];
+#pragma unroll
+    for (int q = 0; q < 2 * NT; q++) {
+        const float *from = p.theta + p.weight + (size_t)(o_own + q) * p.hidden + k;
+        w[0][q] = o_own + q < p.out && k < p.hidden ? __ldg(from) : 0.0f;
+        w[1][q] = o_own + q < p.out && k + 8 < p.hidden ? __ldg(from + 8) : 0.0f;
+    }
+#pragma unroll
+    for (int q = 0; q < NT; q++)
+        kept[q * (int)blockDim.x + (int)threadIdx.x] =
+            *(const float4 *)&w[q * 4 / (2 * NT)][q * 4 % (2 * NT)];
+    float g0 = live ? get(p.norm1.g + k) : 0.0f, g1 = live ? get(p.norm1.g + k + 8) : 0.0f;
+#pragma unroll
+    for (int q = 0; q < NT; q++) {
+        wf[q].set(0, g0 * w[0][2 * q]);
+        wf[q].set(1, g1 * w[1][2 * q]);
+        wf[q].set(2, g0 * w[0][2 * q + 1]);
+        wf[q].set(3, g1 * w[1][2 * q + 1]);
+    }
+}
+
+/* Starts the copy of u and, unless they are there (`kept`), of a and c; all are older than the kernel before
+ * this one. */
+template <int W>
+__device__ static __forceinline__ void back_fetch(const back_args &p, const back_work &c, const back_piece &x,
+                                                  int o0, int kbase, bool kept, const back_memory &m) {
+    constexpr int Q = W / 4, ldd = W + 4;
+    const int T = (int)blockDim.x, tid = (int)threadIdx.x, quad = tid % Q * 4, KB = T / 2, ldk = KB + 4;
+    const bool there = o0 + quad < p.O;
+    const size_t cell0 = c.pair0 + (size_t)x.i0 * c.n + x.j0;
+#pragma unroll 1
+    for (int y = tid / Q; y < x.rs * x.jn; y += T / Q) {
+        int r = y * x.inverse >> 20, j = y - r * x.jn;
+        async_copy<4>(m.du + y * ldd + quad, p.u + (cell0 + (size_t)r * c.n + j) * p.O + o0 + quad,
+                      j < x.jl && there ? 4 : 0);
+    }
+    if (kept) return;
+#pragma unroll 1
+    for (int r = tid >> 5; r < x.rs + x.others + 8; r += T >> 5) {
+        bool own = r < x.rs;
+        const float *from =
+            p.ac + (size_t)(own ? x.row0 + r : x.other0 + r - x.rs) * 2 * p.H + (own ? 0 : p.H) + kbase;
+#pragma unroll 1
+        for (int k = (tid & 31) * 4; k < KB; k += 128)
+            async_copy<4>(m.as + r * ldk + k, from + k, r < x.rs + x.others && kbase + k < p.H ? 4 : 0);
+    }
+}
+
+/* Starts the copy of the gradient at the pool, and of the item that each pool took. */
+template <int W>
+__device__ static __forceinline__ void back_fetch_pool(const back_args &p, const back_piece &x, int o0,
+                                                       const back_memory &m) {
+    constexpr int Q = W / 4;
+    const int T = (int)blockDim.x, quad = (int)threadIdx.x % Q * 4;
+#pragma unroll 1
+    for (int r = (int)threadIdx.x / Q; r < x.rs; r += T / Q) {
+        size_t at = (size_t)(x.row0 + r) * p.O + o0 + quad;
+        async_copy(m.gds + r * W + quad, p.gd + at);
+        async_copy(m.args + r * W + quad, (const float *)p.arg + at);
+    }
+}
+
+/* Overwrites u with du, rounded once for all warps that multiply it; returns the thread's sums of it. */
+template <int W, bool ROUNDED>
+__device__ static __forceinline__ float4 back_du(const back_args &p, const back_work &c, const back_piece &x,
+                                                 float4 k0, float4 k1, const back_memory &m) {
+    constexpr int Q = W / 4, ldd = W + 4;
+    const int T = (int)blockDim.x, quad = (int)threadIdx.x % Q * 4, n = c.n,
+              inverse_n = ((1 << 20) + n - 1) / n;
+    float4 add = make_float4(0, 0, 0, 0);
+#pragma unroll 1
+    for (int y = (int)threadIdx.x / Q; y < x.rs * x.jn; y += T / Q) {
+        int r = y * x.inverse >> 20, j = x.j0 + y - r * x.jn, own = x.i0 + r;
+        if (c.whole) own -= (own * inverse_n >> 20) * n;
+        if (j >= n) continue;
+        float4 u = load4(m.du + y * ldd + quad), d = load4(m.gds + r * W + quad);
+        int4 arg = *(const int4 *)(m.args + r * W + quad);
+        if (pool_sums(p.pool)) arg.x = arg.y = arg.z = arg.w = own == j ? -1 : j;
+        d.x = u.x > 0 ? (arg.x == j ? d.x : 0.0f) - k0.x - k1.x * u.x : 0.0f;
+        d.y = u.y > 0 ? (arg.y == j ? d.y : 0.0f) - k0.y - k1.y * u.y : 0.0f;
+        d.z = u.z > 0 ? (arg.z == j ? d.z : 0.0f) - k0.z - k1.z * u.z : 0.0f;
+        d.w = u.w > 0 ? (arg.w == j ? d.w : 0.0f) - k0.w - k1.w * u.w : 0.0f;
+        store4(m.du + y * ldd + quad, ROUNDED ? tf32_rounded(d) : d);
+        add = make_float4(add.x + d.x, add.y + d.y, add.z + d.z, add.w + d.w);
+    }
+    return add;
+}
+
+/* The warp's sums of du: to gbs, or (`again`) to those that are there. */
+template <int W> __device__ static __forceinline__ void back_sum_du(float4 add, bool again, double *gbs) {
+    constexpr int Q = W / 4;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, quad = (int)threadIdx.x % Q * 4;
+    double sums[4] = {(double)add.x, (double)add.y, (double)add.z, (double)add.w};
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+#pragma unroll
+        for (int z = Q; z < 32; z *= 2) sums[q] += __shfl_xor_sync(0xffffffff, sums[q], z);
+        double *to = gbs + warp * W + quad + q;
+        if (lane < Q) *to = again ? *to + sums[q] : sums[q];
+    }
+}
+
+/* Item i with the 8 items j whose du begins at d, c in `c` and a at `a`: G += h du, where ROUNDED by the
+ * tensor cores, else with rounding; dc += w du where h > 0; returns the sum of w du over the 8 items, in
+ * lanes with t < 2, of hidden channel k + 8 * t. */
+template <int NT, bool ROUNDED>
+__device__ static __forceinline__ float back_row(const float *d, const float *a, const float (&c)[4],
+                                                 const factor<4, ROUNDED> (&wf)[NT], float (&G)[NT][4],
+                                                 float (&dc)[4]) {
+    constexpr int ldd = 8 * NT + 4;
+    const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+    const float *d0 = d + g * ldd + 2 * NT * t, *d1 = d + 2 * t * ldd + NT * g;
+    float h[4] = {relu(a[0] + c[0]), relu(a[0] + c[1]), relu(a[8] + c[2]), relu(a[8] + c[3])};
+    float v[2 * NT], e[2][NT], back[2][4] = {};
+#pragma unroll
+    for (int q = 0; q < 2 * NT; q += 4) *(float4 *)(v + q) = load4(d0 + q);
+#pragma unroll
+    for (int x = 0; x < 2; x++)
+        if constexpr (NT == 4)
+            *(float4 *)e[x] = load4(d1 + x * ldd);
+        else
+            *(float2 *)e[x] = *(const float2 *)(d1 + x * ldd);
+    factor<4, ROUNDED> hf;
+    hf.set(0, h[0]);
+    hf.set(1, h[2]);
+    hf.set(2, h[1]);
+    hf.set(3, h[3]);
+#pragma unroll
+    for (int q = 0; q < NT; q++) {
+        factor<2, ROUNDED> b, x;
+        b.set_stored(0, v[2 * q]);
+        b.set_stored(1, v[2 * q + 1]);
+        x.set_stored(0, e[0][q]);
+        x.set_stored(1, e[1][q]);
+        if constexpr (ROUNDED) {
+            mma(back[q % 2], wf[q], b);
+            mma(G[q], hf, x);
+        } else {
+            float fresh[4] = {};
+            mma(back[q % 2], wf[q].small, b.big);
+            mma(fresh, hf.small, x.big);
+            mma(back[q % 2], wf[q].big, b.small);
+            mma(fresh, hf.big, x.small);
+            mma(back[q % 2], wf[q].big, b.big);
+            mma(fresh, hf.big, x.big);
+#pragma unroll
+            for (int z = 0; z < 4; z++) G[q][z] += fresh[z];
+        }
+    }
+    float m[4];
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+        m[q] = h[q] > 0 ? back[0][q] + back[1][q] : 0.0f;
+        dc[q] += m[q];
+    }
+    /* The sum over the four lanes: even ones have that of k, odd ones of k + 8. */
+    float keep = t & 1 ? m[2] + m[3] : m[0] + m[1];
+    float give = t & 1 ? m[0] + m[1] : m[2] + m[3];
+    keep += __shfl_xor_sync(0xffffffff, give, 1);
+    keep += __shfl_xor_sync(0xffffffff, keep, 2);
+    return keep;
+}
+
+/* G += part, with rounding; part = 0. */
+template <int NT> __device__ static __forceinline__ void back_add(float (&G)[NT][4], float (&part)[NT][4]) {
+#pragma unroll
+    for (int q = 0; q < 4 * NT; q++) {
+        G[q / 4][q % 4] += part[q / 4][q % 4];
+        part[q / 4][q % 4] = 0;
+    }
+}
+
+/* G += h du over the piece, and its sums of w du where h > 0: over j to the a half of `sum`, over i to its c
+ * half. later_j: items j before these have added to the a half already; later_i: rows before these to the c
+ * half. The tensor cores truncate their sums: so one of them covers at most four rows, 32 pairs. */
+template <int NT, bool ROUNDED>
+__device__ static __forceinline__ void
+back_pairs(const back_args &p, const back_work &c, const back_piece &x, bool later_j, bool later_i, int kbase,
+           const factor<4, ROUNDED> (&wf)[NT], const back_memory &m, float (&G)[NT][4]) {
+    constexpr int ldd = 8 * NT + 4;
+    const int H = p.H, KB = (int)blockDim.x / 2, ldk = KB + 4, lane = threadIdx.x & 31, g = lane >> 2,
+              t = lane & 3, kl = ((int)threadIdx.x >> 5) * 16 + g, k = kbase + kl;
+    const size_t ld = 2 * (size_t)H;
+#pragma unroll 1
+    for (int set = 0; set < (c.whole ? c.sets : 1); set++)
+#pragma unroll 1
+        for (int j = 0; j < x.jn; j += 8) {
+            const int first = set * c.n, last = c.whole ? first + c.n : x.rs;
+            float dc[4] = {}, cs[4], part[NT][4] = {}; /* of G, where ROUNDED */
+#pragma unroll
+            for (int y = 0; y < 4; y++)
+                cs[y] = m.as[(x.rs + first + j + 2 * t + y % 2) * ldk + kl + y / 2 * 8];
+#pragma unroll 1
+            for (int r = first; r < last; r++) {
+                float da = back_row<NT, ROUNDED>(m.du + (r * x.jn + j) * ldd, m.as + r * ldk + kl, cs, wf,
+                                                 ROUNDED ? part : G, dc);
+                if (ROUNDED && (r - first) % 4 == 3) back_add<NT>(G, part);
+                if (t >= 2) continue;
+                float *so_far = m.das + r * KB + kl + 8 * t;
+                if (j) da += *so_far;
+                if (j + 8 < x.jn)
+                    *so_far = da;
+                else {
+                    float *to = p.sum + (size_t)(x.row0 + r) * ld + k + 8 * t;
+                    *to = later_j ? *to + da : da;
+                }
+            }
+            if (ROUNDED) back_add<NT>(G, part);
+#pragma unroll
+            for (int y = 0; y < 4; y++) {
+                int item = j + 2 * t + y % 2;
+                float *to = p.sum + (size_t)(x.other0 + first + item) * ld + H + k + y / 2 * 8;
+                if (x.j0 + item < c.n) *to = later_i ? *to + dc[y] : dc[y];
+            }
+        }
+}
+
+/* G of the piece, added to that of those before; and, when the last piece is in it, the sums of w G. */
+template <int NT>
+__device__ static __forceinline__ void back_leave_G(const back_args &p, const float (&G)[NT][4], int o_own,
+                                                    int k, bool again, bool complete, bool later_o,
+                                                    const float4 *kept, float *part) {
+    const int T = (int)blockDim.x, t = threadIdx.x & 3;
+#pragma unroll
+    for (int x = 0; x < 2; x++) {
+        double sum = 0;
+#pragma unroll
+        for (int q = 0; q < 2 * NT && o_own < p.O; q += 4) {
+            float *to = p.g + ((size_t)blockIdx.x * p.H + k + 8 * x) * p.O + o_own + q;
+            float4 v =
+                make_float4(G[q % NT][2 * x + q / NT], G[(q + 1) % NT][2 * x + (q + 1) / NT],
+                            G[(q + 2) % NT][2 * x + (q + 2) / NT], G[(q + 3) % NT][2 * x + (q + 3) / NT]);
+            if (again) {
+                float4 old = load4(to);
+                v = make_float4(old.x + v.x, old.y + v.y, old.z + v.z, old.w + v.w);
+            }
+            store4(to, v);
+            float4 own = kept[(x * 2 * NT + q) / 4 * T + (int)threadIdx.x];
+            sum += (double)own.x * (double)v.x + (double)own.y * (double)v.y + (double)own.z * (double)v.z +
+                   (double)own.w * (double)v.w;
+        }
+        sum += __shfl_xor_sync(0xffffffff, sum, 1);
+        sum += __shfl_xor_sync(0xffffffff, sum, 2);
+        if (!t && complete) part[k + 8 * x] = later_o ? part[k + 8 * x] + (float)sum : (float)sum;
+    }
+}
+
+/* By the last thread block to finish: the gradient of b2, and the backward pass of norm1. */
+__device__ static __forceinline__ void back_norm(const back_args &p,
+                                                 double *total /* [H + O], and scratch */) {
+    const int H = p.H, O = p.O, T = (int)blockDim.x, tid = (int)threadIdx.x;
+    const double *b_total = total + H;
+    column_totals(p.part, (int)gridDim.x, H + O, total, total + H + O,
+                  (int)(p.plan.shared / sizeof(double)) - H - O);
+#pragma unroll 1
+    for (int o = tid; o < p.out; o += T) p.grad[p.bias + o] = (float)b_total[o];
+#pragma unroll 1
+    for (int h = tid; h < p.hidden; h += T) {
+        double dy = 0;
+#pragma unroll 8
+        for (int o = 0; o < p.out; o++)
+            dy += (double)__ldg(p.theta + p.weight + (size_t)o * p.hidden + h) * b_total[o];
+        norm_back(p.back, h, dy, (total[h] - (double)p.norm1.mean[h] * dy) * (double)p.norm1.inv[h]);
+    }
+}
+
+template <int NT, bool ROUNDED, bool MIXED>
+__global__ void __launch_bounds__(BACK_WARPS * 32) pair_backward_kernel(back_args p) {
+    constexpr int W = 8 * NT, Q = W / 4, ldd = W + 4; /* channels at a time */
+    extern __shared__ float4 memory[];
+    const back_work c = back_work_at<MIXED>(p);
+    const int n = c.n, H = p.H, O = p.O, T = (int)blockDim.x, tid = (int)threadIdx.x, KB = T / 2;
+    back_memory m;
+    m.du = (float *)memory;
+    m.gds = m.du + c.RS * c.JC * ldd;
+    m.args = m.gds + c.RS * W;
+    m.as = m.args + c.RS * W;
+    m.das = m.as + (c.RS + (c.whole ? c.RS : c.JC) + 8) * (KB + 4);
+    m.kept = (float4 *)(m.das + c.RS * KB);
+    m.gbs = (double *)(m.kept + NT * T);
+    const int kbase = (int)blockIdx.y * KB,
+              k = kbase + (tid >> 5) * 16 + (tid & 31) / 4; /* this lane's: k and k + 8 */
+    const bool live = kbase + (tid >> 5) * 16 < H;
+    const int quad = tid % Q * 4;
+    float *part = p.part + (size_t)blockIdx.x * (H + O);
+#pragma unroll 1
+    for (int o0 = 0; o0 < O; o0 += W) {
+        const int o_own = o0 + 2 * NT * (tid & 3); /* this lane's: 2*NT from here */
+        const bool there = o0 + quad < O;
+        factor<4, ROUNDED> wf[NT];
+        back_weights<NT, ROUNDED>(p, o_own, k, live, m.kept, wf);
+        bool again = false; /* G has a part already */
+#pragma unroll 1
+        for (int i0 = 0; i0 < c.rows; i0 += c.RS)
+#pragma unroll 1
+            for (int j0 = 0; j0 < n; j0 += c.JC) {
+                back_piece x;
+                x.i0 = i0;
+                x.j0 = j0;
+                x.rs = min(c.RS, c.rows - i0);
+                x.jn = min(c.JC, (n - j0 + 7) & ~7);
+                x.jl = min(c.JC, n - j0);
+                x.inverse = ((1 << 20) + x.jn - 1) / x.jn;
+                x.row0 = c.row0 + i0;
+                x.others = c.whole ? x.rs : x.jl;
+                x.other0 = c.whole ? x.row0 : c.row0 + j0;
+                __syncthreads();
+                back_fetch<W>(p, c, x, o0, kbase, o0 && x.rs == c.rows && x.jl == n, m);
+                if (!o0 && !i0 && !j0) wait_turn(); /* gd, k0 and k1 are of the kernel before this one */
+                float4 k0 = make_float4(0, 0, 0, 0), k1 = k0, add = k0;
+                if (there) {
+                    k0 = load4(p.k0 + o0 + quad);
+                    k1 = load4(p.k1 + o0 + quad);
+                    back_fetch_pool<W>(p, x, o0, m);
+                }
+                async_commit();
+                async_wait<0>();
+                __syncthreads();
+                if (there) add = back_du<W, ROUNDED>(p, c, x, k0, k1, m);
+                __syncthreads();
+                if (blockIdx.y == 0) back_sum_du<W>(add, again, m.gbs);
+                float G[NT][4] = {};
+                if (live) {
+                    back_pairs<NT, ROUNDED>(p, c, x, j0 || o0, i0 || o0, kbase, wf, m, G);
+                    back_leave_G<NT>(p, G, o_own, k, again, i0 + c.RS >= c.rows && j0 + c.JC >= n, o0 > 0,
+                                     m.kept, part);
+                }
+                again = true;
+            }
+        __syncthreads();
+        if (blockIdx.y == 0 && tid < W && o0 + tid < O) {
+            double add = 0;
+#pragma unroll 4
+            for (int z = 0; z < T >> 5; z++) add += m.gbs[z * W + tid];
+            part[H + o0 + tid] = (float)add;
+        }
+    }
+    if (last_block(p.counter, gridDim.x * gridDim.y)) back_norm(p, (double *)memory);
+}
+
+template <bool ROUNDED, bool MIXED> static void pair_backward_launch(gpu *s, const back_args &p) {
+    dim3 grid(p.plan.tiles, up(s->H / 16, p.plan.warps));
+    if (pairs_width(s) == 16)
+        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<2, ROUNDED, MIXED>), p);
+    else
+        CHAIN(s, grid, p.plan.warps * 32, p.plan.shared, (pair_backward_kernel<4, ROUNDED, MIXED>), p);
+}
+
+void gpu_encoder_pairs_backward(gpu *s, int block) {
+    encoder_block *e = &s->enc[block];
+    back_args p = {pairs_of(s, block)};
+    if (s->mixed) {
+        p.plan = s->mixed->back;
+        p.tiles = s->mixed->back_tiles;
+    } else if (!back_plan_make(s, p.B, p.n, &p.plan))
+        return;
+    p.u = e->u;
+    p.gd = s->gd;
+    p.arg = e->arg;
+    p.k0 = e->k0;
+    p.k1 = e->k1;
+    p.grad = s->grad;
+    p.sum = e->sum;
+    p.g = e->g;
+    p.part = s->part_f;
+    p.counter = s->counters;
+    p.back = norms_first_back(s, block);
+    if (s->base.tf32)
+        s->mixed ? pair_backward_launch<true, true>(s, p) : pair_backward_launch<true, false>(s, p);
+    else
+        s->mixed ? pair_backward_launch<false, true>(s, p) : pair_backward_launch<false, false>(s, p);
+    gpu_fork(s, 1);
+    gpu_sum_rows(s, s->side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);
+}

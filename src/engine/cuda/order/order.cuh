@@ -1,0 +1,83 @@
+/* The ordering family: puts sets in order with a trained model. src/engine/cuda/order.h is what it offers.
+ *
+ * Takes sets of one size and with one number of context items per call, any n that memory allows, decoders of
+ * up to 128 channels; each call goes through in parts, two of them under way at a time (order.cu). Item i of
+ * set b of a part is row b*n + i; context items stand last.
+ * The norms are folded into the weights (decode/frozen.h), so nothing waits for sums over sets.
+ *
+ * kernel (file)                  reads                              writes
+ * take_items (encode.cu)         items                              x [., d]
+ * relative_items (encode.cu)     x [., d]                           x [., d .. 2d-1], if the net has them
+ * encoder block k:
+ *   rows_product (encode.cu)     x                                  ac
+ *   pair_pool (encode.cu)        ac                                 pooled columns of x
+ * rows_product, item_logits      x                                  q, item_logit
+ * search_kernel (search.cu)      q, item_logit, given, rules        order, logprob, step
+ *                                its own columns: planes, few; the steps taken: trace */
+#ifndef CUDA_ORDER_CUH
+#define CUDA_ORDER_CUH
+
+#include "engine/cuda/common/gpu.cuh"
+
+extern "C" {
+#include "engine/cuda/order.h"
+}
+
+struct orders {
+    order_device base;
+    order_net net;
+    int device, multiprocessors;
+    size_t shared; /* bytes of shared memory that a thread block may have */
+    char failed[256];
+    cudaStream_t stream;
+    float *numbers; /* the net's, on the device */
+    /* Memory for a part: */
+    void *memory;
+    size_t memory_bytes;
+    float *items;       /* [R, width] */
+    int32_t *given;     /* [B, placed] */
+    int32_t *rules;     /* [B, rules of the plan] */
+    float *x;           /* [R, D] */
+    float *ac;          /* [R, 2H] */
+    float *q;           /* [R, Q] */
+    float *item_logit;  /* [R] */
+    int32_t *order;     /* [B, found, placed] */
+    float *step;        /* [B, found, placed] */
+    double *logprob;    /* [B, found] */
+    float *planes;      /* [blocks of threads, ...]: what does not fit into shared memory */
+    unsigned char *few; /* likewise */
+    int2 *trace;        /* [blocks of threads, S, placed, beams]: item, and the beam before */
+    float *trace_p;     /* probability of that step */
+    /* Pinned memory of the host: two parts are under way at a time. */
+    struct part {
+        size_t first;
+        int count;
+        cudaEvent_t done;
+        unsigned char *memory;
+        size_t bytes;
+        float *items, *step;
+        int32_t *given, *rules, *order;
+        double *logprob;
+    } parts[2];
+};
+
+bool gpu_ok(orders *s, cudaError_t e, const char *what);
+
+/* Features to x, q and item_logit, for B sets of n items. */
+void order_encode(orders *s, int B, int n);
+
+/* How the search is laid out over the device. A thread block orders S sets at a time, then the next ones. */
+struct search_plan {
+    int n, placed, rules;                /* as in order_batch */
+    int beams, found, S, threads, cells; /* cells that a thread computes at once: 2 or 4 */
+    int blocks;
+    bool planes_shared, few_shared;
+    size_t planes, few; /* bytes a block */
+    size_t shared;
+};
+bool order_search_plan(orders *s, const order_batch *b, search_plan *p);
+void order_search(orders *s, const search_plan *p, int B, bool score);
+bool order_search_limits(orders *s);
+bool order_encode_limits(orders *s);
+
+#endif

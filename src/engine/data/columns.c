@@ -1,0 +1,95 @@
+/* What columns know, compared and used: the names of features, and what stands for a missing value. */
+#include "engine/data/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/base/error.h"
+
+const onet_choice *onet_missings(void) {
+    static const onet_choice list[] = {
+        {"error", "refuse the data", ONET_MISSING_ERROR},
+        {"mean", "take the mean of the training data", ONET_MISSING_MEAN},
+        {"indicator", "take the mean, and add a feature that is 1 where the value is missing",
+         ONET_MISSING_INDICATOR},
+        {0},
+    };
+    return list;
+}
+
+void onet_columns_free(onet_columns *c) {
+    if (!c) return;
+    free(c->name);
+    free(c->set);
+    free(c->rank);
+    free(c->fill);
+    free(c->flag);
+    free(c);
+}
+
+/* ---- For callers ------------------------------------------------------------------------------------- */
+
+int onet_columns_width(const onet_columns *c) {
+    return c ? c->width : 0;
+}
+
+int onet_columns_inputs(const onet_columns *c) {
+    return c ? c->inputs : 0;
+}
+
+const char *onet_columns_name(const onet_columns *c, int feature) {
+    return c && c->name && feature >= 0 && feature < c->inputs ? c->name[feature] : NULL;
+}
+
+const char *onet_columns_set(const onet_columns *c) {
+    return c ? c->set : NULL;
+}
+
+const char *onet_columns_rank(const onet_columns *c) {
+    return c ? c->rank : NULL;
+}
+
+onet_missing onet_columns_missing(const onet_columns *c) {
+    return c ? c->missing : ONET_MISSING_ERROR;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------- */
+
+bool columns_differ(const onet_columns *a, const onet_columns *b, int *feature) {
+    if (!a || !b || !a->name || !b->name) return false;
+    for (*feature = 0; *feature < a->inputs && *feature < b->inputs; ++*feature)
+        if (strcmp(a->name[*feature], b->name[*feature]) != 0) return true;
+    return false;
+}
+
+onet_status columns_check(const onet_columns *sets, const onet_columns *model, onet_error *err) {
+    int j;
+    if (!columns_differ(sets, model, &j)) return ONET_OK;
+    return fail(err, ONET_BAD,
+                "feature %d of the sets is `%.100s`, that of the model is `%.100s`; read the sets with the "
+                "model's columns (onet_read_options.columns)",
+                j + 1, sets->name[j], model->name[j]);
+}
+
+/* ---- Missing values ---------------------------------------------------------------------------------- */
+
+bool missing_text(const char *text, size_t length) {
+    static const char *const known[] = {"", "NA", "N/A", "#N/A", "NaN", "null", "None", "?"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i]) == length && !strncasecmp(known[i], text, length)) return true;
+    return false;
+}
+
+void columns_fill(const onet_columns *c, const float *from, size_t n, float *to) {
+    for (size_t i = 0; i < n; i++, from += c->width) {
+        float *flags = to + c->width;
+        for (int j = 0; j < c->width; j++) {
+            bool missing = isnan(from[j]);
+            if (c->flag && c->flag[j]) *flags++ = missing;
+            to[j] = missing && c->fill ? c->fill[j] : from[j];
+        }
+        to += c->inputs;
+    }
+}

@@ -1,0 +1,24 @@
+/* Columns in a safetensors file: columns.names (U8, the names, each ended by a NUL), missing.fill (F32,
+ * [width]) and missing.flag (U8, [width]); in its metadata columns.set, columns.rank and missing. */
+#ifndef DATA_COLUMNS_FILE_H
+#define DATA_COLUMNS_FILE_H
+
+#include "engine/data/columns.h"
+#include "engine/data/safetensors.h"
+
+/* *columns is NULL where the file has none. inputs: features that they must come to. */
+onet_status columns_file_read(onet_columns **columns, const safetensors *file, int inputs, onet_error *err);
+
+/* The tensors and pairs, to be written: they live as long as memory and columns. */
+typedef struct columns_tensors {
+    st_tensor tensor[3];
+    st_pair pair[3];
+    size_t tensors, pairs;
+    char *text;
+} columns_tensors;
+
+/* columns may be NULL: there is nothing to write then. */
+onet_status columns_tensors_make(columns_tensors *t, const onet_columns *columns, onet_error *err);
+void columns_tensors_free(columns_tensors *t);
+
+#endif

@@ -1,0 +1,647 @@
+/* Reads CSV: finds the columns, parses the rows, gathers them into sets and sorts each by rank. */
+#include "engine/data/csv.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/number.h"
+#include "engine/data/sets.h"
+
+/* ---- The header -------------------------------------------------------------------------------------- */
+
+static csv_column *find_column(const csv_table *t, const char *name, size_t length) {
+    for (size_t k = 0; k < t->columns; k++)
+        if (strlen(t->column[k].name) == length && !memcmp(t->column[k].name, name, length))
+            return &t->column[k];
+    return NULL;
+}
+
+/* Marks a column as the next feature. whose: who names it. */
+static onet_status name_feature(csv_table *t, const char *name, size_t length, const char *whose,
+                                onet_error *err) {
+    csv_column *c = find_column(t, name, length);
+    if (!c)
+        return fail(err, ONET_BAD, "%s:1: there is no column `%.*s`, %s", t->file,
+                    length > 100 ? 100 : (int)length, name, whose);
+    if (c->kind != CSV_TEXT && c->kind != CSV_LOGPROB && c->kind != CSV_CONTEXT)
+        return fail(err, ONET_BAD,
+                    "%s:1: column `%s` is named as a feature twice, or is the set's or the rank's", t->file,
+                    c->name);
+    c->kind = CSV_FEATURE;
+    c->feature = t->width++;
+    return ONET_OK;
+}
+
+/* Marks the columns of a comma-separated list as features. */
+static onet_status name_features(csv_table *t, const char *list, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (const char *p = list; p && !status; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        status = name_feature(t, p, strcspn(p, ","),
+                              "which is named as a feature; check onet_read_options.features", err);
+    return status;
+}
+
+/* Marks the columns that a model knows as features. */
+static onet_status take_features(csv_table *t, const onet_columns *columns, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int j = 0; j < columns->width && !status; j++)
+        status = name_feature(t, columns->name[j], strlen(columns->name[j]),
+                              "a feature of the model; add it, or name the columns to take instead "
+                              "(onet_read_options.features)",
+                              err);
+    return status;
+}
+
+/* What a column's name tells of it. The others are features, or text where features are named. */
+static csv_kind kind_of_name(const char *name, const char *set, const char *rank, bool features_named) {
+    if (set && !strcmp(name, set)) return CSV_SET;
+    if (!strcmp(name, rank)) return CSV_RANK;
+    if (!strcmp(name, "logprob")) return CSV_LOGPROB;
+    if (!strcmp(name, "context")) return CSV_CONTEXT;
+    return features_named ? CSV_TEXT : CSV_OPEN;
+}
+
+/* The name of the set or rank column: what the option says, else the model, else the usual one. */
+static const char *column_name(const char *option, const char *model, const char *usual) {
+    return option ? option : model ? model : usual;
+}
+
+static onet_status read_names(csv_table *t, csv_rows *rows, onet_error *err) {
+    if (!(t->column = calloc(rows->fields, sizeof *t->column))) return fail_memory(err, "a header");
+    for (size_t k = 0; k < rows->fields; k++) {
+        const char *text;
+        size_t length;
+        onet_status status = csv_plain(rows, k, &text, &length, err);
+        if (status) return status;
+        if (find_column(t, text, length))
+            return fail(err, ONET_BAD, "%s:1: column `%.*s` stands in the header twice; rename one of them",
+                        t->file, length > 100 ? 100 : (int)length, text);
+        if (!(t->column[k].name = strndup(text, length))) return fail_memory(err, "a header");
+        t->columns++;
+    }
+    return ONET_OK;
+}
+
+static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_options *o, onet_error *err) {
+    const onet_columns *model = o->columns;
+    const char *set = column_name(o->set_column, model ? model->set : NULL, "set");
+    const char *rank = column_name(o->rank_column, model ? model->rank : NULL, "rank");
+    bool named = o->features || (model && model->name);
+    bool one_set = o->one_set || !*set;
+    t->crlf = rows->crlf;
+    onet_status status = read_names(t, rows, err);
+    if (status) return status;
+    t->one_set = !find_column(t, set, strlen(set));
+    if (t->one_set && !one_set && t->columns == 1)
+        return fail(err, ONET_BAD,
+                    "%s:1: the header has one column, `%s`; separate columns by commas, or say by what "
+                    "(onet_read_options.delimiter)",
+                    t->file, t->column[0].name);
+    if (t->one_set && !one_set)
+        return fail(err, ONET_BAD,
+                    "%s:1: there is no column `%s` to tell the sets apart; name the column that does "
+                    "(onet_read_options.set_column), or '' where the file is one set",
+                    t->file, set);
+    for (size_t k = 0; k < t->columns; k++) {
+        csv_column *c = &t->column[k];
+        c->kind = kind_of_name(c->name, set, rank, named);
+        if (c->kind == CSV_OPEN) c->feature = t->width++;
+    }
+    if (o->features) return name_features(t, o->features, err);
+    return named ? take_features(t, model, err) : ONET_OK;
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------- */
+
+static onet_status bad_value(const csv_table *t, const csv_rows *rows, size_t k, const char *text,
+                             size_t length, const char *what, onet_error *err) {
+    return fail(err, ONET_BAD, "%s:%ld: column `%.100s`: \"%.*s\" %s", t->file, rows->line, t->column[k].name,
+                length > 40 ? 40 : (int)length, text, what);
+}
+
+/* A number with separators of thousands: 1,234 or 1,234,567.8. */
+static bool has_thousands(const char *text, size_t length) {
+    char plain[32];
+    size_t used = 0;
+    double value;
+    if (!memchr(text, ',', length) || length >= sizeof plain) return false;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] != ',') plain[used++] = text[i];
+    return used && number_scan(plain, plain + used, NUMBER_LOOSE, &value) == plain + used;
+}
+
+/* A number with a comma for the decimal point: 48,85 or 1.234,5. Three digits behind the comma may be
+ * thousands. */
+static bool has_decimal_comma(const char *text, size_t length) {
+    const char *comma = memchr(text, ',', length);
+    size_t behind = comma ? (size_t)(text + length - comma - 1) : 0;
+    if (!behind || memchr(comma + 1, ',', behind) || memchr(comma + 1, '.', behind)) return false;
+    return behind != 3 && has_thousands(text, length);
+}
+
+static const char *not_a_number(const char *text, size_t length, bool feature) {
+    if (has_decimal_comma(text, length)) return "is not a number; write the decimal point as a dot";
+    if (has_thousands(text, length)) return "is not a number; write it without the commas";
+    if (number_not_finite(text, text + length) == length)
+        return "is not a finite number; give a number or leave the set out";
+    return feature ? "is not a number; correct it, or name the features (onet_read_options.features)"
+                   : "is not a number; correct it";
+}
+
+static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
+                          double *value, onet_error *err) {
+    bool feature = t->column[k].kind != CSV_RANK;
+    if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length)
+        return bad_value(t, rows, k, text, length, not_a_number(text, length, feature), err);
+    float nearest;
+    if (feature ? !number_to_float(*value, &nearest) : isinf(*value))
+        return bad_value(t, rows, k, text, length,
+                         "is out of range; features are 32-bit, at most 3.4e38 in size", err);
+    return ONET_OK;
+}
+
+/* Notes a text in a column that may have been one of numbers. */
+static void note_text(csv_column *c, long line, const char *text, size_t length) {
+    if (!c->texts++) {
+        c->text_first = !c->numbers;
+        c->text_line = line;
+        snprintf(c->text, sizeof c->text, "%.*s", length > 40 ? 40 : (int)length, text);
+    }
+}
+
+/* A value of a feature, or of a column that may become one: NaN where it is missing or a text. */
+static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
+                           onet_error *err) {
+    csv_column *c = &t->column[k];
+    size_t at = t->rows * (size_t)t->width + (size_t)c->feature;
+    double value = NAN;
+    onet_status status = ONET_OK;
+    if (missing_text(text, length)) {
+        if (!c->missing++) {
+            c->missing_line = rows->line;
+            snprintf(c->missing_text, sizeof c->missing_text, "%.*s", (int)length, text);
+        }
+    } else if (c->kind == CSV_FEATURE ||
+               (!c->texts && (number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length ||
+                              number_not_finite(text, text + length) == length))) {
+        status = number(t, rows, k, text, length, &value, err);
+        c->numbers++;
+    } else if (number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length) {
+        c->numbers++;
+    } else
+        note_text(c, rows->line, text, length);
+    if (!status && !array_reserve(&t->items, &t->item_room, at + 1, sizeof *t->items))
+        status = fail_memory(err, "the features of a CSV file");
+    if (!status) t->items[at] = (float)value;
+    return status;
+}
+
+static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
+    onet_status status;
+    const char *text;
+    size_t length, row = t->rows;
+    if (rows->fields != t->columns)
+        return fail(err, ONET_BAD, "%s:%ld: %zu field%s where the header has %zu; give every row as many",
+                    t->file, rows->line, rows->fields, rows->fields == 1 ? "" : "s", t->columns);
+    if (!array_reserve(&t->set_of, &t->set_room, row + 1, sizeof *t->set_of) ||
+        !array_reserve(&t->rank, &t->rank_room, row + 1, sizeof *t->rank) ||
+        !array_reserve(&t->flag, &t->flag_room, row + 1, 1) ||
+        !array_reserve(&t->line, &t->line_room, row + 1, sizeof *t->line) ||
+        (t->one_set && !names_add(&t->names, "", 0, &t->set_of[row])))
+        return fail_memory(err, "the rows of a CSV file");
+    t->line[row] = rows->line;
+    t->rank[row] = NAN;
+    t->flag[row] = 0;
+    for (size_t k = 0; k < t->columns; k++) {
+        csv_kind kind = t->column[k].kind;
+        if (kind == CSV_TEXT || kind == CSV_LOGPROB) continue;
+        if ((status = csv_plain(rows, k, &text, &length, err))) return status;
+        if (kind == CSV_SET) {
+            if (!length) return bad_value(t, rows, k, text, length, "is empty; every row names its set", err);
+            if (!names_add(&t->names, text, length, &t->set_of[row]))
+                return fail_memory(err, "the names of the sets");
+        } else if (kind == CSV_RANK && length) {
+            if ((status = number(t, rows, k, text, length, &t->rank[row], err))) return status;
+        } else if (kind == CSV_CONTEXT && length) {
+            if (length > 1 || (*text != '0' && *text != '1'))
+                return bad_value(t, rows, k, text, length,
+                                 "is neither 0 nor 1 (seen but not placed); correct it, or name the features "
+                                 "(onet_read_options.features)",
+                                 err);
+            t->flag[row] = *text;
+        } else if (kind == CSV_FEATURE || kind == CSV_OPEN) {
+            if ((status = feature(t, rows, k, text, length, err))) return status;
+        }
+    }
+    t->rows++;
+    return ONET_OK;
+}
+
+/* ---- Which columns are features ---------------------------------------------------------------------- */
+
+/* What an open column is, now that all of its values are known. One that begins with numbers, or has more of
+ * them than of other values, was meant to be numbers. */
+static onet_status settle_kind(csv_table *t, csv_column *c, onet_error *err) {
+    bool meant = c->numbers && (!c->text_first || c->numbers > c->texts);
+    c->kind = meant ? CSV_FEATURE : CSV_TEXT;
+    if (!meant || !c->texts) return ONET_OK;
+    char others[64] = "";
+    if (c->texts > 1) snprintf(others, sizeof others, ", the first of %zu such values", c->texts);
+    return fail(err, ONET_BAD, "%s:%ld: column `%.100s`: \"%s\" is not a number%s, but %zu other%s; %s",
+                t->file, c->text_line, c->name, c->text, others, c->numbers,
+                c->numbers == 1 ? " is" : "s are",
+                has_thousands(c->text, strlen(c->text))
+                    ? "write it without the commas"
+                    : "correct it, or name the features (onet_read_options.features)");
+}
+
+/* Numbers of the columns that are features, and no others, stay in the rows. */
+static onet_status keep_features(csv_table *t, onet_error *err) {
+    int *from = array_new((size_t)t->width + 1, sizeof *from), width = 0, before = t->width;
+    if (!from) return fail_memory(err, "the features of a CSV file");
+    onet_status status = ONET_OK;
+    for (size_t k = 0; k < t->columns && !status; k++) {
+        csv_column *c = &t->column[k];
+        bool open = c->kind == CSV_OPEN;
+        if (open) status = settle_kind(t, c, err);
+        if (c->kind != CSV_FEATURE) continue;
+        if (open) {
+            from[width] = c->feature;
+            c->feature = width;
+        } else
+            from[c->feature] = c->feature;
+        width++;
+    }
+    if (!status && !width)
+        status =
+            fail(err, ONET_BAD, "%s: no column of numbers; give every item at least one feature", t->file);
+    if (!status && width > MAX_WIDTH)
+        status = fail(err, ONET_BAD, "%s: %d columns of numbers; an item has at most %d features", t->file,
+                      width, MAX_WIDTH);
+    for (size_t row = 0; row < t->rows && !status && width < before; row++)
+        for (int j = 0; j < width; j++)
+            t->items[row * (size_t)width + (size_t)j] = t->items[row * (size_t)before + (size_t)from[j]];
+    t->width = width;
+    free(from);
+    return status;
+}
+
+/* The columns of the items: those of the model where it has some, else as they are named here. */
+static onet_status make_columns(csv_table *t, const onet_read_options *o, onet_error *err) {
+    if (o->columns && o->columns->width == t->width)
+        return onet_columns_copy(&t->columns_of_items, o->columns, err);
+    const char **name = array_new((size_t)t->width, sizeof *name), *set = NULL, *rank = NULL;
+    if (!name) return fail_memory(err, "the names of the features");
+    for (size_t k = 0; k < t->columns; k++) {
+        const csv_column *c = &t->column[k];
+        if (c->kind == CSV_FEATURE) name[c->feature] = c->name;
+        if (c->kind == CSV_SET) set = c->name;
+        if (c->kind == CSV_RANK) rank = c->name;
+    }
+    onet_status status = onet_columns_new(&t->columns_of_items, t->width, name, set, rank, err);
+    free(name);
+    return status;
+}
+
+/* Values that are missing, where none may be. */
+static onet_status check_missing(const csv_table *t, const onet_read_options *o, onet_error *err) {
+    const csv_column *first = NULL;
+    size_t count = 0, columns = 0;
+    if ((o->columns ? o->columns->missing : o->missing) != ONET_MISSING_ERROR) return ONET_OK;
+    for (size_t k = 0; k < t->columns; k++) {
+        const csv_column *c = &t->column[k];
+        if (c->kind != CSV_FEATURE || !c->missing) continue;
+        if (!first || c->missing_line < first->missing_line) first = c;
+        count += c->missing;
+        columns++;
+    }
+    if (!first) return ONET_OK;
+    char others[96] = "";
+    if (count > 1)
+        snprintf(others, sizeof others, ", the first of %zu missing values in %zu column%s", count, columns,
+                 columns == 1 ? "" : "s");
+    return fail(err, ONET_BAD, "%s:%ld: column `%.100s`: \"%s\" is no value%s; %s", t->file,
+                first->missing_line, first->name, first->missing_text, others,
+                o->columns ? "fill it in, or use a model that was trained with missing values "
+                             "(onet_read_options.missing)"
+                           : "fill it in, choose what stands for it (onet_read_options.missing: mean or "
+                             "indicator), or name other features (onet_read_options.features)");
+}
+
+static onet_status keep_text(csv_table *t, const csv_rows *rows, size_t row, onet_error *err) {
+    if (!array_reserve(&t->text_at, &t->text_at_room, row + 2, sizeof *t->text_at))
+        return fail_memory(err, "the rows of a CSV file");
+    if (!row) t->text_at[0] = 0;
+    size_t at = t->text_at[row];
+    if (!array_reserve(&t->text, &t->text_room, at + rows->length, 1))
+        return fail_memory(err, "the rows of a CSV file");
+    memcpy(t->text + at, rows->text, rows->length);
+    t->text_at[row + 1] = at + rows->length;
+    return ONET_OK;
+}
+
+/* ---- Sets -------------------------------------------------------------------------------------------- */
+
+/* Moves items so that place k holds what was in place row_of[k], along the cycles of that permutation; the
+ * features are held once. */
+static onet_status move_items(csv_table *t, onet_error *err) {
+    size_t width = (size_t)t->width, bytes = width * sizeof(float);
+    float *hand = malloc(bytes);
+    bool *done = calloc(t->rows, sizeof *done);
+    if (!hand || !done) {
+        free(hand);
+        free(done);
+        return fail_memory(err, "grouping the rows of a CSV file");
+    }
+    for (size_t first = 0; first < t->rows; first++) {
+        if (done[first] || t->row_of[first] == first) continue;
+        memcpy(hand, t->items + first * width, bytes);
+        size_t k = first;
+        for (; t->row_of[k] != first; k = t->row_of[k]) {
+            memcpy(t->items + k * width, t->items + t->row_of[k] * width, bytes);
+            done[k] = true;
+        }
+        memcpy(t->items + k * width, hand, bytes);
+        done[k] = true;
+    }
+    free(hand);
+    free(done);
+    return ONET_OK;
+}
+
+static onet_status group(csv_table *t, onet_error *err) {
+    t->sets = t->names.count;
+    t->start = calloc(t->sets + 1, sizeof *t->start);
+    t->row_of = malloc(t->rows * sizeof *t->row_of);
+    if (!t->start || !t->row_of) return fail_memory(err, "grouping the rows of a CSV file");
+    for (size_t row = 0; row < t->rows; row++) t->start[t->set_of[row] + 1]++;
+    for (size_t s = 0; s < t->sets; s++) {
+        if (t->start[s + 1] > INT_MAX)
+            return fail(err, ONET_BAD, "%s: a set of more than %d items", t->file, INT_MAX);
+        t->start[s + 1] += t->start[s];
+    }
+    /* start[s] runs ahead to the end of set s, and is put back. */
+    for (size_t row = 0; row < t->rows; row++) {
+        t->row_of[t->start[t->set_of[row]]++] = row;
+    }
+    memmove(t->start + 1, t->start, t->sets * sizeof *t->start);
+    t->start[0] = 0;
+    return move_items(t, err);
+}
+
+typedef struct ranked_item {
+    double rank;
+    int32_t item;
+} ranked_item;
+
+static int by_rank(const void *a, const void *b) {
+    double x = ((const ranked_item *)a)->rank, y = ((const ranked_item *)b)->rank;
+    return x < y ? -1 : x > y;
+}
+
+static onet_status find_context(csv_table *t, size_t s, const double *rank, const char *column, bool ranked,
+                                onet_error *err) {
+    size_t from = t->start[s], n = t->start[s + 1] - from, seen = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t row = t->row_of[from + i];
+        char flag = t->flag[row];
+        if (ranked && flag == '1' && !isnan(rank[i]))
+            return fail(
+                err, ONET_BAD,
+                "%s:%ld: column `%s`: a rank, but `context` is 1 and such items are not placed; leave "
+                "one of them empty",
+                t->file, t->line[row], column);
+        if (ranked && flag == '0' && isnan(rank[i]))
+            return fail(
+                err, ONET_BAD,
+                "%s:%ld: column `%s`: empty, but `context` is 0 and other rows of the set have a rank; "
+                "fill it in",
+                t->file, t->line[row], column);
+        bool context = ranked ? isnan(rank[i]) : flag == '1';
+        if (!context) continue;
+        if (!t->context && !(t->context = calloc(t->rows, 1)))
+            return fail_memory(err, "the sets of a CSV file");
+        t->context[from + i] = 1;
+        seen++;
+    }
+    if (seen < n) return ONET_OK;
+    return fail(err, ONET_BAD, "%s:%ld: all rows of the set are context; leave the set out or place one",
+                t->file, t->line[t->row_of[from]]);
+}
+
+/* Sorts the items of set s by rank; those without one, where others have it, are context and come last. rank,
+ * sorted: room for the set's. */
+static onet_status order_set(csv_table *t, size_t s, double *rank, ranked_item *sorted, const char *column,
+                             onet_error *err) {
+    size_t from = t->start[s], n = t->start[s + 1] - from, placed = 0;
+    const size_t *row_of = t->row_of + from;
+    int32_t *order = t->order ? t->order + from : NULL;
+    for (size_t i = 0; i < n; i++) {
+        rank[i] = t->rank[row_of[i]];
+        if (!isnan(rank[i])) sorted[placed++] = (ranked_item){rank[i], (int32_t)i};
+    }
+    onet_status status = find_context(t, s, rank, column, placed > 0, err);
+    if (status || !placed) return status;
+    qsort(sorted, placed, sizeof *sorted, by_rank);
+    for (size_t place = 0; place < placed; place++) order[place] = sorted[place].item;
+    for (size_t i = 0, seen = placed; i < n; i++)
+        if (isnan(rank[i])) order[seen++] = (int32_t)i;
+    for (size_t place = 1; place < placed; place++) {
+        int32_t last = order[place - 1];
+        if (rank[last] == rank[order[place]])
+            return fail(
+                err, ONET_BAD,
+                "%s:%ld: column `%s`: the same rank as line %ld of the same set; give each row its own",
+                t->file, t->line[row_of[order[place]]], column, t->line[row_of[last]]);
+    }
+    t->ordered[s] = true;
+    return ONET_OK;
+}
+
+static onet_status order_sets(csv_table *t, onet_error *err) {
+    const char *column = NULL;
+    size_t largest = 0;
+    for (size_t k = 0; k < t->columns; k++)
+        if (t->column[k].kind == CSV_RANK) column = t->column[k].name;
+    for (size_t s = 0; s < t->sets; s++)
+        if (t->start[s + 1] - t->start[s] > largest) largest = t->start[s + 1] - t->start[s];
+    t->ordered = calloc(t->sets, sizeof *t->ordered);
+    if (!t->ordered) return fail_memory(err, "the sets of a CSV file");
+    if (column) t->order = malloc(t->rows * sizeof *t->order);
+    double *rank = malloc(largest * sizeof *rank);
+    ranked_item *sorted = malloc(largest * sizeof *sorted);
+    onet_status status =
+        (t->order || !column) && rank && sorted ? ONET_OK : fail_memory(err, "the sets of a CSV file");
+    for (size_t s = 0; s < t->sets && !status; s++) status = order_set(t, s, rank, sorted, column, err);
+    free(rank);
+    free(sorted);
+    return status;
+}
+
+/* ---- The table --------------------------------------------------------------------------------------- */
+
+static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_options *options, bool keep,
+                            onet_error *err) {
+    bool end;
+    onet_status status = csv_next(rows, &end, err);
+    if (status) return status;
+    if (end)
+        return fail(err, ONET_BAD, "%s: the file is empty; a header and at least one row are meant", t->file);
+    if ((status = read_header(t, rows, options, err))) return status;
+    if (keep && (status = keep_text(t, rows, 0, err))) return status;
+    while (!(status = csv_next(rows, &end, err)) && !end) {
+        if ((status = read_row(t, rows, err))) return status;
+        if (keep && (status = keep_text(t, rows, t->rows, err))) return status;
+    }
+    if (status) return status;
+    if (!t->rows) return fail(err, ONET_BAD, "%s: a header and no rows; give at least one set", t->file);
+    if ((status = keep_features(t, err)) || (status = check_missing(t, options, err)) ||
+        (status = make_columns(t, options, err)))
+        return status;
+    if ((status = group(t, err)) || (status = order_sets(t, err))) return status;
+    free(t->rank);
+    free(t->flag);
+    free(t->set_of);
+    t->rank = NULL;
+    t->flag = NULL;
+    t->set_of = NULL;
+    t->kept = keep;
+    return ONET_OK;
+}
+
+bool csv_name_of_tabs(const char *name) {
+    size_t length = strlen(name);
+    if (length > 3 && (!strcasecmp(name + length - 3, ".gz") || !strcasecmp(name + length - 3, ".xz")))
+        length -= 3;
+    return length > 4 && !strncasecmp(name + length - 4, ".tsv", 4);
+}
+
+onet_status csv_separator(input *in, const onet_read_options *options, char *separator, onet_error *err) {
+    enum { LOOK = 4096 };
+    const char *data;
+    size_t size;
+    *separator = ',';
+    if (options && options->delimiter) {
+        if (options->delimiter < 0 || options->delimiter > 127 || strchr("\"\r\n", options->delimiter))
+            return fail(err, ONET_USAGE,
+                        "onet_read_options.delimiter is one character of ASCII, no quote and "
+                        "no end of a line");
+        *separator = (char)options->delimiter;
+        return ONET_OK;
+    }
+    if (csv_name_of_tabs(input_name(in))) {
+        *separator = '\t';
+        return ONET_OK;
+    }
+    onet_status status = input_peek(in, LOOK, &data, &size, err);
+    if (status) return status;
+    /* A header with tabs and no comma. */
+    const char *end = memchr(data, '\n', size);
+    size_t first = end ? (size_t)(end - data) : size;
+    if (memchr(data, '\t', first) && !memchr(data, ',', first)) *separator = '\t';
+    return ONET_OK;
+}
+
+onet_status csv_read(csv_table **table, input *in, char separator, const onet_read_options *options,
+                     bool keep, size_t limit, onet_error *err) {
+    csv_rows rows = {.in = in, .separator = separator, .limit = limit};
+    csv_table *t = calloc(1, sizeof *t);
+    const onet_read_options none = {0};
+    *table = NULL;
+    onet_status status = ONET_OK;
+    if (t) t->separator = separator;
+    if (!t || !(t->file = strdup(input_name(in))))
+        status = fail_memory(err, "a CSV file");
+    else
+        status = read_all(t, &rows, options ? options : &none, keep, err);
+    csv_rows_free(&rows);
+    if (status)
+        csv_free(t);
+    else
+        *table = t;
+    return status;
+}
+
+void csv_free(csv_table *t) {
+    if (!t) return;
+    for (size_t k = 0; k < t->columns; k++) free(t->column[k].name);
+    free(t->column);
+    free(t->file);
+    free(t->start);
+    free(t->items);
+    free(t->order);
+    free(t->context);
+    free(t->ordered);
+    free(t->line);
+    free(t->row_of);
+    free(t->text);
+    free(t->text_at);
+    free(t->rank);
+    free(t->flag);
+    free(t->set_of);
+    names_free(&t->names);
+    onet_columns_free(t->columns_of_items);
+    free(t);
+}
+
+void csv_record(const csv_table *t, size_t s, onet_format format, record *r) {
+    size_t from = t->start[s];
+    r->n = (int)(t->start[s + 1] - from);
+    r->width = t->width;
+    r->items = t->items + from * (size_t)t->width;
+    r->word = NULL;
+    r->order = t->ordered[s] ? t->order + from : NULL;
+    r->context = t->context && context_placed(t->context + from, (size_t)r->n) < (size_t)r->n
+                     ? t->context + from
+                     : NULL;
+    r->constraints = NULL;
+    r->constraint_count = 0;
+    r->line = t->line[t->row_of[from]];
+    r->format = format;
+    r->columns = t->columns_of_items;
+    r->table = t;
+    r->set = s;
+    r->members = 0;
+    r->length = 0;
+}
+
+/* The table's arrays become the sets', so that the features are held once. */
+onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
+    onet_sets *sets;
+    size_t with = t->sets, without = t->sets;
+    for (size_t s = 0; s < t->sets; s++)
+        if (t->ordered[s])
+            with = s;
+        else
+            without = s;
+    if (with < t->sets && without < t->sets)
+        return fail(err, ONET_BAD,
+                    "%s:%ld: the set has no ranks, but that of line %ld has; give all sets ranks or none",
+                    t->file, t->line[t->row_of[t->start[without]]], t->line[t->row_of[t->start[with]]]);
+    onet_status status = sets_new(&sets, t->width, err);
+    if (status) return status;
+    free(sets->start);
+    sets->count = t->sets;
+    sets->start = t->start;
+    sets->items = t->items;
+    t->start = NULL;
+    t->items = NULL;
+    if (with < t->sets) {
+        sets->order = t->order;
+        t->order = NULL;
+    }
+    sets->context = t->context;
+    t->context = NULL;
+    /* Items that lack values get their columns with what stands for these. */
+    sets->columns = t->columns_of_items;
+    t->columns_of_items = NULL;
+    sets_taken(sets);
+    *result = sets;
+    return ONET_OK;
+}

@@ -1,0 +1,103 @@
+/* CSV with a header: one item a row, a column that names its set, one with its rank, perhaps one that marks
+ * context items, the others features or text. The rows of a set need not be adjacent, so that a file is read
+ * whole before its first set is known.
+ */
+#ifndef DATA_CSV_H
+#define DATA_CSV_H
+
+#include "engine/base/file.h"
+#include "engine/base/names.h"
+#include "engine/data/columns.h"
+#include "engine/data/csv_rows.h"
+#include "engine/data/record.h"
+
+typedef enum csv_kind {
+    CSV_OPEN, /* a feature or text: what its values are is known at the end */
+    CSV_FEATURE,
+    CSV_TEXT,
+    CSV_SET,
+    CSV_RANK,
+    CSV_CONTEXT,
+    CSV_LOGPROB
+} csv_kind;
+
+typedef struct csv_column {
+    char *name;
+    csv_kind kind;
+    int feature; /* CSV_FEATURE, CSV_OPEN: its place among the numbers of a row */
+    /* CSV_OPEN: what was seen of it. */
+    size_t numbers, texts;
+    bool text_first; /* the first value was a text */
+    long text_line;  /* where the first text is */
+    char text[48];   /* the beginning of it */
+    /* CSV_OPEN, CSV_FEATURE: values that are missing, and where the first is. */
+    size_t missing;
+    long missing_line;
+    char missing_text[8]; /* what stands there */
+} csv_column;
+
+/* Rows are kept in the order of the sets' first rows, those of a set together. */
+struct csv_table {
+    char *file;
+    char separator;
+    size_t rows, sets;
+    int width;                      /* while reading: features, and columns that may become such */
+    onet_columns *columns_of_items; /* their names, and those of the set and rank columns */
+    bool one_set;                   /* there is no column that tells sets apart */
+    size_t *start;                  /* [sets + 1] */
+    float *items;                   /* [rows, width]; NaN: the value is missing */
+    int32_t *order;                 /* [rows]: within each set, where it is known; else NULL */
+    uint8_t *context;               /* [rows]: 1: the item is seen but not placed; NULL: all are placed */
+    bool *ordered;                  /* [sets]: the set has ranks */
+    long *line;                     /* [rows], in the order of the file: where the row starts */
+    size_t *row_of;                 /* [rows]: the row's number in the file, from 0 */
+    names names;                    /* of the sets */
+    csv_column *column;
+    size_t columns;
+    bool crlf;
+    /* The text as it stood, where it was to be kept; row 0 is the header, row k + 1 the file's row k. */
+    bool kept;
+    char *text;
+    size_t *text_at; /* [rows + 2] */
+    size_t item_room, set_room, rank_room, flag_room, line_room, text_room, text_at_room;
+    double *rank;   /* [rows], NaN where empty; while reading */
+    char *flag;     /* [rows]: '0', '1', or 0 where empty: the column `context`; while reading */
+    size_t *set_of; /* [rows]; while reading */
+};
+
+/* Whether a file's name ends in .tsv, .gz and .xz left aside. */
+bool csv_name_of_tabs(const char *name);
+/* The separator of a file: as the options say, or its name or header tells. */
+onet_status csv_separator(input *in, const onet_read_options *options, char *separator, onet_error *err);
+/* Reads the rest of the input. keep: the text too, for csv_kept_row and to be written back. */
+onet_status csv_read(csv_table **table, input *in, char separator, const onet_read_options *options,
+                     bool keep, size_t limit, onet_error *err);
+void csv_free(csv_table *table);
+/* Set s, which stays the table's. */
+void csv_record(const csv_table *table, size_t s, onet_format format, record *r);
+
+/* All sets; the table's arrays become theirs, so that the features are held once. */
+onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
+
+/* ---- Writing (csv_write.c) --------------------------------------------------------------------------- */
+
+/* Splits the kept row of item k (as the table counts them) into its fields. */
+onet_status csv_kept_row(const csv_table *table, size_t k, csv_rows *rows, onet_error *err);
+
+/* Rows made from records of other formats; all zero but for the names and the separator to begin with. */
+typedef struct csv_maker {
+    const char *set_column, *rank_column;
+    char separator;
+    bool logprob;
+    /* Since the first record: */
+    bool started, ranked, context; /* columns of ranks, of context */
+    int width;
+    names extra; /* keys of JSON Lines that are passed through */
+    names sets;
+} csv_maker;
+
+onet_status csv_make(output *out, csv_maker *maker, const record *r, const int32_t *order,
+                     const double *logprob, onet_error *err);
+void csv_maker_free(csv_maker *maker);
+
+#endif

@@ -1,0 +1,435 @@
+/* Writes CSV: the rows as they were read, with the columns of the answer, or new rows from sets of another
+ * format. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/number.h"
+#include "engine/data/csv.h"
+#include "engine/data/format.h"
+#include "engine/data/jsonl.h"
+
+/* ---- A table that was read --------------------------------------------------------------------------- */
+
+onet_status csv_kept_row(const csv_table *t, size_t k, csv_rows *rows, onet_error *err) {
+    size_t row = t->row_of[k] + 1;
+    rows->separator = t->separator;
+    return csv_split(rows, t->text + t->text_at[row], t->text_at[row + 1] - t->text_at[row], t->line[row - 1],
+                     err);
+}
+
+/* What the rank and logprob columns hold, in one row; NULL leaves them as they are. */
+typedef struct filling {
+    const char *rank, *logprob;
+} filling;
+
+/* Field k of a row: as it stands, where the separator stays the same. */
+static onet_status write_kept_field(output *out, const csv_table *t, csv_rows *rows, size_t k, char separator,
+                                    onet_error *err) {
+    const char *text = rows->text + rows->field[k].at;
+    size_t length = rows->field[k].length;
+    if (separator == t->separator) return output_write(out, text, length, err);
+    onet_status status = csv_plain(rows, k, &text, &length, err);
+    return status || !length ? status : output_csv_field(out, separator, text, length, err);
+}
+
+static onet_status end_row(output *out, const csv_table *t, onet_error *err) {
+    return output_write(out, t->crlf ? "\r\n" : "\n", t->crlf ? 2 : 1, err);
+}
+
+static onet_status write_row(output *out, const csv_table *t, csv_rows *rows, size_t row, const filling *fill,
+                             char separator, onet_error *err) {
+    const char *text = t->text + t->text_at[row], *rank = fill->rank, *logprob = fill->logprob;
+    onet_status status = csv_split(rows, text, t->text_at[row + 1] - t->text_at[row], 0, err);
+    for (size_t k = 0; k < t->columns && !status; k++) {
+        const char *value = NULL;
+        if (t->column[k].kind == CSV_RANK) value = rank, rank = NULL;
+        if (t->column[k].kind == CSV_LOGPROB) value = logprob, logprob = NULL;
+        if (k) status = output_write(out, &separator, 1, err);
+        if (status) break;
+        if (value)
+            status = output_write(out, value, strlen(value), err);
+        else
+            status = write_kept_field(out, t, rows, k, separator, err);
+    }
+    if (!status && rank) status = output_printf(out, err, "%c%s", separator, rank);
+    if (!status && logprob) status = output_printf(out, err, "%c%s", separator, logprob);
+    return status ? status : end_row(out, t, err);
+}
+
+static onet_status write_header(output *out, const csv_table *t, csv_rows *rows, const char *rank_column,
+                                bool ranked, bool logprob, char separator, onet_error *err) {
+    bool has_rank = false, has_logprob = false;
+    onet_status status = csv_split(rows, t->text, t->text_at[1], 0, err);
+    for (size_t k = 0; k < t->columns && !status; k++) {
+        has_rank |= t->column[k].kind == CSV_RANK;
+        has_logprob |= t->column[k].kind == CSV_LOGPROB;
+        if (k) status = output_write(out, &separator, 1, err);
+        if (!status) status = write_kept_field(out, t, rows, k, separator, err);
+    }
+    if (!status && ranked && !has_rank) {
+        status = output_write(out, &separator, 1, err);
+        if (!status) status = output_csv_field(out, separator, rank_column, strlen(rank_column), err);
+    }
+    if (!status && logprob && !has_logprob) status = output_printf(out, err, "%clogprob", separator);
+    return status ? status : end_row(out, t, err);
+}
+
+/* The kept text with ranks filled in. order: [rows], as in the table, the answers, -1 at the start of a set
+ * that has none; logprob: [sets] or NULL. */
+static onet_status write_table(output *out, const csv_table *t, const onet_write_options *options,
+                               const int32_t *order, const double *logprob, bool header, onet_error *err) {
+    char separator = options->delimiter ? (char)options->delimiter : t->separator;
+    csv_rows rows = {.separator = t->separator};
+    int32_t *rank =
+        malloc(t->rows * sizeof *rank); /* [rows] in the file's order, -1 where not placed or not known */
+    size_t *set = malloc(t->rows * sizeof *set);
+    bool ranked = false;
+    onet_status status = rank && set ? ONET_OK : fail_memory(err, "the ranks of a CSV file");
+    for (size_t s = 0; s < t->sets && !status; s++)
+        for (size_t k = t->start[s]; k < t->start[s + 1]; k++) {
+            bool known = order[t->start[s]] >= 0;
+            size_t row = t->row_of[known ? t->start[s] + (size_t)order[k] : k];
+            bool placed = known && !(t->context && t->context[t->start[s] + (size_t)order[k]]);
+            rank[row] = placed ? (int32_t)(k - t->start[s]) : -1;
+            set[row] = s;
+            ranked |= known;
+        }
+    if (!status && header)
+        status = write_header(out, t, &rows, options->rank_column, ranked, logprob != NULL, separator, err);
+    for (size_t row = 0; row < t->rows && !status; row++) {
+        char place[16] = "", number[NUMBER_TEXT] = "";
+        if (rank[row] >= 0) snprintf(place, sizeof place, "%d", rank[row]);
+        if (logprob) number_text_double(number, logprob[set[row]]);
+        filling fill = {ranked ? place : NULL, logprob ? number : NULL};
+        status = write_row(out, t, &rows, row + 1, &fill, separator, err);
+    }
+    free(rank);
+    free(set);
+    csv_rows_free(&rows);
+    return status;
+}
+
+/* ---- Rows made from other formats -------------------------------------------------------------------- */
+
+/* The value of a key for item i as text: one for the whole set, or one in an array of n. False where a column
+ * of text cannot hold it. */
+static bool extra_value(const record *r, const member *m, int i, const char **from, const char **to) {
+    const char *end = r->text + m->value_end, *p = r->text + m->value;
+    if (*p == '[') {
+        int count = 0;
+        const char *found = NULL, *found_end = NULL;
+        for (p++; *p != ']'; p = jsonl_value_end(p, end)) {
+            while (strchr(" \t\r\n,", *p)) p++;
+            if (*p == ']') break;
+            if (count++ == i) found = p, found_end = jsonl_value_end(p, end);
+        }
+        if (count != r->n || !found) return false;
+        p = found;
+        end = found_end;
+    }
+    *from = p;
+    *to = end;
+    return *p != '[' && *p != '{';
+}
+
+/* Writes it: strings without their quotes and escapes, null as nothing. */
+static onet_status write_extra(output *out, char separator, const char *from, const char *to,
+                               onet_error *err) {
+    if (*from == 'n') return ONET_OK;
+    if (*from != '"') return output_write(out, from, (size_t)(to - from), err);
+    char *plain = malloc((size_t)(to - from));
+    if (!plain) return fail_memory(err, "a text");
+    size_t length;
+    const char *where;
+    onet_status status = ONET_OK;
+    if (jsonl_string(from, to, plain, &length, &where))
+        status = output_csv_field(out, separator, plain, length, err);
+    free(plain);
+    return status;
+}
+
+/* Whether a column that begins with this value is read as text again, and not as a feature. */
+static bool reads_as_text(const char *from, const char *to) {
+    double value;
+    if (*from == 'n') return false;
+    if (*from != '"') return *from == 't' || *from == 'f';
+    from++;
+    to--;
+    while (from < to && *from == ' ') from++;
+    while (from < to && to[-1] == ' ') to--;
+    return from < to && number_scan(from, to, NUMBER_LOOSE, &value) != to && !number_not_finite(from, to);
+}
+
+/* What the column of a feature is called: as it was, or x1, x2, ... */
+static const char *feature_name(const record *r, int feature, char made[16]) {
+    const char *name = onet_record_feature(r, feature);
+    if (!name) snprintf(made, 16, "x%d", feature + 1);
+    return name ? name : made;
+}
+
+static bool is_own(const csv_maker *m, const record *r, const member *key, int width) {
+    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",  "step_logprob",
+                                      "first", "last",  "prefix",  "before", "next", "context"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (jsonl_is(r, key, own[i])) return true;
+    char name[16];
+    for (int j = 0; j < width; j++)
+        if (jsonl_is(r, key, feature_name(r, j, name))) return true;
+    return jsonl_is(r, key, m->set_column) || jsonl_is(r, key, m->rank_column);
+}
+
+static onet_status start(output *out, csv_maker *m, const record *r, bool ranked, onet_error *err) {
+    m->started = true;
+    m->ranked = ranked;
+    m->context = r->context && !ranked; /* ranks say it, where there are some */
+    m->width = r->width;
+    onet_status status = output_csv_field(out, m->separator, m->set_column, strlen(m->set_column), err);
+    for (int j = 0; j < r->width && !status; j++) {
+        char made[16];
+        const char *name = feature_name(r, j, made);
+        status = output_write(out, &m->separator, 1, err);
+        if (!status) status = output_csv_field(out, m->separator, name, strlen(name), err);
+    }
+    for (int k = 0; k < r->members && !status; k++) {
+        const member *key = &r->member[k];
+        const char *from, *to;
+        size_t number, length = key->name_end - key->name;
+        if (is_own(m, r, key, r->width) || !extra_value(r, key, 0, &from, &to) || !reads_as_text(from, to))
+            continue;
+        if (!names_add(&m->extra, r->keys + key->name, length, &number)) return fail_memory(err, "a header");
+        status = output_write(out, &m->separator, 1, err);
+        if (!status) status = output_csv_field(out, m->separator, r->keys + key->name, length, err);
+    }
+    if (!status && ranked) {
+        status = output_write(out, &m->separator, 1, err);
+        if (!status)
+            status = output_csv_field(out, m->separator, m->rank_column, strlen(m->rank_column), err);
+    }
+    if (!status && m->context) status = output_printf(out, err, "%ccontext", m->separator);
+    if (!status && m->logprob) status = output_printf(out, err, "%clogprob", m->separator);
+    return status ? status : output_write(out, "\n", 1, err);
+}
+
+/* The member with that name, or NULL. */
+static const member *find_member(const record *r, const char *name, size_t length) {
+    for (int k = 0; k < r->members; k++) {
+        const member *key = &r->member[k];
+        if (key->name_end - key->name == length && !memcmp(r->keys + key->name, name, length)) return key;
+    }
+    return NULL;
+}
+
+/* The set's name: what its own key says, where it has one that is text or a number, else its number. */
+static onet_status name_set(csv_maker *m, const record *r, size_t *name, onet_error *err) {
+    const member *key = find_member(r, m->set_column, strlen(m->set_column));
+    char number[32], *plain = NULL;
+    const char *text = number, *where;
+    size_t length = (size_t)snprintf(number, sizeof number, "%zu", m->sets.count), before = m->sets.count;
+    if (key && !strchr("[{nft", r->text[key->value])) {
+        text = r->text + key->value;
+        length = key->value_end - key->value;
+        if (*text == '"') {
+            if (!(plain = malloc(length))) return fail_memory(err, "a set's name");
+            jsonl_string(text, r->text + key->value_end, plain, &length, &where);
+            text = plain;
+        }
+    }
+    bool added = names_add(&m->sets, text, length, name);
+    free(plain);
+    if (!added) return fail_memory(err, "a set's name");
+    if (*name < before || !length)
+        return fail(err, ONET_BAD,
+                    "the set's name `%.*s` is empty or that of an earlier set; CSV needs one "
+                    "for each",
+                    length > 100 ? 100 : (int)length, m->sets.text + m->sets.at[*name]);
+    return ONET_OK;
+}
+
+static onet_status make_row(output *out, const csv_maker *m, const record *r, size_t name, int i, int rank,
+                            const double *logprob, onet_error *err) {
+    char number[NUMBER_TEXT];
+    size_t at = m->sets.at[name];
+    onet_status status =
+        output_csv_field(out, m->separator, m->sets.text + at, m->sets.at[name + 1] - at, err);
+    for (int j = 0; j < r->width && !status; j++) {
+        float x = r->items[(size_t)i * (size_t)r->width + (size_t)j];
+        number[0] = '\0'; /* where the value is missing */
+        if (!isnan(x)) number_text_float(number, x);
+        status = output_printf(out, err, "%c%s", m->separator, number);
+    }
+    for (size_t k = 0; k < m->extra.count && !status; k++) {
+        const char *from, *to;
+        const member *key =
+            find_member(r, m->extra.text + m->extra.at[k], m->extra.at[k + 1] - m->extra.at[k]);
+        status = output_write(out, &m->separator, 1, err);
+        if (!status && key && extra_value(r, key, i, &from, &to))
+            status = write_extra(out, m->separator, from, to, err);
+    }
+    if (!status && m->ranked && rank >= 0) status = output_printf(out, err, "%c%d", m->separator, rank);
+    if (!status && m->ranked && rank < 0) status = output_write(out, &m->separator, 1, err);
+    if (!status && m->context)
+        status = output_printf(out, err, "%c%d", m->separator, r->context && r->context[i]);
+    if (!status && m->logprob) {
+        if (logprob) number_text_double(number, *logprob);
+        status = output_printf(out, err, "%c%s", m->separator, logprob ? number : "");
+    }
+    return status ? status : output_write(out, "\n", 1, err);
+}
+
+onet_status csv_make(output *out, csv_maker *m, const record *r, const int32_t *order, const double *logprob,
+                     onet_error *err) {
+    size_t name;
+    onet_status status = ONET_OK;
+    if (!m->started) status = start(out, m, r, order != NULL, err);
+    if (!status && order && !m->ranked)
+        status = fail(err, ONET_BAD,
+                      "the set has an order and the first one has none; give all sets an order or none");
+    if (!status && r->context && !order && !m->context)
+        status = fail(err, ONET_BAD,
+                      "the set has context items and no order, and the first set is not like that; put one "
+                      "that is first, or use jsonl");
+    int32_t *rank = malloc((size_t)r->n * sizeof *rank);
+    if (!status && !rank) status = fail_memory(err, "the ranks of a set");
+    if (!status) status = name_set(m, r, &name, err);
+    int placed = record_placed(r);
+    for (int t = 0; t < r->n && !status; t++) rank[order ? order[t] : t] = order && t < placed ? t : -1;
+    for (int i = 0; i < r->n && !status; i++) status = make_row(out, m, r, name, i, rank[i], logprob, err);
+    free(rank);
+    return status;
+}
+
+void csv_maker_free(csv_maker *m) {
+    names_free(&m->extra);
+    names_free(&m->sets);
+}
+
+/* ---- The format -------------------------------------------------------------------------------------- */
+
+/* Names between tabs, without blanks as between words. */
+static bool tabbed(const char *line, const char *end) {
+    const char *tab = memchr(line, '\t', (size_t)(end - line));
+    double value;
+    return tab && *line != '{' && !memchr(line, ' ', (size_t)(end - line)) &&
+           number_scan(line, tab, NUMBER_LOOSE, &value) != tab;
+}
+
+/* A header: a comma, and no blank behind it, where a sentence would have one. */
+static bool recognise(const char *data, size_t size) {
+    const char *line, *end;
+    bool whole;
+    if (!format_first_line(data, size, &line, &end, &whole)) return false;
+    const char *comma = memchr(line, ',', (size_t)(end - line));
+    if (!comma) return tabbed(line, end);
+    return *line != '{' && (comma + 1 == end || comma[1] != ' ');
+}
+
+static onet_status read_sets(onet_sets **sets, input *in, const onet_read_options *options, size_t limit,
+                             onet_error *err) {
+    csv_table *table = NULL;
+    char separator;
+    onet_status status = csv_separator(in, options, &separator, err);
+    if (!status) status = csv_read(&table, in, separator, options, false, limit, err);
+    if (!status) status = csv_take(sets, table, err);
+    csv_free(table);
+    return status;
+}
+
+static onet_status read_table(csv_table **table, input *in, const onet_read_options *options, size_t limit,
+                              onet_error *err) {
+    char separator;
+    onet_status status = csv_separator(in, options, &separator, err);
+    return status ? status : csv_read(table, in, separator, options, true, limit, err);
+}
+
+/* What is being written. */
+typedef struct csv_writing {
+    /* From CSV: the answers of this input, until all are there. */
+    const csv_table *table;
+    int32_t *order;  /* [rows] */
+    double *logprob; /* [sets] or NULL */
+    char *header;    /* that was written */
+    csv_maker maker; /* from other formats */
+} csv_writing;
+
+static onet_status keep_answer(csv_writing *w, const record *r, const int32_t *order, const double *logprob,
+                               bool want_logprob, onet_error *err) {
+    const csv_table *t = r->table;
+    if (!w->table) {
+        w->table = t;
+        w->order = malloc(t->rows * sizeof *w->order);
+        if (want_logprob) w->logprob = calloc(t->sets, sizeof *w->logprob);
+        if (!w->order || (want_logprob && !w->logprob)) return fail_memory(err, "the answers");
+        for (size_t k = 0; k < t->rows; k++) w->order[k] = -1;
+    }
+    if (order) memcpy(w->order + t->start[r->set], order, (size_t)r->n * sizeof *order);
+    if (logprob && w->logprob) w->logprob[r->set] = *logprob;
+    return ONET_OK;
+}
+
+static onet_status put(output *out, void **state, const record *r, const onet_answer *answer,
+                       const onet_write_options *options, onet_error *err) {
+    if (!*state && !(*state = calloc(1, sizeof(csv_writing)))) return fail_memory(err, "the answers");
+    csv_writing *w = *state;
+    const int32_t *order = answer ? answer->order : r->order;
+    const double *logprob = answer ? answer->logprob : NULL;
+    /* The ranks of an order that is only scored stay as they were written. */
+    if (r->table && r->table->kept)
+        return keep_answer(w, r, options->score ? NULL : order, logprob, options->logprob, err);
+    w->maker.separator = options->delimiter ? (char)options->delimiter : ',';
+    w->maker.set_column = options->set_column;
+    w->maker.rank_column = options->rank_column;
+    w->maker.logprob = options->logprob;
+    return csv_make(out, &w->maker, r, order, logprob, err);
+}
+
+/* A second file with the same header is rows of the same table. */
+static onet_status write_kept(csv_writing *w, output *out, const onet_write_options *options,
+                              onet_error *err) {
+    const csv_table *t = w->table;
+    size_t length = t->text_at[1];
+    bool same = w->header && strlen(w->header) == length && !memcmp(w->header, t->text, length);
+    if (w->header && !same)
+        return fail(err, ONET_BAD,
+                    "%s: its columns are not those of the file before it; order them one by one", t->file);
+    if (!w->header && !(w->header = strndup(t->text, length))) return fail_memory(err, "a header");
+    return write_table(out, t, options, w->order, w->logprob, !same, err);
+}
+
+static onet_status end(output *out, void *state, const onet_write_options *options, onet_error *err) {
+    csv_writing *w = state;
+    onet_status status = w && w->table ? write_kept(w, out, options, err) : ONET_OK;
+    if (!w) return status;
+    free(w->order);
+    free(w->logprob);
+    w->order = NULL;
+    w->logprob = NULL;
+    w->table = NULL;
+    return status;
+}
+
+static void stop(void *state) {
+    csv_writing *w = state;
+    if (!w) return;
+    csv_maker_free(&w->maker);
+    free(w->order);
+    free(w->logprob);
+    free(w->header);
+    free(w);
+}
+
+const data_format csv_format = {
+    .format = ONET_FORMAT_CSV,
+    .name = "csv",
+    .help = "a row per item",
+    .endings = {".csv", ".tsv"},
+    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES | HOLDS_SCORE,
+    .recognise = recognise,
+    .read = read_sets,
+    .read_table = read_table,
+    .put = put,
+    .end = end,
+    .stop = stop,
+};

@@ -1,0 +1,78 @@
+/* The data formats. Each is one struct, in the file that reads and writes it, and one line of data_formats:
+ * its name, how to recognise it, what it can hold, how it is read and written. The options of the commands,
+ * their help, and the checks come from there. */
+#ifndef DATA_FORMAT_H
+#define DATA_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/base/file.h"
+#include "engine/data/record.h"
+#include "ordernet.h"
+
+/* What a format may or may not hold. */
+typedef enum format_part {
+    HOLDS_NUMBERS = 1,
+    HOLDS_WORDS = 2,
+    HOLDS_CONTEXT = 4,     /* items that are seen and not placed */
+    HOLDS_CONSTRAINTS = 8, /* of sets without an answer: an answer keeps to them */
+    HOLDS_SIZES = 16,      /* sets of several sizes in one file */
+    HOLDS_STEPS = 32,      /* of an answer: the probability of each step */
+    HOLDS_SEVERAL = 64,    /* of an answer: several orders */
+    HOLDS_SCORE = 128,     /* the log-probability of a set's own order */
+    HOLDS_ERRORS = 256     /* what was wrong with a set, in place of its answer */
+} format_part;
+
+typedef struct data_format {
+    onet_format format;
+    const char *name;
+    const char *help;       /* what it is, in a few words */
+    const char *endings[4]; /* of file names that tell it, the usual one first */
+    unsigned holds;         /* of format_part */
+    /* Whether a file that begins so is of this format. data: its first line at least, or a good piece of it.
+     */
+    bool (*recognise)(const char *data, size_t size);
+
+    /* Reading. Either a line is a set: parses the record's text; name is the file's. */
+    onet_status (*parse)(record *r, const onet_read_options *options, const char *name, onet_error *err);
+    /* Or a file is read whole. limit: bytes of its longest line. */
+    onet_status (*read)(onet_sets **sets, input *in, const onet_read_options *options, size_t limit,
+                        onet_error *err);
+    /* Where its text is to be written back, as a table that keeps the text; NULL: it is not. */
+    onet_status (*read_table)(csv_table **table, input *in, const onet_read_options *options, size_t limit,
+                              onet_error *err);
+
+    /* Writing. Either set after set; answer is NULL for a set that keeps its own order. *state is the
+     * format's own, NULL at first, and freed by stop. end: at the end of each input. */
+    onet_status (*put)(output *out, void **state, const record *r, const onet_answer *answer,
+                       const onet_write_options *options, onet_error *err);
+    onet_status (*end)(output *out, void *state, const onet_write_options *options, onet_error *err);
+    void (*stop)(void *state);
+    /* Or all sets at once. made: onet_write_options.made. */
+    onet_status (*write)(const onet_sets *sets, const char *path, const char *made, onet_error *err);
+} data_format;
+
+/* Ended by NULL. The first that recognises a file has it. */
+extern const data_format *const data_formats[];
+
+/* NULL for ONET_FORMAT_AUTO and for a number that is no format. */
+const data_format *format_find(onet_format format);
+/* The format that a file's name tells, .gz and .xz at its end left aside; NULL when it does not. */
+const data_format *format_of_name(const char *path);
+/* The format that a file's first bytes tell; NULL when they do not. */
+const data_format *format_of_bytes(const char *data, size_t size);
+/* The format of a file to be written: `format`, or where that is AUTO what the path's name tells. ONET_USAGE
+ * when there is none. */
+onet_status format_to_write(const char *path, onet_format format, const data_format **found, onet_error *err);
+
+/* The status given, with the formats that can, where this one cannot hold all that it needs to (of
+ * format_part). */
+onet_status format_must_hold(const data_format *format, unsigned needs, onet_status otherwise,
+                             onet_error *err);
+
+/* The first line of a text, or as much of it as is there, without a byte-order mark and blanks before it;
+ * false when there is none or a NUL byte shows that it is not text. *whole: its end is there. */
+bool format_first_line(const char *data, size_t size, const char **line, const char **end, bool *whole);
+
+#endif

@@ -1,0 +1,41 @@
+/* JSON Lines: {"items": [[0.1, 0.2], [0.3, 0.4]], "order": [1, 0]}, one set a line.
+ *
+ * A set's line is read in one pass over its text, and an answer is put into that text: the user's other keys,
+ * spacing and digits come back as they were, which a tree of values could not give. */
+#ifndef DATA_JSONL_H
+#define DATA_JSONL_H
+
+#include "engine/base/file.h"
+#include "engine/data/record.h"
+
+/* ---- Reading (jsonl.c) ------------------------------------------------------------------------------- */
+
+/* Parses the record's text; name is the file's. */
+onet_status jsonl_parse(record *r, const onet_read_options *options, const char *name, onet_error *err);
+
+/* Takes items that are objects (jsonl_keys.c): from, the opening bracket, to end is valid JSON. The features
+ * are those of options->columns or options->features, else the keys with numbers of this set: own_columns. */
+onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet_read_options *options,
+                        const char *name, onet_error *err);
+
+/* Whether that is the member's key. */
+bool jsonl_is(const record *r, const member *m, const char *name);
+
+/* Takes the string at text (its opening quote) without its escapes into `to`, which needs no more room than
+ * the string takes. Gives the first character after the closing quote, or NULL with *where at what is wrong
+ * with it. to may be NULL. */
+const char *jsonl_string(const char *text, const char *end, char *to, size_t *length, const char **where);
+
+/* The first character after the value at text, which is known to be valid. */
+const char *jsonl_value_end(const char *text, const char *end);
+
+/* ---- Writing (jsonl_write.c) ------------------------------------------------------------------------- */
+
+/* Writes the set as a line: its own text where it came from JSON Lines, with `order` set to the answer's, or
+ * to its own where answer is NULL. */
+/* Writes what was wrong with a set in place of its answer. */
+onet_status jsonl_write_error(output *out, const record *r, const char *error, onet_error *err);
+onet_status jsonl_write(output *out, const record *r, const onet_answer *answer,
+                        const onet_write_options *parts, onet_error *err);
+
+#endif

@@ -1,0 +1,233 @@
+/* Items that are JSON objects, {"height": 1.71, "age": 36}: the features are taken by their keys. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/names.h"
+#include "engine/base/number.h"
+#include "engine/data/columns.h"
+#include "engine/data/jsonl.h"
+#include "engine/data/sets.h"
+
+/* The text is valid JSON: an array of items. */
+typedef struct walk {
+    const char *at, *end;
+    record *r;
+    const char *name; /* of the file */
+    onet_error *err;
+} walk;
+
+static void skip_space(walk *w) {
+    while (w->at < w->end && strchr(" \t\r\n", *w->at)) w->at++;
+}
+
+/* Behind the opening bracket or a value: whether another one follows, which is then at w->at. */
+static bool more(walk *w, char close) {
+    skip_space(w);
+    if (*w->at == ',') w->at++;
+    skip_space(w);
+    if (*w->at != close) return true;
+    w->at++;
+    return false;
+}
+
+/* The key at w->at into r->letters; w->at then is its value. */
+static size_t take_key(walk *w) {
+    size_t length = 0;
+    const char *where;
+    w->at = jsonl_string(w->at, w->end, w->r->letters, &length, &where);
+    skip_space(w);
+    w->at++; /* the colon */
+    skip_space(w);
+    return length;
+}
+
+typedef enum value_kind { VALUE_NUMBER, VALUE_MISSING, VALUE_TEXT } value_kind;
+
+/* Takes a value: a number, true and false being 1 and 0; nothing; or something else. */
+static value_kind take_value(walk *w, double *value) {
+    const char *from = w->at, *end = jsonl_value_end(from, w->end);
+    w->at = end;
+    *value = NAN;
+    if (*from == 'n' || *from == 'N') return VALUE_MISSING;
+    if (*from == 't' || *from == 'f') *value = *from == 't';
+    if (*from == 't' || *from == 'f') return VALUE_NUMBER;
+    if (*from == '"') return missing_text(from + 1, (size_t)(end - from) - 2) ? VALUE_MISSING : VALUE_TEXT;
+    return number_scan(from, end, NUMBER_JSON, value) == end ? VALUE_NUMBER : VALUE_TEXT;
+}
+
+static onet_status bad(const walk *w, const char *key, size_t length, const char *sentence) {
+    return fail(w->err, ONET_BAD, "%s:%ld: field `items`[%d], `%.*s`: %s", w->name, w->r->line, w->r->n,
+                length > 100 ? 100 : (int)length, key, sentence);
+}
+
+static onet_status not_an_object(const walk *w) {
+    return fail(w->err, ONET_BAD,
+                "%s:%ld: field `items`[%d]: not an object with keys, as the items before it are", w->name,
+                w->r->line, w->r->n);
+}
+
+/* ---- Which keys are features ------------------------------------------------------------------------- */
+
+typedef struct key_values {
+    size_t numbers, texts;
+} key_values;
+
+static onet_status count_keys(walk *w, names *keys, key_values **seen, size_t *room) {
+    for (w->r->n = 0, w->at++; more(w, ']'); w->r->n++) {
+        if (*w->at != '{') return not_an_object(w);
+        for (w->at++; more(w, '}');) {
+            size_t length = take_key(w), before = keys->count, k;
+            double value;
+            if (!names_add(keys, w->r->letters, length, &k) ||
+                !array_reserve(seen, room, keys->count, sizeof **seen))
+                return fail_memory(w->err, "the keys of the items");
+            if (k == before) (*seen)[k] = (key_values){0};
+            value_kind kind = take_value(w, &value);
+            if (kind == VALUE_NUMBER) (*seen)[k].numbers++;
+            if (kind == VALUE_TEXT) (*seen)[k].texts++;
+            if ((*seen)[k].numbers && (*seen)[k].texts)
+                return bad(w, keys->text + keys->at[k], length,
+                           "a number in some items of the set and something else in others; correct it, or "
+                           "name the features (onet_read_options.features)");
+        }
+    }
+    return ONET_OK;
+}
+
+/* The keys that have numbers are the features of a file that no model has columns for. */
+static onet_status find_columns(walk *w, onet_columns **columns) {
+    names keys = {0};
+    key_values *seen = NULL;
+    size_t room = 0, width = 0;
+    onet_status status = count_keys(w, &keys, &seen, &room);
+    char *text = status ? NULL : malloc((keys.count ? keys.at[keys.count] : 0) + keys.count + 1), *to = text;
+    const char **name = status ? NULL : malloc((keys.count + 1) * sizeof *name);
+    if (!status && (!text || !name)) status = fail_memory(w->err, "the keys of the items");
+    for (size_t k = 0; k < keys.count && !status; k++) {
+        if (!seen[k].numbers) continue;
+        name[width++] = to;
+        to = mempcpy(to, keys.text + keys.at[k], keys.at[k + 1] - keys.at[k]);
+        *to++ = '\0';
+    }
+    if (!status && (!width || width > MAX_WIDTH))
+        status =
+            fail(w->err, ONET_BAD, "%s:%ld: field `items`: %zu keys with numbers; from 1 to %d are possible",
+                 w->name, w->r->line, width, MAX_WIDTH);
+    if (!status) status = onet_columns_new(columns, (int)width, name, NULL, NULL, w->err);
+    names_free(&keys);
+    free(seen);
+    free(text);
+    free(name);
+    return status;
+}
+
+/* Those that are named in a list, as in CSV. */
+static onet_status list_columns(onet_columns **columns, const char *list, onet_error *err) {
+    size_t width = 1;
+    for (const char *p = list; *p; p++) width += *p == ',';
+    char *text = strdup(list), *rest = text;
+    const char **name = malloc(width * sizeof *name);
+    onet_status status = text && name ? ONET_OK : fail_memory(err, "the names of the features");
+    for (size_t j = 0; j < width && !status; j++) name[j] = strsep(&rest, ",");
+    if (!status)
+        status = onet_columns_new(columns, width > MAX_WIDTH ? 0 : (int)width, name, NULL, NULL, err);
+    free(text);
+    free(name);
+    return status;
+}
+
+/* ---- Their values ------------------------------------------------------------------------------------ */
+
+/* The number of a feature by its name, which mostly is the one after `near`; -1: it is none. */
+static int find_feature(const onet_columns *c, const char *key, size_t length, int near) {
+    for (int i = 0; i < c->width; i++) {
+        int j = (near + 1 + i) % c->width;
+        if (strlen(c->name[j]) == length && !memcmp(c->name[j], key, length)) return j;
+    }
+    return -1;
+}
+
+/* The features of an object, behind its bracket, to row [width]; have [width] is set where it has one. */
+static onet_status take_item(walk *w, const onet_columns *c, bool found_here, float *row, uint8_t *have) {
+    for (int j = 0, near = -1; more(w, '}'); near = j >= 0 ? j : near) {
+        size_t length = take_key(w);
+        const char *key = w->r->letters;
+        double value;
+        value_kind kind = take_value(w, &value);
+        j = find_feature(c, key, length, near);
+        if (j < 0 && found_here && kind == VALUE_NUMBER)
+            return bad(w, key, length,
+                       "a number, but the first set has none under this key; give it one there, or name the "
+                       "features (onet_read_options.features)");
+        if (j < 0) continue;
+        if (have[j] & 1) return bad(w, key, length, "stands there twice; keep one of them");
+        if (kind == VALUE_TEXT) return bad(w, key, length, "not a number; every feature is one");
+        if (kind == VALUE_NUMBER && !number_to_float(value, &row[j]))
+            return bad(w, key, length, "out of range; features are 32-bit, at most 3.4e38 in size");
+        have[j] = 3;
+    }
+    return ONET_OK;
+}
+
+/* A key that an item lacks is a missing value; one that all items of the set lack, a column that is not
+ * there. have [width]: bit 0: this item has it; bit 1: some item of the set has. */
+static onet_status take_items(walk *w, const onet_columns *c, bool found_here, uint8_t *have) {
+    record *r = w->r;
+    size_t width = (size_t)c->width;
+    onet_status status = ONET_OK;
+    for (r->n = 0, w->at++; more(w, ']') && !status; r->n++) {
+        if (*w->at != '{') return not_an_object(w);
+        if (!array_reserve(&r->item_store, &r->item_room, ((size_t)r->n + 1) * width, sizeof *r->item_store))
+            return fail_memory(w->err, "a set's items");
+        float *row = r->item_store + (size_t)r->n * width;
+        for (size_t j = 0; j < width; j++) {
+            row[j] = NAN;
+            have[j] &= 2;
+        }
+        w->at++;
+        status = take_item(w, c, found_here, row, have);
+    }
+    for (size_t j = 0; j < width && !status; j++)
+        if (!have[j])
+            status = fail(w->err, ONET_BAD,
+                          "%s:%ld: field `items`: no item has the key `%.100s`, a feature of %s; add it, or "
+                          "name the keys to take instead (onet_read_options.features)",
+                          w->name, r->line, c->name[j], found_here ? "the sets before" : "the model");
+    r->width = c->width;
+    r->items = r->item_store;
+    return status;
+}
+
+onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet_read_options *options,
+                        const char *name, onet_error *err) {
+    walk w = {from, end, r, name, err};
+    const onet_columns *given = options ? options->columns : NULL;
+    const char *list = options ? options->features : NULL;
+    onet_columns *own = NULL;
+    onet_status status = ONET_OK;
+    if (!array_reserve(&r->letters, &r->letter_room, r->length + 1, 1))
+        return fail_memory(err, "the keys of the items");
+    if (list && !r->found_here)
+        status = list_columns(&own, list, err);
+    else if (!given || !given->name)
+        status = find_columns(&w, &own);
+    const onet_columns *columns = own ? own : given;
+    if (!status && given && own && own->width != given->width)
+        status = fail(err, ONET_BAD,
+                      "%s:%ld: items have %d keys with numbers, but the model has %d features; name "
+                      "those to take (onet_read_options.features)",
+                      name, r->line, own->width, given->width);
+    uint8_t *have = status ? NULL : array_new((size_t)columns->width, 1);
+    if (!status && !have) status = fail_memory(err, "the keys of the items");
+    w.at = from;
+    if (!status) status = take_items(&w, columns, r->found_here && !list, have);
+    free(have);
+    onet_columns_free(r->own_columns);
+    r->own_columns = own;
+    r->columns = columns;
+    return status;
+}

@@ -1,0 +1,39 @@
+/* An array as NumPy saves it: a header in text, then its numbers. Any type of number, byte order and layout.
+ */
+#ifndef DATA_NPY_H
+#define DATA_NPY_H
+
+#include <stdbool.h>
+
+#include "engine/base/file.h"
+#include "engine/data/zip.h"
+
+enum { NPY_DIMS = 8 };
+
+typedef struct npy {
+    const char *name; /* items, order, ... */
+    const char *file;
+    zip_member *member; /* where the bytes come from, or an input whose bytes are all the array's */
+    input *in;
+    size_t at, size; /* of the input: bytes taken, and all */
+    char type[16];   /* <f4, ... */
+    bool fortran;
+    int dims;
+    size_t shape[NPY_DIMS];
+    size_t count; /* numbers */
+} npy;
+
+/* Reads the header of a.member or a.in: all else is filled in. Sees that the file has as many bytes as the
+ * shape asks for. */
+onet_status npy_open(npy *a, onet_error *err);
+/* "(20, 5, 2)" */
+const char *npy_shape(const npy *a, char text[128]);
+
+/* All numbers, [count] in C order. NaN is left as it is; ONET_BAD for what is beyond a float. */
+onet_status npy_floats(npy *a, float *to, onet_error *err);
+/* The same of whole numbers; ONET_BAD for those beyond 32 bits. */
+onet_status npy_ints(npy *a, int32_t *to, onet_error *err);
+/* Flags: whether each number is other than 0. */
+onet_status npy_flags(npy *a, uint8_t *to, onet_error *err);
+
+#endif

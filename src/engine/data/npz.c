@@ -1,0 +1,308 @@
+/* Reads and writes NumPy's .npz, and reads .npy: the arrays items, order, context and sizes. Sets of several
+ * sizes stand one behind the other, with their sizes, or are filled up with NaN. */
+#include "engine/data/npz.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/data/format.h"
+#include "engine/data/npy.h"
+#include "engine/data/sets.h"
+#include "engine/data/zip.h"
+
+/* ---- Shapes ------------------------------------------------------------------------------------------ */
+
+/* The arrays of a file; those that it does not have are not open. */
+typedef struct arrays {
+    npy items, order, context, sizes;
+    bool has_order, has_context, has_sizes;
+    bool flat;       /* sets one behind the other: items [all, features] */
+    size_t count, n; /* sets; items of each, the largest, where they are not flat */
+    size_t total;    /* items with the filling */
+    size_t width;
+} arrays;
+
+static onet_status check_items(arrays *a, onet_error *err) {
+    const npy *items = &a->items;
+    char shape[128];
+    npy_shape(items, shape);
+    if (items->dims == 2 && !a->has_sizes)
+        return fail(err, ONET_BAD,
+                    "%s: items has the shape %s, two dimensions where [sets, n, features] are meant; save "
+                    "items[None] for one set, items[..., None] for items of one feature, or an array sizes "
+                    "beside it for sets one behind the other",
+                    items->file, shape);
+    if (items->dims != 3 && items->dims != 2)
+        return fail(
+            err, ONET_BAD,
+            "%s: items has the shape %s where [sets, n, features] are meant; save items.reshape(sets, n, "
+            "features)",
+            items->file, shape);
+    a->flat = items->dims == 2;
+    a->width = items->shape[items->dims - 1];
+    a->count = a->flat ? a->sizes.shape[0] : items->shape[0];
+    a->n = a->flat ? 0 : items->shape[1];
+    a->total = a->flat ? items->shape[0] : a->count * a->n; /* no overflow: the file has so many numbers */
+    if (!a->count || !a->total)
+        return fail(err, ONET_BAD, "%s: items holds no sets, or sets without items", items->file);
+    if (a->n > INT32_MAX || a->width < 1 || a->width > MAX_WIDTH)
+        return fail(err, ONET_BAD, "%s: items has the shape %s; from 1 to %d features are possible",
+                    items->file, shape, MAX_WIDTH);
+    return ONET_OK;
+}
+
+/* An array with one number for each item. */
+static onet_status check_beside(const arrays *a, const npy *b, onet_error *err) {
+    char shape[128], meant[128];
+    npy like = a->items;
+    like.dims--;
+    bool same =
+        b->dims == like.dims && b->shape[0] == like.shape[0] && (a->flat || b->shape[1] == like.shape[1]);
+    if (same) return ONET_OK;
+    return fail(err, ONET_BAD, "%s: %s has the shape %s where items asks for %s, a number for each item",
+                b->file, b->name, npy_shape(b, shape), npy_shape(&like, meant));
+}
+
+static onet_status check_whole(const npy *a, onet_error *err) {
+    if (a->type[1] != 'f') return ONET_OK;
+    return fail(err, ONET_BAD,
+                "%s: %s is of type %s where whole numbers are meant; save %s.astype(\"int32\")", a->file,
+                a->name, a->type, a->name);
+}
+
+static onet_status check_shapes(arrays *a, onet_error *err) {
+    onet_status status = ONET_OK;
+    if (a->has_sizes && a->sizes.dims != 1)
+        return fail(err, ONET_BAD, "%s: sizes has %d dimensions where one is meant, a number for each set",
+                    a->sizes.file, a->sizes.dims);
+    if (a->has_sizes && (status = check_whole(&a->sizes, err))) return status;
+    if ((status = check_items(a, err))) return status;
+    if (a->has_sizes && a->sizes.shape[0] != a->count)
+        return fail(err, ONET_BAD, "%s: sizes has %zu numbers for %zu sets", a->sizes.file, a->sizes.shape[0],
+                    a->count);
+    if (a->has_order &&
+        ((status = check_whole(&a->order, err)) || (status = check_beside(a, &a->order, err))))
+        return status;
+    return a->has_context ? check_beside(a, &a->context, err) : ONET_OK;
+}
+
+/* ---- Sets of several sizes --------------------------------------------------------------------------- */
+
+/* Items of a set that is filled up with rows of NaN. */
+static size_t filled_size(const float *items, size_t n, size_t width) {
+    while (n) {
+        const float *row = items + (n - 1) * width;
+        for (size_t j = 0; j < width; j++)
+            if (!isnan(row[j])) return n;
+        n--;
+    }
+    return 0;
+}
+
+/* size [count] of each set; the items are read. */
+static onet_status find_sizes(arrays *a, const onet_sets *s, int32_t *size, onet_error *err) {
+    onet_status status = a->has_sizes ? npy_ints(&a->sizes, size, err) : ONET_OK;
+    size_t sum = 0;
+    for (size_t k = 0; k < a->count && !status; k++) {
+        if (!a->has_sizes) size[k] = (int32_t)filled_size(s->items + k * a->n * a->width, a->n, a->width);
+        if (size[k] < 1 || (!a->flat && (size_t)size[k] > a->n) || (size_t)size[k] > a->total - sum)
+            status = fail(err, ONET_BAD,
+                          a->has_sizes ? "%s: sizes[%zu] is %ld, which is not the size of a set there"
+                                       : "%s: items[%zu] has %ld items: all of it is NaN",
+                          a->items.file, k, (long)size[k]);
+        sum += size[k] > 0 ? (size_t)size[k] : 0;
+    }
+    if (!status && a->flat && sum != a->total)
+        status = fail(err, ONET_BAD, "%s: the sizes add up to %zu where there are %zu items", a->items.file,
+                      sum, a->total);
+    return status;
+}
+
+/* start from the sizes; the rows of each array move together, over what fills sets up. */
+static void close_up(const arrays *a, onet_sets *s, const int32_t *size) {
+    for (size_t k = 0; k < a->count; k++) {
+        size_t from = a->flat ? s->start[k] : k * a->n, to = s->start[k], n = (size_t)size[k];
+        s->start[k + 1] = to + n;
+        if (from == to) continue;
+        memmove(s->items + to * a->width, s->items + from * a->width, n * a->width * sizeof *s->items);
+        if (s->order) memmove(s->order + to, s->order + from, n * sizeof *s->order);
+        if (s->context) memmove(s->context + to, s->context + from, n);
+    }
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------- */
+
+/* Shapes first: they say how much memory is needed, and the numbers have been seen to be there. */
+static onet_status read_arrays(onet_sets **sets, arrays *a, onet_error *err) {
+    onet_status status = check_shapes(a, err);
+    if (status) return status;
+    if ((status = sets_room(sets, a->count, a->total, (int)a->width, false, a->has_order, err)))
+        return status;
+    onet_sets *s = *sets;
+    int32_t *size = array_new(a->count, sizeof *size);
+    if (!size) status = fail_memory(err, "the sizes of the sets");
+    if (!status) status = npy_floats(&a->items, s->items, err);
+    if (!status && a->has_order) status = npy_ints(&a->order, s->order, err);
+    if (!status && a->has_context) {
+        status = sets_room_context(s, a->total, err);
+        if (!status) status = npy_flags(&a->context, s->context, err);
+    }
+    if (!status) status = find_sizes(a, s, size, err);
+    if (!status) close_up(a, s, size);
+    free(size);
+    if (!status) status = sets_check_missing(s, err);
+    if (status == ONET_BAD && strncmp(err ? err->text : "", a->items.file, strlen(a->items.file)) != 0)
+        error_prefix(err, "%s", a->items.file);
+    return status;
+}
+
+/* An array of an archive; has: whether it is there. */
+static onet_status open_member(zip *archive, npy *a, const char *name, const char *file, bool *has,
+                               onet_error *err) {
+    char path[32];
+    *a = (npy){.name = name, .file = file};
+    snprintf(path, sizeof path, "%s.npy", name);
+    onet_status status = zip_member_open(&a->member, archive, path, err);
+    *has = a->member != NULL;
+    return status || !*has ? status : npy_open(a, err);
+}
+
+static onet_status read_archive(onet_sets **sets, input *in, onet_error *err) {
+    zip *archive;
+    arrays a = {0};
+    const char *file = input_name(in);
+    bool has_items = false;
+    onet_status status = zip_open(&archive, in, err);
+    if (status) return status;
+    status = open_member(archive, &a.items, "items", file, &has_items, err);
+    if (!status && !has_items)
+        status = fail(
+            err, ONET_BAD,
+            "%s: there is no array \"items\" in it; save it with numpy.savez(file, items=..., order=...)",
+            file);
+    if (!status) status = open_member(archive, &a.order, "order", file, &a.has_order, err);
+    if (!status) status = open_member(archive, &a.context, "context", file, &a.has_context, err);
+    if (!status) status = open_member(archive, &a.sizes, "sizes", file, &a.has_sizes, err);
+    if (!status) status = read_arrays(sets, &a, err);
+    zip_member_close(a.items.member);
+    zip_member_close(a.order.member);
+    zip_member_close(a.context.member);
+    zip_member_close(a.sizes.member);
+    zip_close(archive);
+    return status;
+}
+
+static onet_status read_single(onet_sets **sets, input *in, onet_error *err) {
+    arrays a = {.items = {.name = "items", .file = input_name(in), .in = in}};
+    onet_status status = input_whole(in, MAX_WHOLE, &a.items.size, err);
+    if (!status) status = npy_open(&a.items, err);
+    return status ? status : read_arrays(sets, &a, err);
+}
+
+onet_status npz_read(onet_sets **sets, input *in, onet_error *err) {
+    const char *data;
+    size_t size;
+    *sets = NULL;
+    onet_status status = input_peek(in, 6, &data, &size, err);
+    if (status) return status;
+    bool single = size >= 6 && !memcmp(data, "\x93NUMPY", 6);
+    status = single ? read_single(sets, in, err) : read_archive(sets, in, err);
+    if (status) {
+        onet_sets_free(*sets);
+        *sets = NULL;
+    } else
+        input_sha256(in, (*sets)->hash);
+    return status;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------- */
+
+/* The header of a version 1 file, padded so that the numbers begin at a multiple of 64; its length. */
+static size_t make_header(char head[128], const char *type, const char *shape) {
+    memset(head, ' ', 128);
+    memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
+    int used =
+        snprintf(head + 10, 118, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
+    head[10 + used] = ' ';
+    head[127] = '\n';
+    return 128;
+}
+
+onet_status npz_write(const onet_sets *s, const char *path, const char *made, onet_error *err) {
+    (void)made; /* no place for it */
+    onet_status status = sets_check(s, err);
+    if (status) return status;
+    unsigned needs = s->word ? HOLDS_WORDS : HOLDS_NUMBERS;
+    if (s->constraint_count) needs |= HOLDS_CONSTRAINTS;
+    if ((status = format_must_hold(format_find(ONET_FORMAT_NPZ), needs, ONET_BAD, err))) {
+        error_prefix(err, "cannot write %s", path);
+        return status;
+    }
+    size_t n = sets_size(s, 0), total = s->start[s->count];
+    bool mixed = false;
+    for (size_t k = 1; k < s->count; k++) mixed |= sets_size(s, k) != n;
+    int32_t *size = mixed ? array_new(s->count, sizeof *size) : NULL;
+    if (mixed && !size) return fail_memory(err, "the sizes of the sets");
+    char shape[64], head_items[128], head_order[128], head_context[128], head_sizes[128];
+    snprintf(shape, sizeof shape, "%zu, %zu, %d", s->count, n, s->width);
+    if (mixed) snprintf(shape, sizeof shape, "%zu, %d", total, s->width);
+    int parts = 1;
+    zip_part part[4] = {{.name = "items.npy",
+                         .head = head_items,
+                         .head_size = make_header(head_items, "<f4", shape),
+                         .data = s->items,
+                         .data_size = total * (size_t)s->width * sizeof *s->items}};
+    snprintf(shape, sizeof shape, "%zu, %zu", s->count, n);
+    if (mixed) snprintf(shape, sizeof shape, "%zu,", total);
+    if (s->order)
+        part[parts++] = (zip_part){.name = "order.npy",
+                                   .head = head_order,
+                                   .head_size = make_header(head_order, "<i4", shape),
+                                   .data = s->order,
+                                   .data_size = total * sizeof *s->order};
+    if (s->context)
+        part[parts++] = (zip_part){.name = "context.npy",
+                                   .head = head_context,
+                                   .head_size = make_header(head_context, "|u1", shape),
+                                   .data = s->context,
+                                   .data_size = total};
+    for (size_t k = 0; mixed && k < s->count; k++) size[k] = (int32_t)sets_size(s, k);
+    snprintf(shape, sizeof shape, "%zu,", s->count);
+    if (mixed)
+        part[parts++] = (zip_part){.name = "sizes.npy",
+                                   .head = head_sizes,
+                                   .head_size = make_header(head_sizes, "<i4", shape),
+                                   .data = size,
+                                   .data_size = s->count * sizeof *size};
+    status = zip_write(path, part, parts, err);
+    free(size);
+    return status;
+}
+
+/* ---- The format -------------------------------------------------------------------------------------- */
+
+static bool recognise(const char *data, size_t size) {
+    return size >= 6 && (!memcmp(data, "PK\3\4", 4) || !memcmp(data, "\x93NUMPY", 6));
+}
+
+static onet_status read_file(onet_sets **sets, input *in, const onet_read_options *options, size_t limit,
+                             onet_error *err) {
+    (void)options, (void)limit;
+    return npz_read(sets, in, err);
+}
+
+const data_format npz_format = {
+    .format = ONET_FORMAT_NPZ,
+    .name = "npz",
+    .help = "NumPy arrays",
+    .endings = {".npz"},
+    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES,
+    .recognise = recognise,
+    .read = read_file,
+    .write = npz_write,
+};

@@ -1,0 +1,72 @@
+/* Copies some of the sets: for validation and cross-validation. */
+#include "engine/data/pick.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/door.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/data/constraints.h"
+#include "engine/data/sets.h"
+
+/* The constraints of set s to the set that was appended last; their items are counted within it. */
+static onet_status append_constraints(onet_sets *out, const onet_sets *sets, size_t s, onet_error *err) {
+    size_t from, count;
+    constraints_of(sets, sets->start[s], sets->start[s + 1], &from, &count);
+    if (!count) return ONET_OK;
+    onet_constraint *own = array_new(count, sizeof *own);
+    if (!own) return fail_memory(err, "the constraints");
+    for (size_t k = 0; k < count; k++) {
+        own[k] = sets->constraints[from + k];
+        own[k].item -= sets->start[s];
+        if (constraint_is_pair(own[k].kind)) own[k].other -= sets->start[s];
+    }
+    onet_status status = sets_append_constraints(out, own, count, err);
+    free(own);
+    return status;
+}
+
+static onet_status append(onet_sets *out, const onet_sets *sets, size_t s, onet_error *err) {
+    size_t from = sets->start[s], n = sets_size(sets, s);
+    const int32_t *order = sets->order ? sets->order + from : NULL;
+    onet_status status = sets->word ? sets_append_words(out, n, sets->word + from, order, err)
+                                    : sets_append(out, n, sets->width, sets_item(sets, from), order, err);
+    if (!status && sets->context) status = sets_append_context(out, sets->context + from, err);
+    return status ? status : append_constraints(out, sets, s, err);
+}
+
+onet_status pick_sets(onet_sets **out, const onet_sets *sets, const uint8_t *take, onet_error *err) {
+    *out = NULL;
+    onet_sets *picked;
+    onet_status status = sets_new(&picked, sets->width, err);
+    if (!status && sets->words && !(picked->words = words_copy(sets->words)))
+        status = fail_memory(err, "the vocabulary");
+    if (!status && sets->columns) status = onet_sets_set_columns(picked, sets->columns, err);
+    for (size_t s = 0; s < sets->count && !status; s++)
+        if (!take || take[s]) status = append(picked, sets, s, err);
+    if (status) {
+        onet_sets_free(picked);
+        return status;
+    }
+    memcpy(picked->hash, sets->hash, sizeof picked->hash);
+    *out = picked;
+    return ONET_OK;
+}
+
+onet_status sets_copy(onet_sets **copy, const onet_sets *sets, onet_error *err) {
+    return pick_sets(copy, sets, NULL, err);
+}
+
+onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint8_t *take, onet_error *err) {
+    NEED(picked, "picked");
+    *picked = NULL;
+    NEED(sets, "sets");
+    NEED(take, "take");
+    onet_status status = sets_check(sets, err);
+    if (status) return status;
+    size_t s = 0;
+    while (s < sets->count && !take[s]) s++;
+    if (s == sets->count) return fail(err, ONET_USAGE, "onet_sets_pick: none of the %zu sets is taken", s);
+    return pick_sets(picked, sets, take, err);
+}

@@ -1,0 +1,18 @@
+/* The header of a safetensors file, as text and as tensors. */
+#ifndef DATA_SAFETENSORS_HEADER_H
+#define DATA_SAFETENSORS_HEADER_H
+
+#include "engine/data/safetensors.h"
+
+/* Fills in the file's tensors (sorted by name) and metadata from the header, whose text stays in use for the
+ * names. Every tensor is checked against the `data_size` bytes that follow the header; SIZE_MAX: their
+ * number is not known yet. */
+onet_status st_header_parse(safetensors *file, char *text, size_t length, size_t data_size, onet_error *err);
+
+/* The size of the type times the shape, or false where that overflows. */
+bool st_bytes(const st_tensor *tensor, size_t *bytes);
+
+/* For qsort and bsearch. */
+int st_by_name(const void *a, const void *b);
+
+#endif

@@ -1,0 +1,442 @@
+/* Makes, grows, checks and frees sets of items in memory. */
+#include "engine/data/sets.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/door.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/data/columns.h"
+#include "engine/data/constraints.h"
+
+/* The public part comes first, so that a pointer to one is a pointer to the other. */
+typedef struct growing {
+    onet_sets sets;
+    size_t start_room, item_room, word_room, order_room;
+    bool missing; /* items may have NaN for a value that is missing */
+} growing;
+
+onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
+    growing *g = calloc(1, sizeof *g);
+    *sets = NULL;
+    if (!g || !array_reserve(&g->sets.start, &g->start_room, 1, sizeof *g->sets.start)) {
+        free(g);
+        return fail_memory(err, "the sets");
+    }
+    g->sets.start[0] = 0;
+    g->sets.width = width;
+    *sets = &g->sets;
+    return ONET_OK;
+}
+
+onet_status sets_room(onet_sets **sets, size_t count, size_t total, int width, bool words, bool order,
+                      onet_error *err) {
+    onet_status status = sets_new(sets, width, err);
+    if (status) return status;
+    growing *g = (growing *)*sets;
+    onet_sets *s = *sets;
+    size_t row = (size_t)width * sizeof *s->items;
+    if (!array_reserve(&s->start, &g->start_room, count + 1, sizeof *s->start) ||
+        (words && !array_reserve(&s->word, &g->word_room, total, sizeof *s->word)) ||
+        (!words && !array_reserve(&s->items, &g->item_room, total, row)) ||
+        (order && !array_reserve(&s->order, &g->order_room, total, sizeof *s->order))) {
+        onet_sets_free(s);
+        *sets = NULL;
+        return fail_memory(err, "the sets");
+    }
+    memset(s->start, 0, (count + 1) * sizeof *s->start);
+    s->count = count;
+    return ONET_OK;
+}
+
+void sets_taken(onet_sets *s) {
+    growing *g = (growing *)s;
+    size_t total = s->start[s->count];
+    g->start_room = s->count + 1;
+    g->item_room = s->items ? total : 0;
+    g->word_room = s->word ? total : 0;
+    g->order_room = s->order ? total : 0;
+}
+
+void onet_sets_free(onet_sets *sets) {
+    if (!sets) return;
+    free(sets->start);
+    free(sets->items);
+    free(sets->word);
+    free(sets->order);
+    free(sets->context);
+    free(sets->constraints);
+    onet_columns_free(sets->columns);
+    words_free(sets->words);
+    free(sets);
+}
+
+onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err) {
+    uint64_t small[32] = {0}, *seen = small; /* one bit an item */
+    if (n > sizeof small * 8 && !(seen = calloc((n + 63) / 64, sizeof *seen)))
+        return fail_memory(err, "checking an order");
+    onet_status status = ONET_OK;
+    for (size_t t = 0; t < n && !status; t++) {
+        size_t i = (size_t)order[t];
+        if (order[t] < 0 || i >= n)
+            status = fail(err, ONET_BAD,
+                          "order[%zu] is %ld: it must be an index of one of the set's items, from 0 to %zu",
+                          t, (long)order[t], n - 1);
+        else if (seen[i / 64] >> i % 64 & 1)
+            status = fail(err, ONET_BAD,
+                          "order[%zu] is %zu, which stands in the order already: each item must "
+                          "stand there once",
+                          t, i);
+        else
+            seen[i / 64] |= (uint64_t)1 << i % 64;
+    }
+    if (seen != small) free(seen);
+    return status;
+}
+
+static onet_status check_features(const float *items, size_t n, size_t width, bool missing, onet_error *err) {
+    for (size_t i = 0; i < n * width; i++)
+        if (!isfinite(items[i]) && !(missing && isnan(items[i])))
+            return fail(err, ONET_BAD,
+                        "items[%zu][%zu] is not a finite number; leave the set out or put a number there",
+                        i / width, i % width);
+    return ONET_OK;
+}
+
+/* All that sets_check does, except for the constraints. */
+static onet_status check_all_but_constraints(const onet_sets *s, bool missing, onet_error *err);
+
+/* ---- Context and constraints ------------------------------------------------------------------------- */
+
+onet_status sets_check_context(const uint8_t *context, const int32_t *order, size_t n, onet_error *err) {
+    size_t placed = context_placed(context, n);
+    if (!placed) return fail(err, ONET_BAD, "all %zu items are context; leave the set out or place one", n);
+    for (size_t t = 0; context && order && t < n; t++) {
+        if (t < placed && context[order[t]])
+            return fail(err, ONET_BAD, "order[%zu] is %ld, a context item, which is never placed", t,
+                        (long)order[t]);
+        if (t > placed && order[t - 1] > order[t])
+            return fail(err, ONET_BAD,
+                        "order[%zu] is %ld: behind the placed items stand the context items, smallest index "
+                        "first",
+                        t, (long)order[t]);
+    }
+    return ONET_OK;
+}
+
+/* Makes room for `total` flags, of which the first `known` stay and the others are zero. To the byte, since
+ * the setters of ordernet.h may have put another block in its place: realloc moves large blocks cheaply. */
+static bool reserve_context(onet_sets *s, size_t known, size_t total) {
+    uint8_t *context = realloc(s->context, total ? total : 1);
+    if (!context) return false;
+    memset(context + known, 0, total - known);
+    s->context = context;
+    return true;
+}
+
+onet_status sets_room_context(onet_sets *s, size_t total, onet_error *err) {
+    return reserve_context(s, 0, total) ? ONET_OK : fail_memory(err, "the context items");
+}
+
+onet_status sets_append_context(onet_sets *s, const uint8_t *context, onet_error *err) {
+    size_t from = s->start[s->count - 1], n = s->start[s->count] - from;
+    onet_status status = sets_check_context(context, s->order ? s->order + from : NULL, n, err);
+    if (!status && !s->context) status = sets_room_context(s, from + n, err);
+    if (!status) memcpy(s->context + from, context, n);
+    return status;
+}
+
+/* Those of all sets, each set's together and in the order of the sets. */
+static onet_status check_constraints(const onet_sets *s, onet_error *err) {
+    size_t at = 0;
+    for (size_t k = 0; k < s->count && s->constraint_count; k++) {
+        size_t from = s->start[k], end = s->start[k + 1], first = at;
+        while (at < s->constraint_count && s->constraints[at].item >= from && s->constraints[at].item < end)
+            at++;
+        if (at == first) continue;
+        constraint_graph g;
+        onet_status status =
+            constraint_graph_make(&g, s->constraints + first, at - first, from, (int)(end - from),
+                                  s->context ? s->context + from : NULL, err);
+        constraint_graph_free(&g);
+        if (status) {
+            if (status == ONET_BAD) error_prefix(err, "set %zu", k + 1);
+            return status;
+        }
+    }
+    if (at == s->constraint_count) return ONET_OK;
+    return fail(err, ONET_BAD,
+                "constraint %zu is on item %zu of all sets: constraints must stand in the order of the sets, "
+                "which have %zu items",
+                at + 1, s->constraints[at].item, s->start[s->count]);
+}
+
+onet_status sets_append_constraints(onet_sets *s, const onet_constraint *list, size_t count,
+                                    onet_error *err) {
+    size_t from = s->start[s->count - 1], n = s->start[s->count] - from, before = s->constraint_count;
+    constraint_graph graph;
+    onet_status status =
+        constraint_graph_make(&graph, list, count, 0, (int)n, s->context ? s->context + from : NULL, err);
+    constraint_graph_free(&graph);
+    if (status) return status;
+    onet_constraint *all = realloc(s->constraints, (before + count) * sizeof *all);
+    if (!all) return fail_memory(err, "the constraints");
+    s->constraints = all;
+    for (size_t k = 0; k < count; k++) {
+        onet_constraint *to = &s->constraints[before + k];
+        *to = list[k];
+        to->item += from;
+        if (constraint_is_pair(to->kind)) to->other += from;
+    }
+    s->constraint_count = before + count;
+    return ONET_OK;
+}
+
+onet_status onet_sets_set_context(onet_sets *s, const uint8_t *context, onet_error *err) {
+    NEED(s, "sets");
+    onet_sets without = *s;
+    without.context = NULL;
+    onet_status status = check_all_but_constraints(&without, false, err);
+    if (status) return status;
+    uint8_t *copy = NULL;
+    size_t total = s->start[s->count];
+    for (size_t k = 0; context && k < s->count; k++) {
+        size_t from = s->start[k];
+        status = sets_check_context(context + from, s->order ? s->order + from : NULL, s->start[k + 1] - from,
+                                    err);
+        if (!status) continue;
+        error_prefix(err, "set %zu", k + 1);
+        return status;
+    }
+    if (context && !(copy = malloc(total ? total : 1))) return fail_memory(err, "the context items");
+    for (size_t i = 0; copy && i < total; i++) copy[i] = context[i] != 0;
+    uint8_t *before = s->context;
+    s->context = copy;
+    status = check_constraints(s, err);
+    if (status) s->context = before;
+    free(status ? copy : before);
+    return status;
+}
+
+onet_status onet_sets_set_constraints(onet_sets *s, const onet_constraint *list, size_t count,
+                                      onet_error *err) {
+    NEED(s, "sets");
+    if (count) NEED(list, "constraints");
+    onet_sets with = *s;
+    with.constraints = NULL;
+    with.constraint_count = 0;
+    with.order = NULL; /* which constraints are not about */
+    onet_status status = check_all_but_constraints(&with, false, err);
+    if (status) return status;
+    size_t bytes;
+    if (!size_mul(count, sizeof *list, &bytes)) return fail_memory(err, "the constraints");
+    with.constraint_count = count;
+    if (count && !(with.constraints = malloc(bytes))) return fail_memory(err, "the constraints");
+    if (count) memcpy(with.constraints, list, bytes);
+    status = check_constraints(&with, err);
+    if (status) {
+        free(with.constraints);
+        return status;
+    }
+    free(s->constraints);
+    s->constraints = with.constraints;
+    s->constraint_count = count;
+    return ONET_OK;
+}
+
+/* ---- Appending --------------------------------------------------------------------------------------- */
+
+/* What a new set must have in common with those before it; makes room in start and order. */
+static onet_status begin(growing *g, size_t n, const int32_t *order, onet_error *err) {
+    onet_sets *s = &g->sets;
+    size_t total = s->start[s->count];
+    if (n < 1) return fail(err, ONET_BAD, "the set has no items; leave it out or give it one");
+    if (n > INT32_MAX || total > SIZE_MAX / 2) return fail(err, ONET_BAD, "the set has too many items");
+    if (s->count && !s->order != !order)
+        return fail(err, ONET_BAD,
+                    "the set has %s order where those before it have %s; give all sets an order "
+                    "or none",
+                    order ? "an" : "no", order ? "none" : "one");
+    onet_status status = order ? sets_check_order(order, n, err) : ONET_OK;
+    if (status) return status;
+    if (!array_reserve(&s->start, &g->start_room, s->count + 2, sizeof *s->start) ||
+        (order && !array_reserve(&s->order, &g->order_room, total + n, sizeof *s->order)) ||
+        (s->context && !reserve_context(s, total, total + n)))
+        return fail_memory(err, "the sets");
+    return ONET_OK;
+}
+
+static void end(onet_sets *s, size_t n, const int32_t *order) {
+    size_t total = s->start[s->count];
+    if (order) memcpy(s->order + total, order, n * sizeof *order);
+    s->count++;
+    s->start[s->count] = total + n;
+}
+
+onet_status sets_append(onet_sets *s, size_t n, int width, const float *items, const int32_t *order,
+                        onet_error *err) {
+    growing *g = (growing *)s;
+    size_t total = s->start[s->count], w = (size_t)width, row;
+    if (s->word) return fail(err, ONET_BAD, "the set's items are numbers where those before it have words");
+    if (width < 1 || width > MAX_WIDTH)
+        return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", width, MAX_WIDTH);
+    if (s->width && s->width != width)
+        return fail(err, ONET_BAD,
+                    "the set's items have %d feature%s where %d are meant; give every item as many", width,
+                    width == 1 ? "" : "s", s->width);
+    onet_status status = begin(g, n, order, err);
+    if (status || (status = check_features(items, n, w, g->missing, err))) return status;
+    if (!size_mul(w, sizeof *items, &row) || !array_reserve(&s->items, &g->item_room, total + n, row))
+        return fail_memory(err, "the sets");
+    s->width = width;
+    memcpy(s->items + total * w, items, n * row);
+    end(s, n, order);
+    return ONET_OK;
+}
+
+onet_status sets_append_words(onet_sets *s, size_t n, const int32_t *word, const int32_t *order,
+                              onet_error *err) {
+    growing *g = (growing *)s;
+    size_t total = s->start[s->count];
+    if (s->items) return fail(err, ONET_BAD, "the set's items are words where those before it have numbers");
+    onet_status status = begin(g, n, order, err);
+    if (status) return status;
+    if (!array_reserve(&s->word, &g->word_room, total + n, sizeof *word)) return fail_memory(err, "the sets");
+    memcpy(s->word + total, word, n * sizeof *word);
+    end(s, n, order);
+    return ONET_OK;
+}
+
+static onet_status check_all_but_constraints(const onet_sets *s, bool missing, onet_error *err) {
+    if (!s->start) return fail(err, ONET_USAGE, "onet_sets.start is NULL");
+    for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
+        if (s->reserved[i])
+            return fail(err, ONET_USAGE, "onet_sets.reserved[%zu] is set; it must be NULL", i);
+    if (s->constraint_count && !s->constraints)
+        return fail(err, ONET_USAGE, "onet_sets.constraints is NULL, and constraint_count %zu",
+                    s->constraint_count);
+    if (!s->count) return fail(err, ONET_BAD, "there are no sets");
+    if (s->columns && (s->word || s->columns->inputs != s->width))
+        return fail(err, ONET_USAGE, "onet_sets.columns are of %d features, the items are not",
+                    s->columns->inputs);
+    if (s->width < 1 || s->width > MAX_WIDTH)
+        return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", s->width, MAX_WIDTH);
+    if (!s->items == !s->word) return fail(err, ONET_BAD, "the sets have neither items nor words, or both");
+    if (s->word && (!s->words || s->words->width != s->width))
+        return fail(err, ONET_BAD, "the sets' words have no vocabulary of their width");
+    for (size_t k = 0; k < s->count; k++) {
+        size_t from = s->start[k], n = s->start[k + 1] - from;
+        onet_status status = ONET_OK;
+        if (s->start[k + 1] <= from || n > INT32_MAX)
+            status = fail(err, ONET_BAD, "the set has no items; leave it out or give it one");
+        else if (s->items)
+            status = check_features(s->items + from * (size_t)s->width, n, (size_t)s->width, missing, err);
+        else
+            for (size_t i = 0; i < n && !status; i++)
+                if (s->word[from + i] < 0 || s->word[from + i] >= s->words->count)
+                    status = fail(err, ONET_BAD, "word[%zu] is %ld: the vocabulary has %d words", i,
+                                  (long)s->word[from + i], s->words->count);
+        if (!status && s->order) status = sets_check_order(s->order + from, n, err);
+        if (!status && s->context)
+            status = sets_check_context(s->context + from, s->order ? s->order + from : NULL, n, err);
+        if (status) {
+            error_prefix(err, "set %zu", k + 1);
+            return status;
+        }
+    }
+    size_t numbers;
+    if (!size_mul(s->start[s->count], (size_t)s->width, &numbers) || numbers > SIZE_MAX / sizeof(float))
+        return fail(err, ONET_BAD, "the sets have %zu items of %d features: more than any memory holds",
+                    s->start[s->count], s->width);
+    return ONET_OK;
+}
+
+onet_status sets_check(const onet_sets *s, onet_error *err) {
+    onet_status status = check_all_but_constraints(s, false, err);
+    return status ? status : check_constraints(s, err);
+}
+
+void sets_slice(onet_sets *view, const onet_sets *sets, size_t first, size_t end) {
+    size_t from = 0;
+    *view = *sets;
+    view->start = sets->start + first;
+    view->count = end - first;
+    if (!sets->constraints) return;
+    constraints_of(sets, sets->start[first], sets->start[end], &from, &view->constraint_count);
+    view->constraints = sets->constraints + from;
+}
+
+onet_status sets_check_missing(const onet_sets *s, onet_error *err) {
+    onet_status status = check_all_but_constraints(s, true, err);
+    return status ? status : check_constraints(s, err);
+}
+
+void sets_allow_missing(onet_sets *s) {
+    ((growing *)s)->missing = true;
+}
+
+onet_status onet_sets_check(const onet_sets *sets, onet_error *err) {
+    NEED(sets, "sets");
+    return sets_check(sets, err);
+}
+
+onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, const float *items,
+                           const int32_t *order, onet_error *err) {
+    NEED(sets, "sets");
+    *sets = NULL;
+    NEED(items, "items");
+    size_t total;
+    if (count < 1 || n < 1 || width < 1)
+        return fail(err, ONET_USAGE, "%zu sets of %d items of %d features: each must be 1 or more", count, n,
+                    width);
+    if (!size_mul(count, (size_t)n, &total) || !size_mul(total, (size_t)width * sizeof *items, &total))
+        return fail_memory(err, "the sets");
+    onet_sets *new;
+    onet_status status = sets_new(&new, width, err);
+    for (size_t s = 0; s < count && !status; s++) {
+        size_t at = s * (size_t)n;
+        status =
+            sets_append(new, (size_t)n, width, items + at * (size_t)width, order ? order + at : NULL, err);
+        if (status == ONET_BAD) error_prefix(err, "set %zu", s + 1);
+    }
+    if (status) {
+        if (new) onet_sets_free(new);
+        return status;
+    }
+    *sets = new;
+    return ONET_OK;
+}
+
+onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err) {
+    NEED(sets, "sets");
+    *sets = NULL;
+    if (width < 0 || width > MAX_WIDTH)
+        return fail(err, ONET_USAGE, "items of %d features; 0 (as the first set has) to %d are possible",
+                    width, MAX_WIDTH);
+    return sets_new(sets, width, err);
+}
+
+onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *items, const int32_t *order,
+                             onet_error *err) {
+    NEED(sets, "sets");
+    NEED(items, "items");
+    if (n < 1) return fail(err, ONET_BAD, "a set of %d items; at least 1 is needed", n);
+    return sets_append(sets, (size_t)n, width, items, order, err);
+}
+
+onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,
+                                   onet_error *err) {
+    NEED(sets, "sets");
+    NEED(rows, "rows");
+    if (n < 1) return fail(err, ONET_BAD, "a set of %d words; at least 1 is needed", n);
+    if (!sets->words) return fail(err, ONET_USAGE, "the sets have no words; set onet_sets.words first");
+    for (int i = 0; i < n; i++)
+        if (rows[i] < 0 || rows[i] >= sets->words->count)
+            return fail(err, ONET_BAD, "rows[%d] is %ld: the vocabulary has %d words", i, (long)rows[i],
+                        sets->words->count);
+    onet_status status = sets_append_words(sets, (size_t)n, rows, order, err);
+    if (!status) sets->width = sets->words->width;
+    return status;
+}

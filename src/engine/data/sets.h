@@ -1,0 +1,101 @@
+/* Sets of items in memory: making, growing, checking. */
+#ifndef DATA_SETS_H
+#define DATA_SETS_H
+
+#include <stdbool.h>
+
+#include "engine/words/words.h"
+#include "ordernet.h"
+
+enum { MAX_WIDTH = 65536 }; /* features an item */
+
+/* No sets yet, items of `width` features (0: as the first set appended has). */
+onet_status sets_new(onet_sets **sets, int width, onet_error *err);
+
+/* Appends a set: items [n, width], order [n] or NULL; or rows of sets->words, word [n]. Sets must be made by
+ * sets_new, be all of features or all of words, and all have an order or none. The sentence of an error
+ * speaks of "the set"; who knows its file and line puts them in front. A failure leaves the sets as they
+ * were. */
+onet_status sets_append(onet_sets *sets, size_t n, int width, const float *items, const int32_t *order,
+                        onet_error *err);
+onet_status sets_append_words(onet_sets *sets, size_t n, const int32_t *word, const int32_t *order,
+                              onet_error *err);
+/* What goes with the set that was appended last: context items, context [n], and constraints, whose items are
+ * counted within the set. A failure may leave the set without them. */
+onet_status sets_append_context(onet_sets *sets, const uint8_t *context, onet_error *err);
+onet_status sets_append_constraints(onet_sets *sets, const onet_constraint *constraints, size_t count,
+                                    onet_error *err);
+
+/* A copy of all of them, without values that are missing. */
+onet_status sets_copy(onet_sets **copy, const onet_sets *sets, onet_error *err);
+
+/* Room for `count` sets, to be filled in by the caller, then checked by sets_check: start is all zero, items
+ * or word (the other is NULL) and order (NULL unless known) are of `total` items; sets_room_context adds
+ * context of as many, all zero. */
+onet_status sets_room(onet_sets **sets, size_t count, size_t total, int width, bool words, bool order,
+                      onet_error *err);
+
+onet_status sets_room_context(onet_sets *sets, size_t total, onet_error *err);
+
+/* After the arrays of sets made by sets_new were replaced by others, which hold just what the sets need: sets
+ * that are appended go behind them. */
+void sets_taken(onet_sets *sets);
+
+/* Is order [n] a permutation of 0 .. n-1? The sentence names the first place that is wrong. */
+onet_status sets_check_order(const int32_t *order, size_t n, onet_error *err);
+
+/* Do context [n], or NULL, and order [n], or NULL, go together as onet_sets says: an item is placed, and the
+ * context items stand at the end of the order, smallest index first? The order is a permutation. */
+onet_status sets_check_context(const uint8_t *context, const int32_t *order, size_t n, onet_error *err);
+
+/* Checks sets that were filled in from outside: sizes, widths, finite features, words in range, orders,
+ * context, constraints. */
+onet_status sets_check(const onet_sets *sets, onet_error *err);
+/* The same for sets that may lack values: features that are NaN. */
+onet_status sets_check_missing(const onet_sets *sets, onet_error *err);
+/* Sets to be appended to this one may lack values. */
+void sets_allow_missing(onet_sets *sets);
+
+/* The sets first .. end - 1 with what goes with them: a view, which owns nothing. */
+void sets_slice(onet_sets *view, const onet_sets *sets, size_t first, size_t end);
+
+/* The features of item i (counted over all sets): [width]. */
+static inline const float *sets_item(const onet_sets *sets, size_t i) {
+    if (sets->items) return sets->items + i * (size_t)sets->width;
+    return sets->words->vectors + (size_t)sets->word[i] * (size_t)sets->width;
+}
+
+/* Items of set s. */
+static inline size_t sets_size(const onet_sets *sets, size_t s) {
+    return sets->start[s + 1] - sets->start[s];
+}
+
+/* Placed items among n: context [n], or NULL when all are. */
+static inline size_t context_placed(const uint8_t *context, size_t n) {
+    size_t placed = n;
+    for (size_t i = 0; context && i < n; i++) placed -= context[i] != 0;
+    return placed;
+}
+
+/* m: placed items of set s. */
+static inline size_t sets_placed(const onet_sets *sets, size_t s) {
+    return context_placed(sets->context ? sets->context + sets->start[s] : NULL, sets_size(sets, s));
+}
+
+/* The rows in which ordering has the items of set s: placed items first, then context items, both in the
+ * order of the set. item [n]: of each row; row [n]: of each item. Gives back how many are placed. */
+static inline int sets_rows(const onet_sets *sets, size_t s, int32_t *item, int32_t *row) {
+    const uint8_t *context = sets->context ? sets->context + sets->start[s] : NULL;
+    int n = (int)sets_size(sets, s), rows = 0, placed = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        for (int i = 0; i < n; i++) {
+            if ((context && context[i]) != kind) continue;
+            item[rows] = i;
+            row[i] = rows++;
+        }
+        if (!kind) placed = rows;
+    }
+    return placed;
+}
+
+#endif

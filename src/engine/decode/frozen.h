@@ -1,0 +1,44 @@
+/* A model made ready for ordering: the norms' statistics folded into the weights once for each size of set.
+ * Read only, so that any number of threads may share it. */
+#ifndef DECODE_FROZEN_H
+#define DECODE_FROZEN_H
+
+#include "engine/kernels/weights.h"
+#include "engine/model/model.h"
+
+/* For sets of one size. */
+typedef struct frozen {
+    const onet_model *model;
+    const kernels *k;
+    int n;                      /* items; 0: any number, when the statistics do not depend on it */
+    weights w;                  /* the freezer's, as is start_q */
+    const real *start_q;        /* [Q]: what the start vector gives as y' */
+    norm enc_norm[MAX_BLOCKS];  /* second norm of each encoder block, [O] */
+    real *enc_w[MAX_BLOCKS];    /* [H, O] */
+    real *enc_b[MAX_BLOCKS];    /* [O] */
+    norm dec_norm[MAX_BLOCKS];  /* [C] */
+    real *dec_w[MAX_BLOCKS];    /* [m, 3, C, C] */
+    real *dec_bias[MAX_BLOCKS]; /* [3, C]: at step 0, 1, and from 2 on */
+    real *head_v;               /* [N, C] */
+} frozen;
+
+enum { FROZEN_SIZES = 64 }; /* that a freezer has room for */
+
+/* What all sizes share, and the sizes that are ready. */
+typedef struct freezer {
+    const onet_model *model;
+    const kernels *k;
+    weights w;
+    real *start_q;
+    frozen *size[FROZEN_SIZES];
+    int count;
+} freezer;
+
+bool freezer_new(freezer *z, const onet_model *model, const kernels *k);
+void freezer_free(freezer *z);
+/* The model for sets of n items; NULL: it is not there yet. */
+const frozen *freezer_find(const freezer *z, int n);
+/* The same, made when it is not there; a full freezer is cleared first. NULL: out of memory. */
+const frozen *freezer_get(freezer *z, int n);
+
+#endif

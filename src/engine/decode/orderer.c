@@ -1,0 +1,485 @@
+/* Ordering through the public API: many sets in parallel, each thread with a group of small sets or one of
+ * more items; sets too large for that one after the other, the encoder spread over the threads; or all of
+ * them on a GPU. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/choice.h"
+#include "engine/base/clock.h"
+#include "engine/base/door.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/sized.h"
+#include "engine/data/columns.h"
+#include "engine/data/sets.h"
+#include "engine/decode/orderer.h"
+#include "engine/decode/search.h"
+#include "engine/kernels/operations.h"
+#include "engine/words/words.h"
+
+enum {
+    LARGE = 400, /* items from which on a set gets all threads */
+    MOST_ITEMS = 1 << 24
+};
+
+/* A set under way whose caller wants to know how far it is. */
+typedef struct watch {
+    const onet_order_options *o;
+    double last;
+    size_t done, steps;
+} watch;
+
+struct worker {
+    encoded e;
+    search s;
+    search_task task[GROUP_SETS];
+    int start[GROUP_SETS + 1]; /* rows of the group's sets */
+    watch large;               /* a set that is alone */
+    rng r;
+    const float **items; /* [room]: of each row, the placed items' rows first */
+    int32_t *item;       /* [item_room]: the item of each row */
+    int32_t *row;        /* [row_room]: the row of each item; then the rows of a given order */
+    size_t room, item_room, row_room;
+};
+
+onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const onet_order_options *options,
+                        gpu_choice gpu, onet_error *err) {
+    onet_order_options o = options ? *options : (onet_order_options){0};
+    *orderer = NULL;
+    onet_status status = door_threads(o.threads, err);
+    if (status) return status;
+    if (o.max_items < 0 || o.max_items > MOST_ITEMS)
+        return fail(err, ONET_USAGE, "max_items is %d: 0 to %d are possible", o.max_items, MOST_ITEMS);
+    if (o.beam < 0 || o.top < 0) return fail(err, ONET_USAGE, "beam and top must not be negative");
+    if (o.beam > 1000000 || o.top > 1000000) return fail(err, ONET_USAGE, "beam and top are at most 1000000");
+    if (!choice_of(onet_decodes(), o.decode))
+        return fail(err, ONET_USAGE, "decode is none of ONET_BEAM, ONET_GREEDY and ONET_SAMPLE");
+    const kernels *k = kernels_pick(o.kernels);
+    if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this CPU", o.kernels);
+    device_choice device;
+    status = device_choose(o.device, gpu, o.kernels, CUDA_ORDER, &device, err);
+    if (status) return status;
+    onet_orderer *r = calloc(1, sizeof *r);
+    if (!r) return fail_memory(err, "ordering");
+    r->options = o;
+    r->top = o.top ? o.top : 1;
+    r->beams = o.decode == ONET_BEAM ? (o.beam ? o.beam : 5) : 1;
+    if (o.decode == ONET_BEAM && r->beams < r->top) r->beams = r->top;
+    if (!freezer_new(&r->z, model, k) || !(r->pool = pool_new(o.threads)) ||
+        !(r->worker = calloc((size_t)pool_threads(r->pool), sizeof *r->worker))) {
+        onet_orderer_free(r);
+        return fail_memory(err, "ordering");
+    }
+    r->device = device;
+    if (device.kind == DEVICE_GPU && (status = gpu_open(&r->gpu, &r->z, device.gpu, err))) {
+        onet_orderer_free(r);
+        return status;
+    }
+    *orderer = r;
+    return ONET_OK;
+}
+
+onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
+                             const onet_order_options *options, onet_error *err) {
+    NEED(orderer, "orderer");
+    *orderer = NULL;
+    NEED(model, "model");
+    onet_order_options own = {.size = sizeof own};
+    onet_status status = sized_take(&own, sizeof own, options, "onet_order_options", err);
+    if (status) return status;
+    const world *w = own.world;
+    if (w && !own.threads) own.threads = w->processors;
+    status = world_agree(w, orderer_new(orderer, model, &own, gpu_of_rank(w ? w->local_rank : 0), err), err);
+    if (status) {
+        onet_orderer_free(*orderer);
+        *orderer = NULL;
+    } else if (w && w->rank == 0)
+        orderer_share(*orderer, w);
+    return status;
+}
+
+void onet_orderer_serve(onet_orderer *r) {
+    if (r && r->options.world && r->options.world->rank) orderer_serve(r, r->options.world);
+}
+
+const char *onet_orderer_kernels(const onet_orderer *r) {
+    if (!r) return NULL;
+    return r->gpu ? "cuda" : kernels_pick(r->options.kernels)->name;
+}
+
+void onet_order_defaults(onet_order_options *options, size_t size) {
+    onet_order_options own = {.size = sizeof own};
+    sized_give(options, size, &own, sizeof own);
+}
+
+void onet_orderer_free(onet_orderer *r) {
+    if (!r) return;
+    if (r->w) orderer_dismiss(r);
+    if (r->worker)
+        for (int t = 0; t < pool_threads(r->pool); t++) {
+            encoded_free(&r->worker[t].e);
+            search_free(&r->worker[t].s);
+            free(r->worker[t].items);
+            free(r->worker[t].item);
+            free(r->worker[t].row);
+        }
+    free(r->worker);
+    if (r->gpu) r->gpu->close(r->gpu);
+    pool_free(r->pool);
+    freezer_free(&r->z);
+    free(r);
+}
+
+typedef struct job {
+    onet_orderer *r;
+    const onet_sets *sets;
+    onet_answer *answers; /* or NULL: score the sets' own order */
+    score_out score;
+    const constraint_graph *graph; /* [count]; NULL: no set has constraints */
+    size_t first, last;            /* sets of the tasks: first .. last - 1 */
+    int share;                     /* sets per task */
+} job;
+
+/* The rows of a set, from row `start` of the group on; how many of its items are placed. */
+static int arrange(worker *w, const onet_model *model, const onet_sets *sets, size_t set, size_t start) {
+    size_t first = sets->start[set], n = sets_size(sets, set);
+    int32_t *item = w->item + start;
+    int placed = sets_rows(sets, set, item, w->row + 2 * start);
+    for (size_t r = 0; r < n; r++) w->items[start + r] = item_seen(model, sets, first + (size_t)item[r]);
+    return placed;
+}
+
+/* Set k of the group, its own order to be scored. */
+static search_task score_task(const job *j, size_t set, worker *w, int k, int placed) {
+    size_t first = j->sets->start[set], n = sets_size(j->sets, set), start = (size_t)w->start[k];
+    int32_t *row = w->row + 2 * start, *given = row + n;
+    for (int t = 0; t < placed; t++) given[t] = row[j->sets->order[first + (size_t)t]];
+    return (search_task){.n = placed,
+                         .first = w->start[k],
+                         .beams = 1,
+                         .given = given,
+                         .choices = j->score.choices,
+                         .width = (int)n,
+                         .item = w->item + start};
+}
+
+static void score_set(job *j, size_t set, worker *w, const frozen *f, int k) {
+    size_t first = j->sets->start[set], n = sets_size(j->sets, set);
+    int placed = w->task[k].n;
+    search_run(&w->s, f, &w->e, k);
+    const beam *found = &w->s.now[0];
+    j->score.logprob[set] = found->logprob;
+    if (!j->score.step) return;
+    double *step = j->score.step + (first - j->sets->start[0]);
+    memcpy(step, found->step, (size_t)placed * sizeof *step);
+    memset(step + placed, 0, (n - (size_t)placed) * sizeof *step);
+}
+
+/* One order of the search, the context items behind it. */
+static void add_order(onet_answer *a, const beam *from, const int32_t *item, int n, int placed) {
+    size_t at = (size_t)a->found * (size_t)n;
+    memcpy(a->order + at, from->order, (size_t)placed * sizeof *a->order);
+    memcpy(a->order + at + placed, item + placed, (size_t)(n - placed) * sizeof *a->order);
+    if (a->logprob) a->logprob[a->found] = from->logprob;
+    for (int t = 0; a->step && t < n; t++)
+        a->step[at + (size_t)t] = t < placed ? (float)exp(from->step[t]) : 0;
+    a->found++;
+}
+
+static void look(void *context, int t) {
+    watch *w = context;
+    double now = clock_seconds();
+    if (now - w->last < 0.1) return;
+    w->last = now;
+    w->o->progress(w->o->context, w->done + (size_t)t, w->steps);
+}
+
+/* Set k of the group, to be put in order. */
+static search_task order_task(const job *j, size_t set, worker *w, int k, int placed, bool alone) {
+    const onet_order_options *o = &j->r->options;
+    return (search_task){.n = placed,
+                         .first = w->start[k],
+                         .beams = search_orders(placed, j->r->beams),
+                         .best_only = j->r->top == 1,
+                         .r = o->decode == ONET_SAMPLE ? &w->r : NULL,
+                         .item = w->item + w->start[k],
+                         .constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL,
+                         .look = alone && o->progress ? look : NULL,
+                         .context = &w->large};
+}
+
+static void order_set(job *j, size_t set, worker *w, const frozen *f, int k) {
+    const search_task *task = &w->task[k];
+    onet_answer *a = &j->answers[set];
+    int rounds = task->r ? j->r->top : 1;
+    if (task->r) rng_seed(task->r, j->r->options.seed, j->r->served + set);
+    w->large = (watch){.o = &j->r->options, .steps = (size_t)task->n * (size_t)rounds};
+    a->found = 0;
+    for (int round = 0; round < rounds; round++) {
+        w->large.done = (size_t)round * (size_t)task->n;
+        int found = search_run(&w->s, f, &w->e, k);
+        for (int b = 0; b < found && a->found < j->r->top; b++)
+            add_order(a, &w->s.now[b], task->item, (int)sets_size(j->sets, set), task->n);
+    }
+}
+
+/* How many sets from `set` on, `most` at most, are a group: small ones with the same weights, all of whose
+ * items are placed. Any other set is a group of its own. */
+static int group_of(const job *j, size_t set, size_t most) {
+    const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, set));
+    size_t rows = 0, count = 0;
+    for (; count < most; count++) {
+        size_t n = sets_size(j->sets, set + count);
+        rows += n;
+        if (n > GROUP_ITEMS || rows > GROUP_ROWS || freezer_find(&j->r->z, (int)n) != f ||
+            sets_placed(j->sets, set + count) < n)
+            break;
+    }
+    return count ? (int)count : 1;
+}
+
+/* `count` sets, a group, or one of any size; `threads` for a large one. */
+static void one_group(job *j, size_t first, int count, worker *w, pool *threads) {
+    const frozen *f = freezer_find(&j->r->z, (int)sets_size(j->sets, first));
+    for (int k = 0; k < count; k++) {
+        size_t set = first + (size_t)k;
+        int placed = arrange(w, f->model, j->sets, set, (size_t)w->start[k]);
+        w->start[k + 1] = w->start[k] + (int)sets_size(j->sets, set);
+        w->task[k] =
+            j->answers ? order_task(j, set, w, k, placed, threads != NULL) : score_task(j, set, w, k, placed);
+    }
+    encode(&w->e, f, w->items, w->start, count, count > 1 ? w->start[count] : w->task[0].n, threads);
+    search_begin(&w->s, f, &w->e, w->task, count);
+    for (int k = 0; k < count; k++) (j->answers ? order_set : score_set)(j, first + (size_t)k, w, f, k);
+}
+
+static void some_sets(void *arg, int task, int thread) {
+    job *j = arg;
+    size_t set = j->first + (size_t)task * (size_t)j->share, end = set + (size_t)j->share;
+    if (end > j->last) end = j->last;
+    for (int count; set < end; set += (size_t)count) {
+        count = group_of(j, set, end - set);
+        if (sets_size(j->sets, set) < LARGE) one_group(j, set, count, &j->r->worker[thread], NULL);
+    }
+}
+
+/* Sets per task: about as many as a group has, but few enough for all threads to end at about the same time.
+ */
+static int share_of(const job *j) {
+    enum { TASKS = 4 }; /* per thread */
+    size_t sets = j->last - j->first, rows = j->sets->start[j->last] - j->sets->start[j->first];
+    size_t threads = (size_t)pool_threads(j->r->pool), share = GROUP_ROWS * sets / rows;
+    if (threads > 1 && share > sets / (threads * TASKS)) share = sets / (threads * TASKS);
+    return share > GROUP_SETS ? GROUP_SETS : share ? (int)share : 1;
+}
+
+/* Makes the net ready for the sets from j->first to j->last, as many as there is room for. All memory is
+ * taken here, before the first set, so that no task can fail. */
+static onet_status reserve(job *j, int beams, onet_error *err) {
+    onet_orderer *r = j->r;
+    const onet_sets *sets = j->sets;
+    int n[2] = {0, 0};
+    size_t s = j->first;
+    for (; s < sets->count; s++) {
+        int size = (int)sets_size(sets, s), large = size >= LARGE;
+        if (!freezer_find(&r->z, size)) {
+            if (s > j->first && r->z.count == FROZEN_SIZES) break;
+            if (!freezer_get(&r->z, size)) return fail_memory(err, "the net's weights");
+        }
+        if (size > n[large]) n[large] = size;
+    }
+    j->last = s;
+    j->share = share_of(j);
+    bool best_only = j->answers && r->top == 1;
+    for (int t = 0; t < pool_threads(r->pool); t++) {
+        worker *w = &r->worker[t];
+        int need = t == 0 && n[1] ? n[1] : n[0];
+        if (!need) continue;
+        const frozen *f = freezer_find(&r->z, need);
+        int rows = j->share > 1 && need < GROUP_ROWS ? GROUP_ROWS : need;
+        if (!encoded_reserve(&w->e, f, rows) ||
+            !search_reserve(&w->s, f, search_orders(need, beams), need, best_only ? j->share : 1) ||
+            !array_reserve(&w->items, &w->room, (size_t)rows, sizeof *w->items) ||
+            !array_reserve(&w->item, &w->item_room, (size_t)rows, sizeof *w->item) ||
+            !array_reserve(&w->row, &w->row_room, 2 * (size_t)rows, sizeof *w->row))
+            return fail(err, ONET_MEMORY,
+                        "not enough memory to order a set of %d items with %d beams: try a narrower beam",
+                        need, beams);
+    }
+    return ONET_OK;
+}
+
+/* Is the GPU to do it? When the choice is free: when the work is worth the way there, which is long the first
+ * time, since the driver has to be started. Orders drawn at random, and log-probabilities of steps, which are
+ * in double, always come from the CPU. */
+static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, const score_out *score) {
+    if (r->device.kind == DEVICE_CPU || score->step) return false;
+    if (r->options.decode == ONET_SAMPLE && !score->logprob) return false;
+    if (r->device.kind == DEVICE_GPU) return true;
+    double work = 0, each = 0, enough = r->gpu ? 1e9 : 1e11;
+    int n = 0;
+    for (size_t s = 0; s < sets->count && work < enough; s++) {
+        int size = (int)sets_size(sets, s);
+        if (size != n) each = operations_order(&r->z.model->sh, n = size, beams);
+        work += each;
+    }
+    if (work < enough) return false;
+    if (!r->gpu && gpu_open(&r->gpu, &r->z, r->device.gpu, NULL)) r->device.kind = DEVICE_CPU;
+    return r->gpu != NULL;
+}
+
+static onet_status run_cpu(job *j, int beams, onet_error *err) {
+    onet_orderer *r = j->r;
+    for (; j->first < j->sets->count; j->first = j->last) {
+        onet_status status = reserve(j, beams, err);
+        if (status) return status;
+        size_t share = (size_t)j->share;
+        pool_run(r->pool, (int)((j->last - j->first + share - 1) / share), some_sets, j);
+        for (size_t s = j->first; s < j->last; s++)
+            if (sets_size(j->sets, s) >= LARGE) one_group(j, s, 1, &r->worker[0], r->pool);
+    }
+    return ONET_OK;
+}
+
+onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
+                             onet_error *err) {
+    int beams = answers ? r->beams : 1;
+    bool done = false;
+    constraint_graph *graph = NULL;
+    onet_status status =
+        answers && sets->constraint_count ? constraint_graphs_new(&graph, sets, err) : ONET_OK;
+    if (!status && on_gpu(r, sets, beams, &score)) {
+        status = gpu_run(r->gpu,
+                         &(gpu_work){.z = &r->z,
+                                     .sets = sets,
+                                     .answers = answers,
+                                     .graph = graph,
+                                     .logprob = score.logprob,
+                                     .beams = beams,
+                                     .top = r->top,
+                                     .threads = r->pool},
+                         err);
+        done = !status;
+        if (status == ONET_MEMORY && r->device.kind != DEVICE_GPU) status = ONET_OK;
+    }
+    job j = {.r = r, .sets = sets, .answers = answers, .score = score, .graph = graph};
+    if (!status && !done) status = run_cpu(&j, beams, err);
+    if (!status) r->served += sets->count;
+    constraint_graphs_free(graph, sets->count);
+    return status;
+}
+
+/* Features far beyond those of the training overflow in the net: what it then says means nothing. */
+static onet_status check_numbers(const onet_sets *sets, const onet_answer *answers, const double *logprob,
+                                 onet_error *err) {
+    for (size_t s = 0; s < sets->count; s++) {
+        const double *p = answers ? answers[s].logprob : logprob + s;
+        for (int k = 0; p && k < (answers ? answers[s].found : 1); k++)
+            if (isnan(p[k]))
+                return fail(
+                    err, ONET_BAD,
+                    "set %zu: its features are too large for the net; bring them to the scale of those "
+                    "that the model was trained on",
+                    s + 1);
+    }
+    return ONET_OK;
+}
+
+static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
+                       onet_error *err) {
+    int width = r->z.model->sh.s.width;
+    if (sets->width != width)
+        return fail(err, ONET_BAD, "the sets have items of width %d, but the model was trained on width %d",
+                    sets->width, width);
+    onet_status status = columns_check(sets->columns, r->z.model->columns, err);
+    if (status) return status;
+    const onet_words *words = r->z.model->words;
+    if (words && sets->word && !words_same(words, sets->words))
+        return fail(err, ONET_BAD,
+                    "the sets have another vocabulary than the model: prepare them with that of its training "
+                    "data, or give them as text");
+    if (sets->count > INT32_MAX) return fail(err, ONET_USAGE, "more than 2147483647 sets in one call");
+    size_t most = r->options.max_items ? (size_t)r->options.max_items : MOST_ITEMS;
+    for (size_t s = 0; s < sets->count; s++)
+        if (sets_size(sets, s) > most)
+            return fail(err, ONET_BAD, "set %zu has %zu items, and at most %zu are put in order%s", s + 1,
+                        sets_size(sets, s), most,
+                        most < MOST_ITEMS ? ": raise onet_order_options.max_items if the time is there" : "");
+    /* The choices of one set are not worth sharing. */
+    status = (r->w && !score.choices ? orderer_run_shared : orderer_run_here)(r, sets, answers, score, err);
+    return status ? status : check_numbers(sets, answers, score.logprob, err);
+}
+
+onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, onet_error *err) {
+    NEED(r, "orderer");
+    NEED(sets, "sets");
+    NEED(answers, "answers");
+    onet_sets unordered = *sets; /* their own order, and what is wrong with it, is not looked at */
+    unordered.order = NULL;
+    onet_status status = sets_check(&unordered, err);
+    for (size_t s = 0; s < sets->count && !status; s++)
+        if (!answers[s].order) status = fail(err, ONET_USAGE, "answers[%zu].order is NULL", s);
+    return status ? status : run(r, sets, answers, (score_out){0}, err);
+}
+
+onet_status onet_orderer_score_steps(onet_orderer *r, const onet_sets *sets, double *logprob, double *step,
+                                     onet_error *err) {
+    NEED(r, "orderer");
+    NEED(sets, "sets");
+    NEED(logprob, "logprob");
+    if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to score");
+    onet_status status = sets_check(sets, err);
+    return status ? status : run(r, sets, NULL, (score_out){.logprob = logprob, .step = step}, err);
+}
+
+onet_status onet_orderer_choices(onet_orderer *r, const onet_sets *sets, double *probability,
+                                 onet_error *err) {
+    NEED(r, "orderer");
+    NEED(sets, "sets");
+    NEED(probability, "probability");
+    if (sets->count != 1)
+        return fail(err, ONET_USAGE, "the choices of one set are given, not of %zu", sets->count);
+    if (!sets->order) return fail(err, ONET_BAD, "the set has no order to follow");
+    onet_status status = sets_check(sets, err);
+    if (status) return status;
+    size_t n = sets_size(sets, 0);
+    double logprob, *step = array_new(n, sizeof *step);
+    if (!step) return fail_memory(err, "the choices");
+    memset(probability, 0, n * n * sizeof *probability);
+    /* The steps are asked for so that the CPU does it: the GPU gives no choices. */
+    status = run(r, sets, NULL, (score_out){&logprob, step, probability}, err);
+    free(step);
+    return status;
+}
+
+onet_status onet_orderer_score(onet_orderer *r, const onet_sets *sets, double *logprob, onet_error *err) {
+    return onet_orderer_score_steps(r, sets, logprob, NULL, err);
+}
+
+onet_status onet_order(const onet_model *model, const float *items, int n, int32_t *order, double *logprob,
+                       onet_error *err) {
+    NEED(model, "model");
+    NEED(items, "items");
+    NEED(order, "order");
+    onet_orderer *r = NULL;
+    onet_sets *sets = NULL;
+    double p;
+    const onet_columns *columns = model->columns;
+    float *filled = NULL; /* the items, with what stands for missing values */
+    onet_status status = orderer_new(&r, model, &(onet_order_options){.threads = 1}, gpu_of_rank(0), err);
+    if (!status && columns && columns->fill && n > 0) {
+        if ((filled = array_new((size_t)n, (size_t)columns->inputs * sizeof *filled)))
+            columns_fill(columns, items, (size_t)n, filled);
+        else
+            status = fail_memory(err, "the items");
+    }
+    if (!status) status = onet_sets_from(&sets, 1, n, model->sh.s.width, filled ? filled : items, NULL, err);
+    if (!status)
+        status =
+            onet_orderer_run(r, sets, &(onet_answer){.order = order, .logprob = logprob ? logprob : &p}, err);
+    free(filled);
+    onet_sets_free(sets);
+    onet_orderer_free(r);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* An orderer from within: what orderer.c, which puts sets in order with this rank's threads or GPU, and
+ * shared.c, which has several ranks do it, know of each other. */
+#ifndef DECODE_ORDERER_H
+#define DECODE_ORDERER_H
+
+#include "engine/base/pool.h"
+#include "engine/base/world.h"
+#include "engine/decode/gpu.h"
+#include "engine/kernels/device.h"
+
+typedef struct worker worker;
+
+struct onet_orderer {
+    freezer z;
+    onet_order_options options;
+    int beams, top;
+    pool *pool;
+    worker *worker;  /* [threads] */
+    uint64_t served; /* sets answered so far: each draws its own random numbers */
+    const world *w;  /* other ranks that serve this orderer; NULL: none */
+    device_choice device;
+    order_device *gpu; /* NULL: not in use, or not yet */
+};
+
+/* onet_orderer_new, with `gpu` where the options name no GPU by its number. */
+onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const onet_order_options *options,
+                        gpu_choice gpu, onet_error *err);
+
+/* Where the scores of the sets' own orders go. */
+typedef struct score_out {
+    double *logprob; /* [count] */
+    double *step;    /* [items]: log-probability of each step, 0 for context items; NULL: not wanted */
+    double *choices; /* [n, n] of the only set: probability of each item at each step; NULL: not wanted */
+} score_out;
+
+/* Puts sets, which have been checked, in order by this rank alone; or, when answers is NULL, scores their
+ * own order. */
+onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
+                             onet_error *err);
+/* The same by all ranks of r->w. */
+onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
+                               onet_error *err);
+void orderer_dismiss(onet_orderer *r);
+
+/* In rank 0, after all have made an orderer of the same model with the same options: from now on each
+ * gets a part of the sets, until onet_orderer_free sends the others home. */
+void orderer_share(onet_orderer *r, const world *w);
+/* In the others: serves until then. */
+void orderer_serve(onet_orderer *r, const world *w);
+
+#endif

@@ -1,0 +1,98 @@
+/* Finding an order step by step: greedy, beam, a random draw, or the score of a given order. */
+#ifndef DECODE_SEARCH_H
+#define DECODE_SEARCH_H
+
+#include "engine/base/rng.h"
+#include "engine/data/constraints.h"
+#include "engine/decode/encode.h"
+
+typedef struct search_task {
+    int n;          /* placed items */
+    int first;      /* the row of the encoded group at which the set begins; its placed items come first */
+    int beams;      /* 1: the greedy search */
+    bool best_only; /* the most probable of the orders found is enough */
+    rng *r;         /* not NULL: each step is drawn at random; beams is 1 */
+    const int32_t *given; /* [n], not NULL: this order, of rows, is followed and scored; beams is 1 */
+    /* With `given`: the probability of item i at step t to choices[t * width + i], width the items of the
+     * set; NULL: not wanted. */
+    double *choices;
+    int width;
+    const int32_t *item;                 /* [n]: the item of the set that a row stands for */
+    const constraint_graph *constraints; /* on the items; NULL: none */
+    void (*look)(void *context, int t);  /* called at each step t; NULL: nobody looks */
+    void *context;
+} search_task;
+
+/* One order under way. Its planes hold the last few steps; a step looks back at the two before it. */
+typedef struct beam {
+    const search_task *task;
+    int window;
+    bool wide;      /* has room for all steps of a set, and belongs to a greedy_order */
+    real *plane;    /* [N, window + 2, rows, C] */
+    real *p;        /* [window + 2, N, C]: pools, normed */
+    int rows;       /* items that the planes and pos have rows for: all, until search_run leaves some out */
+    int32_t *pos;   /* [rows]: step at which an item was placed; INT32_MAX when it was not */
+    int32_t *order; /* [n]: items, as search_task.item numbers them */
+    double *step;   /* [n]: log-probability of each choice */
+    int32_t *waits; /* [items of the set]: predecessors that an item still waits for; only with constraints */
+    real *logit;    /* [rows] */
+    double *logp;   /* [rows]: log-probabilities of this step */
+    int last[3];    /* rows of the items placed at the steps t with t % 3 = 0, 1, 2 */
+    double logprob;
+    int at; /* place of the current step in the planes */
+} beam;
+
+typedef struct candidate {
+    double logprob, step;
+    int beam, row;
+} candidate;
+
+/* GREEDY_ITEMS: of the largest set whose greedy order is found ahead of a beam search. On larger ones the
+ * greedy order is too improbable to rule out many beams (docs/speed.md). GROUP_ITEMS: of the largest set in a
+ * group of several. */
+enum { GREEDY_ITEMS = 50, GROUP_ITEMS = GROUP_ROWS / 6 };
+
+/* The greedy order of a set, found ahead. */
+typedef struct greedy_order {
+    beam b; /* its planes hold all steps, for the beam that follows the same order */
+    double logprob;
+    int32_t row[GREEDY_ITEMS]; /* of the item placed at each step */
+    double *logp;              /* [steps, rows] */
+} greedy_order;
+
+typedef struct search {
+    int beams, n, group; /* that there is memory for */
+    beam *now, *next;    /* [beams]; the memory that they point to is now's */
+    real *step;          /* [beams or group, C]: what the pools give to a block */
+    real *pools;         /* [beams or group, N * C]: of the blocks before it */
+    int32_t *item;       /* [rows of the group]: the item that a row stands for */
+    int32_t *kept;       /* [n] */
+    candidate *best;     /* [beams] */
+    int *first_child;    /* [beams] */
+    beam **computed;     /* [beams or group]: those whose step is computed */
+    greedy_order greedy[GROUP_SETS];
+    real *planes;            /* of the greedy orders */
+    greedy_order *ahead;     /* of the set under way; NULL: none */
+    int follower;            /* the beam that follows it; -1: none */
+    const search_task *task; /* [count]: those of search_begin */
+} search;
+
+/* Memory for groups of `group` sets of n items, context items among them. Only a group of one has sets of
+ * more than GROUP_ITEMS. */
+bool search_reserve(search *s, const frozen *f, int beams, int n, int group);
+void search_free(search *s);
+
+/* n! or `most`, whichever is less: no more beams than that can be alive. */
+int search_orders(int n, int most);
+
+/* Begins with the sets of an encoded group. Where the greedy orders are to be found ahead of the beam search,
+ * they are found here, all in step, so that the weights of a block are read once for all sets. The tasks are
+ * used until the next call. */
+void search_begin(search *s, const frozen *f, const encoded *e, const search_task *task, int count);
+
+/* Finds up to `beams` orders of set k of the group, best first; how many is given back. They stand in s->now.
+ * Log-probabilities are the net's own, with constraints too: of all items, not of those that are allowed. The
+ * greedy search uses e up: it moves the rows of the items that still matter together. */
+int search_run(search *s, const frozen *f, encoded *e, int k);
+
+#endif

@@ -1,0 +1,186 @@
+/* Measures answers against the right orders: exact match, position accuracy, Kendall's tau, right neighbours,
+ * log-likelihood, each with a 95% interval. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/door.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/data/sets.h"
+#include "engine/evaluate/mean.h"
+
+/* Whether two items of a set are interchangeable: equal features, or the same word. */
+static int same(const onet_sets *sets, size_t a, size_t b) {
+    if (a == b) return 1;
+    if (sets->word) return sets->word[a] == sets->word[b];
+    const float *x = sets_item(sets, a), *y = sets_item(sets, b);
+    for (int c = 0; c < sets->width; c++)
+        if (x[c] != y[c]) return 0; /* compared as numbers: 0 and -0 are equal */
+    return 1;
+}
+
+/* Wilson's interval for a share. */
+static onet_measure share(double right, double of) {
+    const double z = NORMAL_95;
+    if (of <= 0) return (onet_measure){NAN, NAN, NAN};
+    double p = right / of, centre = (p + z * z / (2 * of)) / (1 + z * z / of);
+    double half = z / (1 + z * z / of) * sqrt(p * (1 - p) / of + z * z / (4 * of * of));
+    return (onet_measure){p, fmax(0, centre - half), fmin(1, centre + half)};
+}
+
+/* Sum of y over sum of x, with the interval of a ratio of means: from the spread of y - ratio * x. */
+static onet_measure ratio(const onet_set_measure *each, const size_t *which, size_t count) {
+    double sum = 0, steps = 0, square = 0, sets = 0;
+    for (size_t k = 0; k < count; k++) {
+        const onet_set_measure *m = &each[which ? which[k] : k];
+        if (isnan(m->loglik)) continue;
+        sum += m->loglik * (double)m->placed;
+        steps += (double)m->placed;
+        sets++;
+    }
+    if (sets < 1) return (onet_measure){NAN, NAN, NAN};
+    double mu = sum / steps;
+    for (size_t k = 0; k < count; k++) {
+        const onet_set_measure *m = &each[which ? which[k] : k];
+        double off = (m->loglik - mu) * (double)m->placed;
+        if (!isnan(m->loglik)) square += off * off;
+    }
+    double half = sets > 1 ? NORMAL_95 * sqrt(square * sets / (sets - 1)) / steps : 0;
+    return (onet_measure){mu, mu - half, fmin(0, mu + half)};
+}
+
+/* Inversions of v by merge sort; v is sorted afterwards. */
+static double inversions(int32_t *v, int32_t *scratch, size_t n) {
+    if (n < 2) return 0;
+    size_t half = n / 2, a = 0, b = half;
+    double count = inversions(v, scratch, half) + inversions(v + half, scratch, n - half);
+    for (size_t k = 0; k < n; k++) {
+        if (a < half && (b == n || v[a] <= v[b]))
+            scratch[k] = v[a++];
+        else {
+            count += (double)(half - a);
+            scratch[k] = v[b++];
+        }
+    }
+    memcpy(v, scratch, n * sizeof *v);
+    return count;
+}
+
+/* rank[t] = the right position of the item at position t of the answer. Equal items are interchangeable: the
+ * k-th of them in the answer counts as the k-th in the right order. */
+static void right_places(const onet_sets *sets, size_t first, size_t n, const int32_t *answer, int32_t *rank,
+                         int32_t *taken) {
+    const int32_t *right = sets->order + first;                  /* the n placed items come first */
+    for (size_t p = 0; p < n; p++) taken[right[p]] = (int32_t)p; /* place of each item */
+    int repeats = 0;
+    for (size_t t = 0; t < n; t++) rank[t] = taken[answer[t]];
+    for (size_t a = 1; a < n && !repeats; a++)
+        for (size_t b = 0; b < a && !repeats; b++)
+            repeats = same(sets, first + (size_t)right[a], first + (size_t)right[b]);
+    if (!repeats) return;
+    memset(taken, 0, n * sizeof *taken);
+    for (size_t t = 0; t < n; t++)
+        for (size_t p = 0; p < n; p++)
+            if (!taken[p] && same(sets, first + (size_t)right[p], first + (size_t)answer[t])) {
+                rank[t] = (int32_t)p;
+                taken[p] = 1;
+                break;
+            }
+}
+
+/* rank [placed]: the right places of the items of the answer, place by place; it is sorted afterwards. */
+static onet_set_measure measure_set(size_t n, size_t placed, int32_t *rank, int32_t *scratch,
+                                    double logprob) {
+    onet_set_measure m = {.n = n, .placed = placed, .tau = NAN, .neighbours = NAN};
+    size_t hits = 0, pairs = 0;
+    for (size_t t = 0; t < placed; t++) hits += rank[t] == (int32_t)t;
+    for (size_t t = 1; t < placed; t++) pairs += rank[t] == rank[t - 1] + 1;
+    m.exact = hits == placed;
+    m.position = (double)hits / (double)placed;
+    m.loglik = logprob / (double)placed;
+    if (placed > 1) {
+        m.neighbours = (double)pairs / (double)(placed - 1);
+        m.tau = 1 - 4 * inversions(rank, scratch, placed) / ((double)placed * (double)(placed - 1));
+    }
+    return m;
+}
+
+static onet_status check_answer(const onet_sets *sets, size_t s, const onet_answer *answer, onet_error *err) {
+    if (!answer->order) return fail(err, ONET_USAGE, "answers[%zu].order is NULL", s);
+    const uint8_t *context = sets->context ? sets->context + sets->start[s] : NULL;
+    onet_status status = sets_check_order(answer->order, sets_size(sets, s), err);
+    if (!status) status = sets_check_context(context, answer->order, sets_size(sets, s), err);
+    if (status) error_prefix(err, "the answer for set %zu", s + 1);
+    return status;
+}
+
+static onet_status measure_each(onet_set_measure *each, const onet_sets *sets, const onet_answer *answers,
+                                const double *logprob, onet_error *err) {
+    size_t largest = 1;
+    for (size_t s = 0; s < sets->count; s++)
+        if (sets_size(sets, s) > largest) largest = sets_size(sets, s);
+    int32_t *rank = array_new(largest, sizeof *rank), *scratch = array_new(largest, sizeof *scratch);
+    onet_status status = rank && scratch ? ONET_OK : fail_memory(err, "the comparison");
+    for (size_t s = 0; s < sets->count && !status; s++) {
+        size_t placed = sets_placed(sets, s);
+        right_places(sets, sets->start[s], placed, answers[s].order, rank, scratch);
+        each[s] = measure_set(sets_size(sets, s), placed, rank, scratch, logprob ? logprob[s] : NAN);
+    }
+    free(rank);
+    free(scratch);
+    return status;
+}
+
+onet_status onet_measure_each(onet_set_measure *each, const onet_sets *sets, const onet_answer *answers,
+                              const double *logprob, onet_error *err) {
+    NEED(each, "each");
+    NEED(sets, "sets");
+    NEED(answers, "answers");
+    if (!sets->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
+    onet_status status = sets_check(sets, err);
+    for (size_t s = 0; s < sets->count && !status; s++) status = check_answer(sets, s, &answers[s], err);
+    return status ? status : measure_each(each, sets, answers, logprob, err);
+}
+
+void onet_measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which, size_t count) {
+    if (!report) return;
+    memset(report, 0, sizeof *report);
+    if (!each) count = 0;
+    double exact = 0;
+    mean place = {0}, tau = {0}, likely = {0}, pairs = {0};
+    for (size_t k = 0; k < count; k++) {
+        const onet_set_measure *m = &each[which ? which[k] : k];
+        exact += m->exact;
+        mean_add(&place, m->position);
+        mean_add(&tau, m->tau);
+        mean_add(&pairs, m->neighbours);
+        mean_add(&likely, m->loglik);
+    }
+    report->sets = count;
+    report->exact = share(exact, (double)count);
+    report->position = mean_interval(&place, 0, 1);
+    report->tau = mean_interval(&tau, -1, 1);
+    report->neighbours = mean_interval(&pairs, 0, 1);
+    report->loglik = mean_interval(&likely, -INFINITY, 0);
+    report->loglik_all = ratio(each, which, count);
+}
+
+onet_status onet_measure_sets(onet_report *report, const onet_sets *sets, const onet_answer *answers,
+                              const double *logprob, int only_n, onet_error *err) {
+    NEED(report, "report");
+    NEED(sets, "sets");
+    NEED(answers, "answers");
+    if (only_n < 0) return fail(err, ONET_USAGE, "only_n is %d: a size of sets, or 0 for all", only_n);
+    size_t room = sets->count ? sets->count : 1, count = 0;
+    onet_set_measure *each = array_new(room, sizeof *each);
+    size_t *which = array_new(room, sizeof *which);
+    onet_status status = each && which ? ONET_OK : fail_memory(err, "the comparison");
+    if (!status) status = onet_measure_each(each, sets, answers, logprob, err);
+    for (size_t s = 0; s < sets->count && !status; s++)
+        if (!only_n || sets_size(sets, s) == (size_t)only_n) which[count++] = s;
+    if (!status) onet_measure_mean(report, each, which, count);
+    free(each);
+    free(which);
+    return status;
+}

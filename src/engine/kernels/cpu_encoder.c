@@ -1,0 +1,218 @@
+/* An encoder block on the CPU, forward and backward.
+ *
+ *   a_i = Wa x_i + b1, c_j = Wb x_j          n rows instead of n*n: the conv over [x_i x_j] splits
+ *   h_ij = relu(a_i + c_j)                   never stored; made again where it is needed
+ *   u_ij = relu(W2 norm1(h_ij) + b2)         norm1 folded into W2 and b2 once its statistics are known
+ *   y_i = the pool of norm2(u_ij) over j     cpu_pool.c
+ *
+ * Backward, with du the gradient at u before its ReLU and G = sum h du: the reductions that norm1 needs
+ * follow from G and W2, without another pass over the cells. */
+#include <string.h>
+
+#include "engine/kernels/cpu.h"
+#include "engine/kernels/cpu_pool.h"
+
+void cpu_pool_rows(cpu *s, int k, int chunk) {
+    if (k == 0) return;
+    const encoder_state *e = &s->enc[k - 1];
+    int O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++)
+        for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++)
+            cpu_pool_forward(s->base.sh->s.pool, s->at[b].n, O, &e->norm2, e->best + row * s->w.O,
+                             s->x + row * s->w.D + col);
+}
+
+static void rows_and_stats(cpu *s, int block, int chunk) {
+    const encoder_weights *w = &s->w.enc[block];
+    encoder_state *e = &s->enc[block];
+    int H = s->w.H, in = s->base.sh->enc[block].in, rows = chunk_rows(s, chunk);
+    size_t first = chunk_row(s, chunk);
+    cpu_pool_rows(s, block, chunk);
+    real *ac = e->ac + first * 2 * H;
+    for (int r = 0; r < rows; r++) memcpy(ac + (size_t)r * 2 * H, w->bias1, 2 * (size_t)H * sizeof(real));
+    s->k->gemm(rows, 2 * H, in, s->x + first * s->w.D, (size_t)s->w.D, 1, packed(w->first, in), ac,
+               2 * (size_t)H, 1);
+    double *sum = s->sums + (size_t)chunk * s->sums_width;
+    memset(sum, 0, 2 * (size_t)H * sizeof *sum);
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++, ac += (size_t)s->at[b - 1].n * 2 * H)
+        s->k->pair_stats(s->at[b].n, H, ac, ac + H, 2 * (size_t)H, sum, sum + H);
+}
+
+static void cells_forward(cpu *s, int block, int chunk) {
+    encoder_state *e = &s->enc[block];
+    int H = s->w.H, O = s->w.O;
+    double *sum = s->sums + (size_t)chunk * s->sums_width;
+    memset(sum, 0, 2 * (size_t)O * sizeof *sum);
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
+        int n = s->at[b].n;
+        size_t row = s->at[b].row;
+        const real *ac = e->ac + row * 2 * H;
+        s->k->pair_forward(&(pair_forward){.n = n,
+                                           .H = H,
+                                           .O = O,
+                                           .i0 = 0,
+                                           .i1 = n,
+                                           .a = ac,
+                                           .c = ac + H,
+                                           .ld = 2 * (size_t)H,
+                                           .w = e->wf,
+                                           .b = e->bf,
+                                           .u = e->u + s->at[b].pair * O,
+                                           .summed = cpu_pool_sums(s->base.sh->s.pool),
+                                           .sign = s->w.enc[block].sign,
+                                           .best = e->best + row * O,
+                                           .arg = e->arg + row * O,
+                                           .sum = sum,
+                                           .square = sum + O});
+    }
+}
+
+void cpu_encoder_forward(net *t, int block) {
+    cpu *s = (cpu *)t;
+    encoder_state *e = &s->enc[block];
+    const encoder_at *at = &t->sh->enc[block];
+    int H = s->w.H, O = s->w.O;
+    double cells = (double)t->whole.pairs;
+    double *total = s->sums + CHUNKS * s->sums_width;
+    cpu_run(s, CHUNKS, rows_and_stats, block);
+    cpu_total(s, 2 * (size_t)H, total);
+    cpu_norm(s, &e->norm1, at->norm1, t->sh->s.hidden, total, H, cells);
+    fold_second(&s->w.enc[block], &e->norm1, H, O, e->wf, e->bf, e->wf_t);
+    cpu_run(s, CHUNKS, cells_forward, block);
+    cpu_total(s, 2 * (size_t)O, total);
+    cpu_norm(s, &e->norm2, at->norm2, t->sh->s.encoder_out, total, O, cells);
+}
+
+void cpu_pool_rows_backward(cpu *s, int k, int chunk) {
+    if (k == 0) return;
+    const encoder_state *e = &s->enc[k - 1];
+    int O = s->base.sh->s.encoder_out, col = s->base.sh->enc[k - 1].in;
+    double *sum = s->sums + (size_t)chunk * s->sums_width;
+    memset(sum, 0, 2 * (size_t)s->w.O * sizeof *sum);
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++)
+        for (size_t row = s->at[b].row; row < s->at[b + 1].row; row++) {
+            size_t at = row * s->w.D + col, cell = row * s->w.O;
+            cpu_pool_backward(s->base.sh->s.pool, s->at[b].n, O, &e->norm2, e->best + cell, s->dx + at,
+                              s->gd + cell, sum, sum + s->w.O);
+        }
+}
+
+static pair_backward set_backward(cpu *s, int block, int b) {
+    encoder_state *e = &s->enc[block];
+    int n = s->at[b].n, H = s->w.H, O = s->w.O;
+    size_t row = s->at[b].row;
+    const real *ac = e->ac + row * 2 * H;
+    return (pair_backward){.n = n,
+                           .H = H,
+                           .O = O,
+                           .a = ac,
+                           .c = ac + H,
+                           .ld = 2 * (size_t)H,
+                           .u = e->u + s->at[b].pair * O,
+                           .summed = cpu_pool_sums(s->base.sh->s.pool),
+                           .gd = s->gd + row * O,
+                           .arg = e->arg + row * O,
+                           .k0 = s->k0,
+                           .k1 = s->k1,
+                           .wt = e->wf_t,
+                           .c0 = s->c0,
+                           .c1 = s->c1,
+                           .da = s->dac + row * 2 * H,
+                           .dc = s->dac + row * 2 * H + H,
+                           .ldd = 2 * (size_t)H};
+}
+
+static void cells_backward_weights(cpu *s, int block, int chunk) {
+    real *part = gpart_of(s, block, chunk);
+    memset(part, 0, (size_t)(s->w.H + 1) * s->w.O * sizeof *part);
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
+        pair_backward back = set_backward(s, block, b);
+        back.gw = part;
+        back.gb = part + (size_t)s->w.H * s->w.O;
+        s->k->pair_backward_weights(&back);
+    }
+}
+
+static void cells_backward_inputs(cpu *s, int block, int chunk) {
+    int H = s->w.H, in = s->base.sh->enc[block].in;
+    size_t first = chunk_row(s, chunk);
+    for (int b = s->chunk[chunk]; b < s->chunk[chunk + 1]; b++) {
+        pair_backward back = set_backward(s, block, b);
+        s->k->pair_backward_inputs(&back);
+    }
+    if (block > 0 || s->train_vectors)
+        s->k->gemm(chunk_rows(s, chunk), pad(in), 2 * H, s->dac + first * 2 * H, 2 * (size_t)H, 1,
+                   packed(s->w.enc[block].first_t, 2 * H), s->dx + first * s->w.D, (size_t)s->w.D, 1);
+    cpu_pool_rows_backward(s, block, chunk); /* of the block before this one */
+}
+
+/* Rows 0 .. 2H-1 of dac^T x, a few per task; the sum of dac is the bias's gradient. */
+enum { WEIGHT_ROWS = 16 };
+
+static void first_weights(cpu *s, int block, int task) {
+    const encoder_at *at = &s->base.sh->enc[block];
+    int R = (int)batch_rows(s), P = s->w.H, H = s->base.sh->s.hidden, in = at->in, width = pad(in);
+    int row0 = task * WEIGHT_ROWS;
+    real *wide = s->gwide + (size_t)row0 * width;
+    s->k->gemm(WEIGHT_ROWS, width, R, s->dac + row0, 1, 2 * (size_t)P, row_major(s->x, (size_t)s->w.D), wide,
+               (size_t)width, 0);
+    real bias[WEIGHT_ROWS] = {0};
+    if (row0 < P)
+        for (int r = 0; r < R; r++)
+            for (int c = 0; c < WEIGHT_ROWS; c++) bias[c] += s->dac[(size_t)r * 2 * P + row0 + c];
+    for (int c = 0; c < WEIGHT_ROWS; c++) {
+        int side = (row0 + c) / P, h = (row0 + c) % P;
+        if (h >= H) continue;
+        memcpy(s->grad + at->weight1 + ((size_t)h * 2 + side) * in, wide + (size_t)c * width,
+               (size_t)in * sizeof(real));
+        if (!side) s->grad[at->bias1 + h] = bias[c];
+    }
+}
+
+/* From G [O, H] = sum du h and gb = sum du, which lie in parts, one per chunk: the gradients of W2 and b2,
+ * and the sums that the backward pass of norm1 needs, for a few hidden channels. */
+enum { HIDDEN = 32 };
+
+static void second_weights(cpu *s, int block, int task) {
+    const encoder_at *at = &s->base.sh->enc[block];
+    const encoder_state *e = &s->enc[block];
+    int H = s->base.sh->s.hidden, O = s->base.sh->s.encoder_out, h0 = task * HIDDEN;
+    int count = H - h0 < HIDDEN ? H - h0 : HIDDEN;
+    const real *theta = s->theta + h0, *mu = e->norm1.mean + h0, *inv = e->norm1.inv + h0;
+    double sum[HIDDEN] = {0}, sum_xhat[HIDDEN] = {0};
+    for (int o = 0; o < O; o++) {
+        real G[HIDDEN] = {0}, b = 0;
+        for (int chunk = 0; chunk < CHUNKS; chunk++) {
+            const real *part = gpart_of(s, block, chunk);
+            for (int h = 0; h < count; h++) G[h] += part[(size_t)o * s->w.H + h0 + h];
+            b += part[(size_t)s->w.H * s->w.O + o];
+        }
+        const real *w = theta + at->weight2 + (size_t)o * H;
+        real *grad = s->grad + at->weight2 + (size_t)o * H + h0;
+        for (int h = 0; h < count; h++) {
+            double centred = ((double)G[h] - (double)b * (double)mu[h]) * (double)inv[h];
+            grad[h] = (real)((double)theta[at->norm1.gamma + h] * centred +
+                             (double)theta[at->norm1.beta + h] * (double)b);
+            sum[h] += (double)w[h] * (double)b;
+            sum_xhat[h] += (double)w[h] * centred;
+        }
+        if (task == 0) s->grad[at->bias2 + o] = b;
+    }
+    memcpy(s->sums + h0, sum, (size_t)count * sizeof *sum);
+    memcpy(s->sums + s->w.H + h0, sum_xhat, (size_t)count * sizeof *sum_xhat);
+}
+
+void cpu_encoder_backward(net *t, int block) {
+    cpu *s = (cpu *)t;
+    const encoder_at *at = &t->sh->enc[block];
+    encoder_state *e = &s->enc[block];
+    int H = t->sh->s.hidden, O = s->w.O;
+    double *total = s->sums + CHUNKS * s->sums_width, cells = (double)t->whole.pairs;
+    cpu_total_here(s, 2 * (size_t)O, total);
+    cpu_norm_backward(s, &e->norm2, at->norm2, t->sh->s.encoder_out, total, total + O, cells, s->k0, s->k1);
+    cpu_run(s, CHUNKS, cells_backward_weights, block);
+    cpu_run(s, (H + HIDDEN - 1) / HIDDEN, second_weights, block);
+    cpu_norm_backward(s, &e->norm1, at->norm1, H, s->sums, s->sums + s->w.H, cells, s->c0, s->c1);
+    cpu_run(s, CHUNKS, cells_backward_inputs, block);
+    (block ? cpu_later : cpu_run)(s, 2 * s->w.H / WEIGHT_ROWS, first_weights, block);
+}

@@ -1,0 +1,128 @@
+/* The optimiser on the CPU: Adam on the parameters and on the vectors of words, and the EMA of both. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/kernels/cpu.h"
+
+static void square_slice(cpu *s, int block, int task) {
+    (void)block;
+    size_t first = (size_t)task * SLICE, last = first + SLICE;
+    if (last > s->base.sh->trained) last = s->base.sh->trained;
+    double sum = 0;
+    for (size_t i = first; i < last; i++) sum += (double)s->grad[i] * (double)s->grad[i];
+    s->norm_part[task] = sum;
+}
+
+typedef struct adam_job {
+    cpu *s;
+    adam_step step;
+} adam_job;
+
+static void adam_slice(void *arg, int task, int thread) {
+    (void)thread;
+    adam_job *j = arg;
+    cpu *s = j->s;
+    size_t first = (size_t)task * SLICE, last = first + SLICE;
+    if (last > s->base.sh->trained) last = s->base.sh->trained;
+    s->k->adam(last - first, s->theta + first, s->grad + first, s->m + first, s->v + first, &j->step);
+}
+
+static int compare_words(const void *a, const void *b) {
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+/* The words of all rows of the whole batch and their gradients: each rank writes its own rows into zeros, and
+ * the all-reduce has them all. */
+static const real *all_rows(cpu *s, size_t *stride) {
+    const net *t = &s->base;
+    int d = t->sh->s.width;
+    size_t rows = t->whole.items;
+    *stride = t->sum ? (size_t)d : (size_t)s->w.D;
+    if (t->sum) {
+        memset(s->word, 0, rows * sizeof *s->word);
+        memset(s->word_d, 0, rows * d * sizeof(real));
+    }
+    for (int b = 0; b < t->B; b++) {
+        const set_at *at = &s->at[b];
+        const int32_t *word = s->sets->word + s->sets->start[s->index[b]];
+        size_t to = t->row ? t->row[b] : at->row;
+        for (int r = 0; r < at->n; r++) {
+            s->word[to + r] = word[s->item[at->row + r]];
+            if (t->sum)
+                memcpy(s->word_d + (to + r) * d, s->dx + (at->row + r) * s->w.D, (size_t)d * sizeof(real));
+        }
+    }
+    if (!t->sum) return s->dx;
+    t->sum(t->sum_context, s->word, rows);
+    t->sum_floats(t->sum_context, s->word_d, rows * d);
+    return s->word_d;
+}
+
+/* Moves the vectors of the words of this batch, and only those; a word that stands in several places gets the
+ * sum of their gradients. */
+static void move_vectors(cpu *s, const adam_step *step) {
+    int R = (int)s->base.whole.items, d = s->base.sh->s.width;
+    adam_step plain = *step;
+    plain.decay = 0;
+    size_t stride;
+    const real *gradient = all_rows(s, &stride);
+    for (int r = 0; r < R; r++) s->by_word[r] = (uint64_t)s->word[r] << 32 | (uint64_t)r;
+    qsort(s->by_word, (size_t)R, sizeof *s->by_word, compare_words);
+    for (int r = 0; r < R;) {
+        uint64_t word = s->by_word[r] >> 32;
+        real *g = s->gwide;
+        memset(g, 0, (size_t)d * sizeof(real));
+        for (; r < R && s->by_word[r] >> 32 == word; r++) {
+            const real *dx = gradient + (size_t)(s->by_word[r] & 0xffffffff) * stride;
+            for (int c = 0; c < d; c++) g[c] += dx[c] * s->scale[c];
+        }
+        s->k->adam((size_t)d, s->vectors + word * d, g, s->vectors_m + word * d, s->vectors_v + word * d,
+                   &plain);
+    }
+}
+
+void cpu_optimise(net *t, const adam_step *step, double clip, double *norm_out) {
+    cpu *s = (cpu *)t;
+    if (t->sum_floats) t->sum_floats(t->sum_context, s->grad, t->sh->trained);
+    int slices = (int)((t->sh->trained + SLICE - 1) / SLICE);
+    cpu_run(s, slices, square_slice, 0);
+    double sum = 0;
+    for (int i = 0; i < slices; i++) sum += s->norm_part[i];
+    double size = sqrt(sum);
+    if (norm_out) *norm_out = size;
+    adam_job j = {s, *step};
+    if (clip > 0 && size > clip) j.step.scale *= clip / size;
+    pool_run(s->pool, slices, adam_slice, &j);
+    if (s->train_vectors) move_vectors(s, &j.step);
+}
+
+typedef struct average_job {
+    real *to;
+    const real *from;
+    size_t count;
+    double decay;
+} average_job;
+
+static void average_slice(void *arg, int task, int thread) {
+    (void)thread;
+    const average_job *j = arg;
+    size_t first = (size_t)task * SLICE, last = first + SLICE;
+    if (last > j->count) last = j->count;
+    for (size_t i = first; i < last; i++)
+        j->to[i] = (real)(j->decay * (double)j->to[i] + (1 - j->decay) * (double)j->from[i]);
+}
+
+static void move_average(cpu *s, real *to, const real *from, size_t count, double decay) {
+    average_job j = {to, from, count, decay};
+    pool_run(s->pool, (int)((count + SLICE - 1) / SLICE), average_slice, &j);
+}
+
+void cpu_average(net *t, double decay) {
+    cpu *s = (cpu *)t;
+    move_average(s, s->average, s->theta, t->sh->total, decay);
+    if (s->train_vectors) move_average(s, s->vectors_average, s->vectors, cpu_vector_numbers(s), decay);
+}

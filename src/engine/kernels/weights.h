@@ -1,0 +1,77 @@
+/* The parameters in the form that the CPU kernels want: transposed, split into the parts that see x_i, x_j,
+ * x', y', earlier v and p, padded to LANES, packed into panels. Remade from the one block at each step. */
+#ifndef KERNELS_WEIGHTS_H
+#define KERNELS_WEIGHTS_H
+
+#include <stdbool.h>
+
+#include "engine/kernels/kernels.h"
+#include "engine/model/shape.h"
+
+typedef struct encoder_weights {
+    real *first;   /* packed [d_k, 2H]: columns 0..H-1 see x_i, H..2H-1 x_j */
+    real *first_t; /* packed [2H, d_k padded]: the same, transposed, for the way back */
+    real *bias1;   /* [2H]: the second half is zero */
+    real *second;  /* [H, O] */
+    real *bias2;   /* [O] */
+    real *sign;    /* [O]: +1, or -1 where the second norm's scale is negative */
+} encoder_weights;
+
+typedef struct decoder_weights {
+    real *v;    /* [m earlier blocks, 3 lags, C in, C out] */
+    real *v_t;  /* [m, 3, C out, C in] */
+    real *p;    /* [3 lags, m*C in, C out] */
+    real *p_t;  /* [3 lags, C out, m*C in] */
+    real *bias; /* [C] */
+    real *sign; /* [C] */
+} decoder_weights;
+
+typedef struct weights {
+    const shape *sh;
+    int H, O, C, D; /* padded */
+    int Q;          /* 6*C*N: for each block x' by lags 0, 1, 2, then y' by lags 0, 1, 2 */
+    encoder_weights enc[MAX_BLOCKS];
+    decoder_weights dec[MAX_BLOCKS];
+    real *rows;   /* packed [D, Q] */
+    real *rows_t; /* packed [Q, D padded] */
+    real *head_x; /* [D padded] */
+    real *head_v; /* [N, C] */
+    int tasks;    /* weights_fill comes in so many independent tasks */
+} weights;
+
+bool weights_new(weights *w, const shape *sh, bool backward);
+void weights_free(weights *w);
+void weights_fill(weights *w, const real *theta, int task);
+
+/* A packed right-hand matrix [K, N]. */
+static inline matrix packed(const real *data, int K) {
+    return (matrix){data, PANEL, (size_t)K * PANEL};
+}
+static inline size_t packed_size(int K, int N) {
+    return (size_t)((N + PANEL - 1) / PANEL) * (size_t)K * PANEL;
+}
+static inline real *packed_at(real *data, int K, int k, int c) {
+    return data + ((size_t)(c / PANEL) * (size_t)K + (size_t)k) * PANEL + (size_t)(c % PANEL);
+}
+static inline matrix row_major(const real *data, size_t row_stride) {
+    return (matrix){data, row_stride, PANEL};
+}
+
+/* A batch norm for one forward pass: y = g*x + e, with g = gamma*inv, e = beta - mean*g. Padded channels
+ * have g = e = 0. */
+typedef struct norm {
+    real *mean, *inv, *g, *e; /* [width padded] */
+} norm;
+
+bool norm_new(norm *b, int width);
+void norm_free(norm *b);
+/* From given statistics, laid out as those in theta are: [sh->total - sh->trained]. */
+void norm_frozen(norm *b, const shape *sh, const real *theta, const real *statistics, norm_at at, int width);
+
+/* w [H, O] and b [O] with the norm before them folded in: wf = g w, bf = b + e w; wf_t [O, H] may be NULL. */
+void fold_second(const encoder_weights *e, const norm *b, int H, int O, real *wf, real *bf, real *wf_t);
+/* Block m: v weights with the earlier norms folded in, and the steps' bias at t = 0, 1 and from 2 on: [3, C].
+ */
+void fold_conv(const decoder_weights *d, const norm *earlier, int m, int C, real *wf, real *bias);
+
+#endif

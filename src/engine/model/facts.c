@@ -1,0 +1,85 @@
+/* What a caller may know of a model. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/base/door.h"
+#include "engine/base/error.h"
+#include "engine/model/model.h"
+
+const char *onet_model_record_at(const onet_model *m, size_t i, const char **key) {
+    if (!m || i >= m->records) return NULL;
+    if (key) *key = m->record[i].key;
+    return m->record[i].value;
+}
+
+onet_status onet_model_set_record(onet_model *m, const char *key, const char *value, onet_error *err) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+    enum { LONGEST = 64 };
+    NEED(m, "model");
+    NEED(key, "key");
+    NEED(value, "value");
+    size_t length = strspn(key, allowed);
+    if (!length || length > LONGEST || key[length])
+        return fail(err, ONET_USAGE,
+                    "the key of a record has 1 to %d lower-case letters, digits, '.', '_' and '-'", LONGEST);
+    return model_record_set(m, key, value, err);
+}
+
+void onet_model_checksum(const onet_model *m, char hex[65]) {
+    if (!hex) return;
+    hex[0] = 0;
+    if (m) model_checksum(m, hex);
+}
+
+int onet_model_sized(const onet_model *m) {
+    return m && m->sized;
+}
+
+static int describe(onet_tensor *to, const tensor *t) {
+    *to = (onet_tensor){.dims = t->dims, .trained = t->trained};
+    snprintf(to->name, sizeof to->name, "%s", t->name);
+    memcpy(to->shape, t->shape, sizeof to->shape);
+    return 1;
+}
+
+int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
+    if (!m || !to) return 0;
+    const shape *sh = &m->sh;
+    size_t tensors = (size_t)sh->tensors, slopes = 0;
+    if (i < tensors) return describe(to, &sh->tensor[i]);
+    i -= tensors;
+    for (size_t k = 0; m->sized && k < tensors; k++) {
+        if (sh->tensor[k].trained || slopes++ < i) continue;
+        tensor slope = model_slope_tensor(&sh->tensor[k]);
+        return describe(to, &slope);
+    }
+    i -= slopes;
+    tensor rest[11];
+    size_t count = 0;
+    int width = sh->s.width;
+    if (m->sized) rest[count++] = (tensor){.name = "norm.inverse_size", .dims = 1, .shape = {1}};
+    if (m->sized && m->smallest_size > 0)
+        rest[count++] = (tensor){.name = "norm.smallest_size", .dims = 1, .shape = {1}};
+    if (m->sized && m->rows) {
+        int rows = (int)m->rows, numbers = (int)(sh->total - sh->trained);
+        rest[count++] = (tensor){.name = "norm.sizes", .dims = 1, .shape = {rows}};
+        rest[count++] = (tensor){.name = "norm.statistics", .dims = 2, .shape = {rows, numbers}};
+    }
+    rest[count++] = (tensor){.name = "input.mean", .dims = 1, .shape = {width}};
+    rest[count++] = (tensor){.name = "input.scale", .dims = 1, .shape = {width}};
+    if (m->words) {
+        int words = m->words->count;
+        int letters = (int)m->words->at[words] + words - 1; /* a newline between two words */
+        rest[count++] = (tensor){.name = "words.vectors", .dims = 2, .shape = {words, width}};
+        rest[count++] = (tensor){.name = "words.text", .dims = 1, .shape = {letters}};
+    }
+    const onet_columns *c = m->columns;
+    if (c && c->name) {
+        int letters = 0;
+        for (int j = 0; j < c->width; j++) letters += (int)strlen(c->name[j]) + 1;
+        rest[count++] = (tensor){.name = "columns.names", .dims = 1, .shape = {letters}};
+    }
+    if (c && c->fill) rest[count++] = (tensor){.name = "missing.fill", .dims = 1, .shape = {c->width}};
+    if (c && c->flag) rest[count++] = (tensor){.name = "missing.flag", .dims = 1, .shape = {c->width}};
+    return i < count ? describe(to, &rest[i]) : 0;
+}

@@ -1,0 +1,272 @@
+/* One network from several: theirs side by side, block by block, with zeros between them, so that its logits
+ * are the mean of their logits. Everything that runs a model runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/base/door.h"
+#include "engine/base/error.h"
+#include "engine/data/columns.h"
+#include "engine/model/model.h"
+
+/* A part of the merged network, and which of its channels the part's first ones are. */
+typedef struct part {
+    const onet_model *one;
+    onet_model *all;
+    int H, O, C;
+    float share; /* of the logit */
+} part;
+
+/* ---- do they go together? ---- */
+
+static onet_status check_settings(const onet_settings *a, const onet_settings *b, int number,
+                                  onet_error *err) {
+    const struct {
+        const char *what;
+        int a, b;
+    } same[] = {{"features per item", a->width, b->width},
+                {"encoder blocks", a->encoder_blocks, b->encoder_blocks},
+                {"decoder blocks", a->decoder_blocks, b->decoder_blocks}};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (same[i].a != same[i].b)
+            return fail(err, ONET_BAD, "model 1 has %d %s and model %d has %d; they must be equal", same[i].a,
+                        same[i].what, number, same[i].b);
+    if (a->pool != b->pool || a->relative != b->relative)
+        return fail(err, ONET_BAD, "model 1 and model %d differ in %s; it must be equal", number,
+                    a->pool != b->pool ? "their pool" : "features relative to the set");
+    return ONET_OK;
+}
+
+static bool same_words(const onet_words *a, const onet_words *b) {
+    if (!a || !b) return a == b;
+    return words_same(a, b) &&
+           !memcmp(a->vectors, b->vectors, (size_t)a->count * (size_t)a->width * sizeof *a->vectors);
+}
+
+static bool same_missing(const onet_columns *a, const onet_columns *b) {
+    onet_missing of_a = a ? a->missing : ONET_MISSING_ERROR, of_b = b ? b->missing : ONET_MISSING_ERROR;
+    if (of_a != of_b || of_a == ONET_MISSING_ERROR) return of_a == of_b;
+    size_t width = (size_t)a->width;
+    return a->width == b->width && !memcmp(a->fill, b->fill, width * sizeof *a->fill) &&
+           !a->flag == !b->flag && (!a->flag || !memcmp(a->flag, b->flag, width));
+}
+
+static onet_status check(const onet_model *a, const onet_model *b, int number, onet_error *err) {
+    onet_status status = check_settings(&a->sh.s, &b->sh.s, number, err);
+    size_t width = (size_t)a->sh.s.width;
+    int feature;
+    if (status) return status;
+    if (memcmp(a->mean, b->mean, width * sizeof *a->mean) ||
+        memcmp(a->scale, b->scale, width * sizeof *a->scale) || !same_missing(a->columns, b->columns) ||
+        !same_words(a->words, b->words))
+        return fail(
+            err, ONET_BAD,
+            "model 1 and model %d see their items differently (standardisation, missing values or words): "
+            "train both on the same data, or at once with onet_train_options.models",
+            number);
+    if (a->columns && b->columns && columns_differ(a->columns, b->columns, &feature))
+        return fail(err, ONET_BAD,
+                    "feature %d of model 1 has another name in model %d: train both on the same data",
+                    feature + 1, number);
+    if (a->sized != b->sized ||
+        (a->sized &&
+         (a->inverse_size != b->inverse_size || a->smallest_size != b->smallest_size || a->rows != b->rows ||
+          (a->rows && memcmp(a->row_size, b->row_size, a->rows * sizeof *a->row_size)))))
+        return fail(
+            err, ONET_BAD,
+            "the norm statistics of model 1 and of model %d are for other sizes of sets: train both on the "
+            "same data with the same onet_train_options.statistics",
+            number);
+    return ONET_OK;
+}
+
+/* ---- where a part's channels stand ---- */
+
+/* Of column c of an item's features after some encoder blocks. */
+static int feature_at(const part *p, int c) {
+    int inputs = p->one->sh.inputs, O = p->one->sh.s.encoder_out;
+    if (c < inputs) return c;
+    c -= inputs;
+    return inputs + c / O * p->all->sh.s.encoder_out + p->O + c % O;
+}
+
+/* Of column c of what a decoder block, or the head, sees: x', y', then v and its pool of each block before.
+ */
+static int channel_at(const part *p, int c) {
+    int D = p->one->sh.D, C = p->one->sh.s.decoder_out;
+    if (c < 2 * D) return c / D * p->all->sh.D + feature_at(p, c % D);
+    c -= 2 * D;
+    return 2 * p->all->sh.D + c / C * p->all->sh.s.decoder_out + p->C + c % C;
+}
+
+/* The first channel of the first encoder block that belongs to no part. It is 0 for all items and 1 in the
+ * start vector: what the weights of a part make of its own start vector's input features, which all parts
+ * share, is the weight of this channel. */
+static int start_channel(const onet_model *all) {
+    return all->sh.inputs + all->sh.s.encoder_out - 1;
+}
+
+/* ---- filling it in ---- */
+
+static void put_vector(const part *p, size_t to, size_t from, int count, int at) {
+    memcpy(p->all->theta + to + at, p->one->theta + from, (size_t)count * sizeof(float));
+}
+
+static void put_norm(const part *p, const norm_at *to, const norm_at *from, int count, int at) {
+    const shape *one = &p->one->sh, *all = &p->all->sh;
+    put_vector(p, to->gamma, from->gamma, count, at);
+    put_vector(p, to->beta, from->beta, count, at);
+    put_vector(p, to->mean, from->mean, count, at);
+    put_vector(p, to->var, from->var, count, at);
+    memcpy(p->all->slope + (to->mean - all->trained) + at, p->one->slope + (from->mean - one->trained),
+           (size_t)count * sizeof(float));
+    memcpy(p->all->slope + (to->var - all->trained) + at, p->one->slope + (from->var - one->trained),
+           (size_t)count * sizeof(float));
+    for (size_t r = 0; r < p->one->rows; r++) {
+        float *row = p->all->row + r * (all->total - all->trained) + at;
+        const float *own = p->one->row + r * (one->total - one->trained);
+        memcpy(row + (to->mean - all->trained), own + (from->mean - one->trained),
+               (size_t)count * sizeof *row);
+        memcpy(row + (to->var - all->trained), own + (from->var - one->trained), (size_t)count * sizeof *row);
+    }
+}
+
+static void put_encoder(const part *p, int k) {
+    const shape *one = &p->one->sh, *all = &p->all->sh;
+    const encoder_at *from = &one->enc[k], *to = &all->enc[k];
+    int H = one->s.hidden, O = one->s.encoder_out;
+    for (int h = 0; h < H; h++)
+        for (int side = 0; side < 2; side++)
+            for (int c = 0; c < from->in; c++)
+                p->all->theta[to->weight1 + (size_t)((p->H + h) * 2 + side) * (size_t)to->in +
+                              (size_t)feature_at(p, c)] =
+                    p->one->theta[from->weight1 + (size_t)(h * 2 + side) * (size_t)from->in + (size_t)c];
+    for (int o = 0; o < O; o++)
+        put_vector(p, to->weight2 + (size_t)(p->O + o) * (size_t)all->s.hidden,
+                   from->weight2 + (size_t)o * (size_t)H, H, p->H);
+    put_vector(p, to->bias1, from->bias1, H, p->H);
+    put_vector(p, to->bias2, from->bias2, O, p->O);
+    put_norm(p, &to->norm1, &from->norm1, H, p->H);
+    put_norm(p, &to->norm2, &from->norm2, O, p->O);
+}
+
+/* A row of weights [channels, taps], times `factor`. */
+static void put_row(const part *p, size_t to, size_t from, int channels, int taps, float factor) {
+    const shape *one = &p->one->sh, *all = &p->all->sh;
+    float *row = p->all->theta + to;
+    const float *own = p->one->theta + from, *start = p->one->theta + one->start;
+    for (int c = 0; c < channels; c++)
+        for (int l = 0; l < taps; l++) row[channel_at(p, c) * taps + l] += factor * own[c * taps + l];
+    for (int l = 0; l < taps; l++) {
+        double sum = 0;
+        for (int c = 0; c < one->inputs; c++) sum += (double)own[(one->D + c) * taps + l] * (double)start[c];
+        row[(all->D + start_channel(p->all)) * taps + l] += (float)((double)factor * sum);
+    }
+}
+
+static void put_decoder(const part *p, int m) {
+    const decoder_at *from = &p->one->sh.dec[m], *to = &p->all->sh.dec[m];
+    int C = p->one->sh.s.decoder_out;
+    for (int c = 0; c < C; c++)
+        put_row(p, to->weight + (size_t)(p->C + c) * (size_t)to->in * 3,
+                from->weight + (size_t)c * (size_t)from->in * 3, from->in, 3, 1);
+    put_vector(p, to->bias, from->bias, C, p->C);
+    put_norm(p, &to->norm, &from->norm, C, p->C);
+}
+
+static void put_part(const part *p) {
+    const shape *one = &p->one->sh, *all = &p->all->sh;
+    for (int k = 0; k < one->s.encoder_blocks; k++) put_encoder(p, k);
+    for (int m = 0; m < one->s.decoder_blocks; m++) put_decoder(p, m);
+    for (int c = one->inputs; c < one->D; c++)
+        p->all->theta[all->start + (size_t)feature_at(p, c)] = p->one->theta[one->start + (size_t)c];
+    put_row(p, all->head_weight, one->head_weight, one->head_in, 1, p->share);
+    p->all->theta[all->head_bias] += p->share * p->one->theta[one->head_bias];
+}
+
+static onet_status take_inputs(onet_model *to, const onet_model *from, onet_error *err) {
+    size_t width = (size_t)from->sh.s.width;
+    memcpy(to->mean, from->mean, width * sizeof *to->mean);
+    memcpy(to->scale, from->scale, width * sizeof *to->scale);
+    to->sized = from->sized;
+    to->inverse_size = from->inverse_size;
+    to->smallest_size = from->smallest_size;
+    if (!model_make_rows(to, from->rows)) return fail_memory(err, "the norms' statistics");
+    if (from->rows) memcpy(to->row_size, from->row_size, from->rows * sizeof *to->row_size);
+    if (from->words && !(to->words = words_copy(from->words))) return fail_memory(err, "the words");
+    return from->columns ? onet_columns_copy(&to->columns, from->columns, err) : ONET_OK;
+}
+
+static onet_status take_records(onet_model *to, const onet_model *const *models, size_t count,
+                                onet_error *err) {
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        char key[48], sum[65];
+        snprintf(key, sizeof key, "merged.%zu.sha256", i + 1);
+        model_checksum(models[i], sum);
+        status = model_record_set(to, key, sum, err);
+        const char *from = onet_model_record(models[i], "from.sha256");
+        snprintf(key, sizeof key, "merged.%zu.from.sha256", i + 1);
+        if (from && !status) status = model_record_set(to, key, from, err);
+    }
+    static const char *const kept[] = {"data.sha256", "from.sha256", "pages.usual"}; /* if all are equal */
+    for (size_t k = 0; k < sizeof kept / sizeof *kept && !status; k++) {
+        const char *value = onet_model_record(models[0], kept[k]);
+        for (size_t i = 1; i < count && value; i++) {
+            const char *other = onet_model_record(models[i], kept[k]);
+            if (!other || strcmp(value, other)) value = NULL;
+        }
+        if (value) status = model_record_set(to, kept[k], value, err);
+    }
+    return status;
+}
+
+onet_status onet_model_merge(onet_model **merged, const onet_model *const *models, size_t count,
+                             onet_error *err) {
+    NEED(merged, "merged");
+    *merged = NULL;
+    NEED(models, "models");
+    if (count < 1 || count > MOST_MERGED)
+        return fail(err, ONET_USAGE, "%zu models are to be merged: 1 to %d are possible", count, MOST_MERGED);
+    onet_settings s = {0};
+    for (size_t i = 0; i < count; i++) {
+        NEED(models[i], "a model");
+        onet_status status = check(models[0], models[i], (int)i + 1, err);
+        if (status) return status;
+        const onet_settings *of = &models[i]->sh.s;
+        if (i == 0) {
+            s = *of;
+            s.encoder_out++; /* start_channel */
+            continue;
+        }
+        s.hidden += of->hidden;
+        s.encoder_out += of->encoder_out;
+        s.decoder_out += of->decoder_out;
+    }
+    if (!s.encoder_blocks) return fail(err, ONET_BAD, "networks without encoder blocks cannot be merged");
+    onet_model *m;
+    onet_status status = model_new(&m, &s, err);
+    if (status) return status;
+    part p = {.all = m, .share = (float)(1.0 / (double)count)};
+    if ((status = take_inputs(m, models[0], err))) {
+        onet_model_free(m);
+        return status;
+    }
+    /* The variances of the channel that no part has. */
+    size_t statistics = m->sh.total - m->sh.trained;
+    for (size_t i = 0; i < statistics; i++) m->theta[m->sh.trained + i] = 1;
+    for (size_t i = 0; i < m->rows * statistics; i++) m->row[i] = 1;
+    m->theta[m->sh.start + (size_t)start_channel(m)] = 1;
+    for (size_t i = 0; i < count; i++) {
+        p.one = models[i];
+        put_part(&p);
+        p.H += p.one->sh.s.hidden;
+        p.O += p.one->sh.s.encoder_out;
+        p.C += p.one->sh.s.decoder_out;
+    }
+    status = take_records(m, models, count, err);
+    if (status)
+        onet_model_free(m);
+    else
+        *merged = m;
+    return status;
+}

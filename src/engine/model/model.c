@@ -1,0 +1,97 @@
+/* Makes and frees a model, and keeps its training record; the accessors of the public API. */
+#include "engine/model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/utf8.h"
+
+onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err) {
+    *model = NULL;
+    onet_model *m = calloc(1, sizeof *m);
+    if (!m) return fail_memory(err, "a model");
+    onet_status status = shape_make(&m->sh, settings, err);
+    if (!status) {
+        m->theta = array_new(m->sh.total, sizeof *m->theta);
+        m->slope = array_new(m->sh.total - m->sh.trained, sizeof *m->slope);
+        m->mean = array_new((size_t)settings->width, sizeof *m->mean);
+        m->scale = array_new((size_t)settings->width, sizeof *m->scale);
+        if (!m->theta || !m->slope || !m->mean || !m->scale) status = fail_memory(err, "a model");
+    }
+    if (status) {
+        onet_model_free(m);
+        return status;
+    }
+    for (int i = 0; i < settings->width; i++) m->scale[i] = 1;
+    *model = m;
+    return ONET_OK;
+}
+
+void onet_model_free(onet_model *m) {
+    if (!m) return;
+    for (size_t i = 0; i < m->records; i++) {
+        free(m->record[i].key);
+        free(m->record[i].value);
+    }
+    free(m->record);
+    free(m->theta);
+    free(m->slope);
+    free(m->row_size);
+    free(m->row);
+    free(m->mean);
+    free(m->scale);
+    words_free(m->words);
+    onet_columns_free(m->columns);
+    free(m);
+}
+
+static record_entry *find(const onet_model *m, const char *key) {
+    for (size_t i = 0; i < m->records; i++)
+        if (!strcmp(m->record[i].key, key)) return &m->record[i];
+    return NULL;
+}
+
+onet_status model_record_set(onet_model *m, const char *key, const char *value, onet_error *err) {
+    record_entry *entry = find(m, key);
+    char *copy = strdup(value), *name = entry ? NULL : strdup(key);
+    if (!copy || (!entry && (!name || !array_reserve(&m->record, &m->record_room, m->records + 1,
+                                                     sizeof *m->record)))) {
+        free(copy);
+        free(name);
+        return fail_memory(err, "the training record");
+    }
+    /* The file has room for UTF-8 alone; a file name need not be that. */
+    for (size_t length = strlen(copy), at; (at = utf8_valid(copy, length)) < length;) copy[at] = '?';
+    if (entry)
+        free(entry->value);
+    else {
+        entry = &m->record[m->records++];
+        entry->key = name;
+    }
+    entry->value = copy;
+    return ONET_OK;
+}
+
+const onet_settings *onet_model_settings(const onet_model *m) {
+    return m ? &m->sh.s : NULL;
+}
+
+size_t onet_model_parameters(const onet_model *m, int trained_only) {
+    if (!m) return 0;
+    return trained_only ? m->sh.trained : m->sh.total;
+}
+
+const char *onet_model_record(const onet_model *m, const char *key) {
+    const record_entry *entry = m && key ? find(m, key) : NULL;
+    return entry ? entry->value : NULL;
+}
+
+const onet_columns *onet_model_columns(const onet_model *m) {
+    return m ? m->columns : NULL;
+}
+
+const onet_words *onet_model_words(const onet_model *m) {
+    return m ? m->words : NULL;
+}

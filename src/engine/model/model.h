@@ -1,0 +1,57 @@
+/* A model in memory: the net's parameters and all that turns a user's items into its input. */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include "engine/data/columns.h"
+#include "engine/model/shape.h"
+#include "engine/words/words.h"
+
+typedef struct record_entry {
+    char *key, *value;
+} record_entry;
+
+struct onet_model {
+    shape sh;
+    float *theta; /* [sh.total], laid out by sh */
+    /* The norms' statistics for sets of n items (docs/model.md): theta has them at 1/n = inverse_size, slope
+     * [sh.total - sh.trained] how they change with 1/n. Sets of fewer than smallest_size items have those of
+     * that size. Sizes that were measured on enough sets have rows of their own instead. Not sized: the same
+     * for all n. */
+    bool sized;
+    float *slope, inverse_size, smallest_size;
+    size_t rows;
+    float *row_size;       /* [rows], ascending */
+    float *row;            /* [rows][sh.total - sh.trained] */
+    bool half;             /* files have the weight matrices in half precision (half.c) */
+    float *mean, *scale;   /* [width]: the net sees (x - mean) * scale; 0 and 1 when standardisation is off */
+    onet_words *words;     /* NULL when items are numbers; owned by the model */
+    onet_columns *columns; /* of the data that it was trained on; NULL: not known. Owned by the model */
+    record_entry *record;  /* [records]: the training record, in the order in which it was set */
+    size_t records, record_room;
+};
+
+/* Parameters zero, mean 0, scale 1, no words, an empty record. */
+onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err);
+
+enum { MOST_MERGED = 64 }; /* models that onet_model_merge takes */
+
+/* The tensor beside a statistic of the norms that says how it changes with 1/n: .running_mean has
+ * .mean_slope. */
+tensor model_slope_tensor(const tensor *statistic);
+/* Makes room for rows of statistics, and forgets those that were there; false when memory is short. */
+bool model_make_rows(onet_model *model, size_t rows);
+/* The statistics of the norms for sets of n items: [sh.total - sh.trained]. */
+void model_statistics(const onet_model *model, int n, float *statistics);
+
+/* Does the file have this tensor in half precision? Only where that loses nothing: where all its numbers were
+ * rounded. */
+bool model_tensor_is_half(const onet_model *model, const tensor *t);
+
+/* Sets or replaces a pair of the training record; both are copied. */
+onet_status model_record_set(onet_model *model, const char *key, const char *value, onet_error *err);
+
+/* SHA-256 over all that decides an answer: settings, parameters, standardisation, words. The same before
+ * saving and after loading. */
+void model_checksum(const onet_model *model, char hex[65]);
+
+#endif

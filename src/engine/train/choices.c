@@ -1,0 +1,41 @@
+/* What a training may be asked for, by name. */
+#include "engine/base/choice.h"
+
+const onet_choice *onet_schedules(void) {
+    static const onet_choice list[] = {
+        {"constant", "it stays the same", ONET_CONSTANT},
+        {"cosine", "it falls to 0 along a cosine", ONET_COSINE},
+        {0},
+    };
+    return list;
+}
+
+const onet_choice *onet_batch_kinds(void) {
+    static const onet_choice list[] = {
+        {"mixed", "sets of any sizes", ONET_BATCHES_MIXED},
+        {"one-size", "sets of one size, the paper's rule", ONET_BATCHES_ONE_SIZE},
+        {0},
+    };
+    return list;
+}
+
+const onet_choice *onet_norm_statistics(void) {
+    static const onet_choice list[] = {
+        {"running", "the running averages of training", ONET_STATISTICS_RUNNING},
+        {"measured",
+         "measured with the final weights; with batches of one size, by size, and extrapolated to larger "
+         "sizes",
+         ONET_STATISTICS_MEASURED},
+        {0},
+    };
+    return list;
+}
+
+const onet_choice *onet_precisions(void) {
+    static const onet_choice list[] = {
+        {"float32", "32-bit floating point", ONET_FLOAT32},
+        {"tf32", "on a GPU only: factors rounded to 10 bits after the point", ONET_TF32},
+        {0},
+    };
+    return list;
+}

@@ -1,0 +1,82 @@
+/* The state before the first step: scale of the features, initial parameters. */
+#include "engine/train/first.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
+#include "engine/data/sets.h"
+
+/* Of each feature over all items: [width] each. Item by item, as they lie in memory. */
+static void moments(const onet_sets *sets, double *mean, double *deviation) {
+    size_t d = (size_t)sets->width, items = sets->start[sets->count];
+    for (size_t i = 0; i < items; i++) {
+        const float *x = sets_item(sets, i);
+        for (size_t c = 0; c < d; c++) mean[c] += (double)x[c];
+    }
+    for (size_t c = 0; c < d; c++) mean[c] /= (double)items;
+    for (size_t i = 0; i < items; i++) {
+        const float *x = sets_item(sets, i);
+        for (size_t c = 0; c < d; c++) deviation[c] += ((double)x[c] - mean[c]) * ((double)x[c] - mean[c]);
+    }
+    for (size_t c = 0; c < d; c++) deviation[c] = sqrt(deviation[c] / (double)items);
+}
+
+onet_status first_scale(onet_model *model, const onet_sets *sets, onet_error *err) {
+    size_t d = (size_t)sets->width;
+    double *mean = array_new(2 * d, sizeof *mean), *deviation = mean + d;
+    if (!mean) return fail_memory(err, "the features' statistics");
+    moments(sets, mean, deviation);
+    for (size_t c = 0; c < d; c++) {
+        model->mean[c] = (float)mean[c];
+        model->scale[c] = deviation[c] > 1e-12 * (1 + fabs(mean[c])) ? (float)(1 / deviation[c]) : 1;
+    }
+    free(mean);
+    return ONET_OK;
+}
+
+/* Whether feature c has more than two values. */
+static bool many_values(const onet_sets *sets, size_t c) {
+    float one = sets_item(sets, 0)[c], other = one;
+    for (size_t i = 1; i < sets->start[sets->count]; i++) {
+        float x = sets_item(sets, i)[c];
+        if (x == one || x == other) continue;
+        if (other != one) return true;
+        other = x;
+    }
+    return false;
+}
+
+onet_status first_spread(const onet_sets *sets, float *spread, onet_error *err) {
+    size_t d = (size_t)sets->width;
+    double *mean = array_new(2 * d, sizeof *mean), *deviation = mean + d;
+    if (!mean) return fail_memory(err, "the features' statistics");
+    moments(sets, mean, deviation);
+    for (size_t c = 0; c < d; c++) spread[c] = many_values(sets, c) ? (float)deviation[c] : 0;
+    free(mean);
+    return ONET_OK;
+}
+
+void first_parameters(const shape *sh, uint64_t seed, float *theta) {
+    double bound = 1;
+    for (int k = 0; k < sh->tensors; k++) {
+        const tensor *t = &sh->tensor[k];
+        float *to = theta + t->offset;
+        rng r;
+        rng_seed(&r, seed, UINT64_C(0x696e697400000000) + (uint64_t)k);
+        if (strstr(t->name, "norm")) {
+            int one = strstr(t->name, ".weight") || strstr(t->name, "running_var");
+            for (size_t i = 0; i < t->size; i++) to[i] = one ? 1 : 0;
+            continue;
+        }
+        /* A bias has the fan-in of the weight before it. */
+        if (t->dims > 1)
+            bound = 1 / sqrt((double)t->shape[1] * (t->dims > 2 ? t->shape[2] : 1));
+        else if (!strcmp(t->name, "decoder.start"))
+            bound = 1 / sqrt((double)t->shape[0]);
+        for (size_t i = 0; i < t->size; i++) to[i] = (float)((2 * rng_uniform(&r) - 1) * bound);
+    }
+}

@@ -1,0 +1,190 @@
+/* The defaults of the training options, and the checks of what was given. */
+#include "engine/train/options.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/choice.h"
+#include "engine/base/door.h"
+#include "engine/base/error.h"
+#include "engine/base/sized.h"
+#include "engine/data/columns.h"
+#include "engine/data/sets.h"
+#include "engine/model/model.h"
+#include "engine/train/train.h"
+#include "engine/words/words.h"
+
+void onet_train_defaults(onet_train_options *options, size_t size) {
+    onet_train_options own = {.size = sizeof own}, *o = &own;
+    onet_settings_preset(&o->settings, "default", NULL);
+    /* For data of a user's own, hundreds to thousands of sets of mixed sizes: chosen on the tasks of
+     * experiments/own and of tests/long/learn.c, several seeds each. */
+    o->batch = 32;
+    o->epochs = 20;
+    o->learning_rate = 5e-3;
+    o->schedule = ONET_COSINE;
+    o->warmup = 0.02;
+    o->weight_decay = 0.1;
+    o->clip = 1;
+    o->average = 0.999;
+    o->beta1 = 0.9;
+    o->beta2 = 0.999;
+    o->epsilon = 1e-8;
+    o->seed = 1;
+    o->standardise = 1;
+    o->batches = ONET_BATCHES_MIXED;
+    o->statistics = ONET_STATISTICS_RUNNING;
+    o->checkpoint_seconds = 60;
+    o->valid_limit = 2000;
+    o->models = 1;
+    sized_give(options, size, &own, sizeof own);
+}
+
+onet_status train_check_options(const onet_train_options *o, onet_error *err) {
+    onet_status status = door_threads(o->threads, err);
+    if (status) return status;
+    if (o->batch < 1) return fail(err, ONET_USAGE, "the batch is %d sets: at least 1 is needed", o->batch);
+    if (o->epochs < 1) return fail(err, ONET_USAGE, "%d epochs: at least 1 is needed", o->epochs);
+    if (!(o->learning_rate > 0) || !isfinite(o->learning_rate))
+        return fail(err, ONET_USAGE, "the learning rate must be a positive number");
+    if (!(o->warmup >= 0 && o->warmup <= 1))
+        return fail(err, ONET_USAGE, "warm-up is a share of the steps, 0 to 1");
+    if (!(o->beta1 >= 0 && o->beta1 < 1 && o->beta2 >= 0 && o->beta2 < 1))
+        return fail(err, ONET_USAGE, "Adam's betas are at least 0 and less than 1");
+    if (!(o->epsilon > 0) || !isfinite(o->epsilon))
+        return fail(err, ONET_USAGE, "Adam's epsilon must be positive");
+    if (!(o->weight_decay >= 0) || !isfinite(o->weight_decay) || !(o->clip >= 0) ||
+        !(o->average >= 0 && o->average < 1))
+        return fail(err, ONET_USAGE,
+                    "weight decay and clipping must not be negative; average is from 0 to 1");
+    if (!(o->checkpoint_seconds >= 0))
+        return fail(err, ONET_USAGE, "the checkpoint interval must not be negative");
+    if (!(o->forget >= 0 && o->forget < 1))
+        return fail(err, ONET_USAGE, "the share of forgotten words is at least 0 and less than 1");
+    if (o->valid_limit < 0) return fail(err, ONET_USAGE, "valid_limit is a number of sets, 0 for all");
+    if (o->patience < 0) return fail(err, ONET_USAGE, "patience is a number of epochs, 0 or more");
+    if (!(o->drop >= 0 && o->drop < 1))
+        return fail(err, ONET_USAGE, "the share of items that are left out is at least 0 and less than 1");
+    if (!(o->jitter >= 0) || !isfinite(o->jitter))
+        return fail(err, ONET_USAGE, "jitter must be a number, 0 or more");
+    if (!(o->stray >= 0 && o->stray < 1))
+        return fail(err, ONET_USAGE, "the share of steps that stray is at least 0 and less than 1");
+    if (o->models < 1 || o->models > MOST_MERGED)
+        return fail(err, ONET_USAGE, "%d models: 1 to %d can be trained and merged", o->models, MOST_MERGED);
+    if (o->models > 1 && o->train_vectors)
+        return fail(err, ONET_USAGE,
+                    "several models cannot be merged where each trains the words' vectors: leave out "
+                    "onet_train_options.train_vectors or onet_train_options.models");
+    if (!choice_of(onet_schedules(), o->schedule) || !choice_of(onet_norm_statistics(), o->statistics) ||
+        !choice_of(onet_batch_kinds(), o->batches) || !choice_of(onet_precisions(), o->precision))
+        return fail(err, ONET_USAGE,
+                    "schedule, batches, statistics or precision is none of those that ordernet.h names");
+    return ONET_OK;
+}
+
+/* Files of an earlier training at a model's path or beside it. */
+static onet_status check_new(const char *model_path, onet_error *err) {
+    static const char *const endings[] = {NULL, TRAIN_CHECKPOINT, TRAIN_LOG, TRAIN_BEST};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char *path = endings[i] ? train_beside(model_path, endings[i]) : strdup(model_path);
+        if (!path) return fail_memory(err, "the names of the files");
+        bool there = !access(path, F_OK);
+        if (there)
+            fail(err, ONET_USAGE,
+                 "%s is there already: go on with that training (onet_train_options.resume), replace "
+                 "it "
+                 "(onet_train_options.keep), or name another model",
+                 path);
+        free(path);
+        if (there) return ONET_USAGE;
+    }
+    return ONET_OK;
+}
+
+/* One model has its checkpoint beside the model, several have theirs beside m.1.safetensors and so on. */
+static onet_status check_resumed(const onet_train_options *o, onet_error *err) {
+    char *one = train_beside(o->model_path, TRAIN_CHECKPOINT);
+    char *several = train_beside(o->model_path, ".1" TRAIN_CHECKPOINT);
+    onet_status status = ONET_OK;
+    if (!one || !several)
+        status = fail_memory(err, "the names of the files");
+    else if (o->models > 1 && !access(one, F_OK))
+        status = fail(err, ONET_USAGE,
+                      "%s is of a training of one model: go on without onet_train_options.models", one);
+    else if (o->models == 1 && access(one, F_OK) && !access(several, F_OK))
+        status = fail(err, ONET_USAGE,
+                      "%s is of a training of several models: say how many with onet_train_options.models",
+                      several);
+    free(one);
+    free(several);
+    return status;
+}
+
+onet_status train_check_files(const onet_train_options *o, onet_error *err) {
+    if (!o->model_path) return ONET_OK;
+    if (o->resume) return check_resumed(o, err);
+    if (!o->keep) return ONET_OK;
+    onet_status status = check_new(o->model_path, err);
+    for (int number = 1; number <= o->models && o->models > 1 && !status; number++) {
+        char *path = train_part(o->model_path, number);
+        status = path ? check_new(path, err) : fail_memory(err, "the names of the files");
+        free(path);
+    }
+    return status;
+}
+
+onet_status onet_train_possible(const onet_train_options *options, onet_error *err) {
+    onet_train_options own;
+    onet_train_defaults(&own, sizeof own);
+    onet_status status = sized_take(&own, sizeof own, options, "onet_train_options", err);
+    if (!status) status = train_check_options(&own, err);
+    return status ? status : train_check_files(&own, err);
+}
+
+onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, const onet_train_options *o,
+                             onet_error *err) {
+    if (!train) return fail(err, ONET_USAGE, "onet_train: train is NULL");
+    if (!train->count || !train->order)
+        return fail(err, ONET_BAD, "training needs sets with their right order: these have %s",
+                    train->count ? "no order" : "no set");
+    onet_status status = sets_check(train, err);
+    if (!status && valid && (status = sets_check(valid, err)) && status != ONET_MEMORY)
+        error_prefix(err, "the validation sets");
+    if (status) return status;
+    if (!valid && o->patience)
+        return fail(err, ONET_USAGE, "patience goes by validation sets: there are none");
+    if (valid && (!valid->order || valid->width != train->width))
+        return fail(err, ONET_BAD,
+                    "the validation sets need an order, and items of width %d as the training sets have",
+                    train->width);
+    if (train->word && o->settings.relative)
+        return fail(err, ONET_USAGE,
+                    "relative features are for items that are numbers: the vectors of words are not put in "
+                    "relation to each other");
+    if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
+        return fail(err, ONET_BAD, "the validation sets must be of words of the training sets' vocabulary");
+    status = valid ? columns_check(valid->columns, train->columns, err) : ONET_OK;
+    if (status) error_prefix(err, "the validation sets");
+    return status;
+}
+
+onet_status train_check_from(const onet_sets *train, const onet_model *from, onet_error *err) {
+    int width = from->sh.s.width;
+    if (!from->words != !train->word)
+        return fail(err, ONET_BAD, "the model to begin with orders %s, the items of the sets are %s",
+                    from->words ? "words" : "numbers", train->word ? "words" : "numbers");
+    if (train->width != width)
+        return fail(err, ONET_BAD,
+                    "the model to begin with takes items of width %d, those of the sets have %d", width,
+                    train->width);
+    if (train->word && (!words_same(train->words, from->words) ||
+                        memcmp(train->words->vectors, from->words->vectors,
+                               (size_t)from->words->count * (size_t)width * sizeof(float)) != 0))
+        return fail(err, ONET_BAD,
+                    "the sets must be of words of the model to begin with: read them with its vocabulary "
+                    "(onet_read_options.words)");
+    return columns_check(train->columns, from->columns, err);
+}

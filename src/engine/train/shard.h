@@ -1,0 +1,26 @@
+/* The training sets over many ranks: set s belongs to rank s % size, and is its set number s / size. Rank 0
+ * has read them; every rank knows all sizes, so that all make the same plan of batches. */
+#ifndef TRAIN_SHARD_H
+#define TRAIN_SHARD_H
+
+#include "engine/base/world.h"
+
+typedef struct shard {
+    onet_sets *plan; /* the sizes of all sets; NULL in rank 0, which has the sets themselves */
+    onet_sets *own;  /* this rank's sets */
+} shard;
+
+/* Called by all ranks. `all`: the sets in rank 0, where they must live as long as the shard; NULL elsewhere.
+ */
+onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_error *err);
+void shard_free(shard *s, const world *w);
+
+/* Rank 0's columns, which may be NULL, to all ranks, whose own are NULL. */
+onet_status shard_columns(const world *w, onet_columns **columns, onet_error *err);
+
+/* Of `count` sets of a batch those that this rank owns: their own numbers to index, the row of the whole
+ * batch at which their items begin to row. Returns how many. */
+int shard_pick(const world *w, const onet_sets *plan, const uint32_t *batch, int count, uint32_t *index,
+               uint32_t *row);
+
+#endif

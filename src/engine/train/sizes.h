@@ -1,0 +1,43 @@
+/* The norms' statistics, measured on many batches with the final weights.
+ *
+ * Of batches of one size each: a row of statistics for every size with SIZE_SETS sets or more; and, for other
+ * sizes, how they go with the size of a set, as a straight line in 1/n for every mean and for the logarithm
+ * of every variance, carried on to sizes larger than those that were seen. Of batches of mixed sizes: mean
+ * and variance over the cells of all batches together. Batches weigh as many cells as they have.
+ *
+ * The variance of a size is the mean of its batches' variances. The mean of their logarithms would be far
+ * smaller for a channel that few sets activate, and such a set would then drown all other channels. */
+#ifndef TRAIN_SIZES_H
+#define TRAIN_SIZES_H
+
+#include "engine/kernels/net.h"
+#include "engine/model/model.h"
+
+enum { SIZE_SETS = 2048 };
+
+typedef struct sizes {
+    const shape *sh;
+    double weight, x, xx; /* sums of the weights w, of w/n, of w/n^2, without the current size */
+    double *y, *xy;       /* [statistics]: sums of w*y, of w*y/n, y a mean or the logarithm of a variance */
+    int n;                /* the current size: of the last batch */
+    double n_weight;      /* sum of its batches' weights */
+    double *n_sum;        /* [statistics]: sums of w*mean, of w*variance over its batches */
+    double all_weight;    /* the same over all batches */
+    double *all_sum;
+    double *square; /* [statistics]: sums of w*mean^2 over all batches, at the place of the mean */
+    int smallest, largest;
+    float *row_size, *row; /* as in model.h, of the sizes with enough sets */
+    size_t rows, size_room, row_room;
+    bool mixed; /* a batch had sets of different sizes: there is no line */
+} sizes;
+
+bool sizes_new(sizes *s, const shape *sh);
+void sizes_free(sizes *s);
+/* The statistics of a batch: [sh->total - sh->trained]. Batches of one size must come one after the other,
+ * smaller sizes first. False when memory is short. */
+bool sizes_add(sizes *s, batch_size batch, const float *statistics);
+/* Gives the model what was found. From sizes that lie too close together, or of which one has nearly all
+ * cells, no line is drawn. False when memory is short. */
+bool sizes_fit(sizes *s, onet_model *model);
+
+#endif

@@ -1,0 +1,24 @@
+/* Training by one rank or by many. */
+#ifndef TRAIN_TRAIN_H
+#define TRAIN_TRAIN_H
+
+#include "engine/base/world.h"
+
+/* onet_train by all ranks of w (NULL: by this one alone), each with the same options. Rank 0 has the
+ * sets and the model to begin with, and writes, validates and reads all files; the others give NULL for both
+ * sets, and their options->from is not looked at. Every rank gets the same model and, where one of them fails
+ * or is to stop, the same status and sentence. */
+onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
+                           const onet_train_options *options, onet_error *err);
+
+/* What stands beside a model: m.safetensors has m.best.safetensors. */
+#define TRAIN_BEST       ".best.safetensors"
+#define TRAIN_CHECKPOINT ".checkpoint.safetensors"
+#define TRAIN_LOG        ".log.csv"
+#define TRAIN_LOCK       ".lock"
+/* The name of one of them, allocated; NULL: out of memory. */
+char *train_beside(const char *model_path, const char *ending);
+/* The same for the path of one of several models: m.1.safetensors. */
+char *train_part(const char *model_path, int number);
+
+#endif

@@ -1,0 +1,21 @@
+/* How good a model is while it is trained. */
+#ifndef TRAIN_VALIDATE_H
+#define TRAIN_VALIDATE_H
+
+#include "engine/kernels/device.h"
+
+typedef struct validation {
+    double exact;  /* share of sets that the model puts in exactly the right order */
+    double loglik; /* log-probability of the right orders, mean over all their steps */
+} validation;
+
+/* Measures the model with the first o->valid_limit sets (0: all); on `gpu`, where it is not NULL and the work
+ * is worth it. Calls look(context) many times in between; non-zero ends with ONET_INTERRUPTED. */
+onet_status validate_sets(validation *found, const onet_model *model, const onet_sets *sets,
+                          const onet_train_options *o, const gpu_choice *gpu, int (*look)(void *context),
+                          void *context, onet_error *err);
+
+/* Into the model's training record, as far as they are known. */
+onet_status validate_record(const validation *found, onet_model *model, onet_error *err);
+
+#endif

@@ -1,0 +1,470 @@
+/* ordernet eval: how well a model's orders agree with the right ones. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/bars.h"
+#include "app/canvas.h"
+#include "app/command.h"
+#include "app/eval_sets.h"
+#include "app/json.h"
+#include "app/ordering.h"
+#include "app/processes.h"
+#include "app/progress.h"
+#include "app/report.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/shown.h"
+
+typedef struct eval_values {
+    const char *model, *per_set, *group, *draw;
+    onet_read_options read;
+    onet_order_options order;
+    int by_size, json, quiet, importance, repeats;
+} eval_values;
+
+static void defaults(void *values) {
+    eval_values *v = values;
+    onet_read_defaults(&v->read, sizeof v->read);
+    onet_order_defaults(&v->order, sizeof v->order);
+    v->order.top = 1;
+    v->order.seed = 1;
+    v->order.max_items = MAX_ITEMS;
+    v->repeats = 5;
+}
+
+/* ---- Reports ----------------------------------------------------------------------------------------- */
+
+/* The report of some of the sets: of one size or group, or, without a name, of all. */
+typedef struct row {
+    char *name;
+    onet_report report;
+} row;
+
+typedef struct table {
+    row *rows; /* [count], that of all sets last */
+    size_t count;
+} table;
+
+static void table_free(table *t) {
+    for (size_t i = 0; t->rows && i < t->count; i++) free(t->rows[i].name);
+    free(t->rows);
+    *t = (table){0};
+}
+
+static onet_status table_new(table *t, size_t parts, onet_error *err) {
+    t->count = parts + 1;
+    t->rows = array_new(t->count, sizeof *t->rows);
+    return t->rows ? ONET_OK : fail_memory(err, "the report");
+}
+
+enum { COLUMN = 26 };
+
+/* "97.50 [96.01, 98.44]", as a percentage where it is a share. */
+static void measure_text(const onet_measure *m, bool share, char text[64]) {
+    double scale = share ? 100 : 1;
+    int digits = share ? 2 : 4;
+    if (isnan(m->mean))
+        snprintf(text, 64, "-");
+    else
+        snprintf(text, 64, "%.*f [%.*f, %.*f]", digits, scale * m->mean, digits, scale * m->low, digits,
+                 scale * m->high);
+}
+
+/* title: what the names are. */
+static void print_table(const table *t, const char *title) {
+    int width = (int)strlen(title) > 6 ? (int)strlen(title) : 6;
+    for (size_t i = 0; i < t->count; i++) {
+        int length = t->rows[i].name ? (int)strlen(t->rows[i].name) : 0;
+        if (length > width) width = length < 40 ? length : 40;
+    }
+    printf("%*s %9s", width, title, "sets");
+    for (int k = 0; k < REPORT_MEASURES; k++) printf("  %*s", COLUMN, report_measures[k].name);
+    putchar('\n');
+    for (size_t i = 0; i < t->count; i++) {
+        const char *name = t->rows[i].name ? t->rows[i].name : "all";
+        char cell[41];
+        printf("%*s %9zu", width, shown_text(cell, sizeof cell, name, strlen(name)), t->rows[i].report.sets);
+        for (int k = 0; k < REPORT_MEASURES; k++) {
+            char text[64];
+            measure_text(report_measure_of(&t->rows[i].report, &report_measures[k]), report_measures[k].share,
+                         text);
+            printf("  %*s", COLUMN, text);
+        }
+        putchar('\n');
+    }
+}
+
+static json_t *json_number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *json_measure(const onet_measure *m) {
+    return json_pack("{s:o, s:o, s:o}", "mean", json_number(m->mean), "low", json_number(m->low), "high",
+                     json_number(m->high));
+}
+
+static void json_report(json_t *object, const onet_report *report) {
+    json_object_set_new(object, "sets", json_integer((json_int_t)report->sets));
+    for (int k = 0; k < REPORT_MEASURES; k++)
+        json_object_set_new(object, report_measures[k].key,
+                            json_measure(report_measure_of(report, &report_measures[k])));
+}
+
+/* The parts of a table; the names of sizes are numbers. */
+static json_t *json_parts(const table *t, const char *key, bool number) {
+    json_t *list = json_array();
+    for (size_t i = 0; i + 1 < t->count; i++) {
+        json_t *object = json_object();
+        const char *name = t->rows[i].name;
+        json_object_set_new(object, key, number ? json_integer(atoi(name)) : json_string(name));
+        json_report(object, &t->rows[i].report);
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static int compare_sizes(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static onet_status by_size(table *t, const onet_set_measure *each, size_t sets, onet_error *err) {
+    size_t *size = array_new(sets, sizeof *size), *which = array_new(sets, sizeof *which), sizes = 0;
+    onet_status status = size && which ? ONET_OK : fail_memory(err, "the sizes of the sets");
+    for (size_t s = 0; s < sets && !status; s++) size[s] = each[s].n;
+    if (!status) qsort(size, sets, sizeof *size, compare_sizes);
+    for (size_t s = 0; s < sets && !status; s++)
+        if (!s || size[s] != size[sizes - 1]) size[sizes++] = size[s];
+    if (!status) status = table_new(t, sizes, err);
+    for (size_t i = 0; i < sizes && !status; i++) {
+        size_t count = 0;
+        for (size_t s = 0; s < sets; s++)
+            if (each[s].n == size[i]) which[count++] = s;
+        onet_measure_mean(&t->rows[i].report, each, which, count);
+        if (asprintf(&t->rows[i].name, "%zu", size[i]) < 0) {
+            t->rows[i].name = NULL;
+            status = fail_memory(err, "the report");
+        }
+    }
+    if (!status) onet_measure_mean(&t->rows[sizes].report, each, NULL, sets);
+    free(size);
+    free(which);
+    return status;
+}
+
+static onet_status by_group(table *t, const eval_sets *e, const onet_set_measure *each, onet_error *err) {
+    size_t *which = NULL, *start = NULL, groups = 0;
+    onet_status status = eval_groups(e, &which, &start, &groups, err);
+    if (!status) status = table_new(t, groups, err);
+    for (size_t i = 0; i < groups && !status; i++) {
+        const char *name = e->group[which[start[i]]];
+        onet_measure_mean(&t->rows[i].report, each, which + start[i], start[i + 1] - start[i]);
+        if (!(t->rows[i].name = strdup(name ? name : "(none)"))) status = fail_memory(err, "the report");
+    }
+    if (!status) onet_measure_mean(&t->rows[groups].report, each, NULL, e->sets->count);
+    free(which);
+    free(start);
+    return status;
+}
+
+/* ---- Importance of the features ---------------------------------------------------------------------- */
+
+typedef struct importances {
+    int count;
+    const char **name;   /* [count] */
+    char *text;          /* of the names that the data have not */
+    onet_importance *of; /* [count] */
+} importances;
+
+static void importances_free(importances *m) {
+    free(m->name);
+    free(m->text);
+    free(m->of);
+}
+
+static onet_status measure_features(importances *m, const eval_values *v, onet_orderer *orderer,
+                                    const eval_sets *e, const onet_set_measure *each, onet_error *err) {
+    enum { NAME = 16 };
+    size_t width = (size_t)e->sets->width;
+    m->count = e->sets->width;
+    m->name = array_new(width, sizeof *m->name);
+    m->text = array_new(width, NAME);
+    m->of = array_new(width, sizeof *m->of);
+    if (!m->name || !m->text || !m->of) return fail_memory(err, "the importance of the features");
+    progress line;
+    onet_status status = ONET_OK;
+    progress_start(&line, v->quiet);
+    for (int j = 0; j < m->count && !status; j++) {
+        snprintf(m->text + (size_t)j * NAME, NAME, "x%d", j + 1); /* as convert names them */
+        m->name[j] = e->feature ? e->feature[j] : m->text + (size_t)j * NAME;
+        status =
+            onet_measure_importance(&m->of[j], orderer, e->sets, each, j, v->repeats, v->order.seed, err);
+        progress_count(&line, "importance", "features", j + 1, m->count);
+    }
+    progress_end(&line);
+    return status;
+}
+
+static void print_features(const importances *m, int repeats) {
+    int width = 7;
+    for (int j = 0; j < m->count; j++)
+        if ((int)strlen(m->name[j]) > width)
+            width = (int)strlen(m->name[j]) < 40 ? (int)strlen(m->name[j]) : 40;
+    printf("\nloss when a feature is shuffled among the items of each set, mean of %d shuffle%s\n", repeats,
+           repeats == 1 ? "" : "s");
+    printf("%*s  %*s  %*s\n", width, "feature", COLUMN, "exact match", COLUMN, "log-likelihood per step");
+    for (int j = 0; j < m->count; j++) {
+        char exact[64], loglik[64], cell[41];
+        measure_text(&m->of[j].exact, true, exact);
+        measure_text(&m->of[j].loglik, false, loglik);
+        printf("%*s  %*s  %*s\n", width, shown_text(cell, sizeof cell, m->name[j], strlen(m->name[j])),
+               COLUMN, exact, COLUMN, loglik);
+    }
+}
+
+static json_t *json_features(const importances *m, const eval_values *v) {
+    json_t *list = json_array();
+    for (int j = 0; j < m->count; j++)
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "feature", m->name[j], "exact",
+                                              json_measure(&m->of[j].exact), "loglik",
+                                              json_measure(&m->of[j].loglik)));
+    return json_pack("{s:i, s:I, s:o}", "repeats", v->repeats, "seed", (json_int_t)v->order.seed, "features",
+                     list);
+}
+
+static onet_status draw_features(const importances *m, const char *path, onet_error *err) {
+    onet_measure *values = array_new(2 * (size_t)m->count, sizeof *values);
+    if (!values) return fail_memory(err, "a picture");
+    for (int j = 0; j < m->count; j++) {
+        const onet_measure *exact = &m->of[j].exact;
+        values[j] = (onet_measure){100 * exact->mean, 100 * exact->low, 100 * exact->high};
+        values[m->count + j] = m->of[j].loglik;
+    }
+    const bars_panel panel[] = {{"exact match", "%", values},
+                                {"log-likelihood per step", NULL, values + m->count}};
+    bars picture = {.title = "Loss when a feature is shuffled among the items of each set",
+                    .count = m->count,
+                    .name = m->name,
+                    .panels = 2,
+                    .panel = panel};
+    onet_status status = bars_write(&picture, path, err);
+    free(values);
+    return status;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------- */
+
+static onet_status print_json(const eval_values *v, const onet_report *all, const table *sizes,
+                              const table *groups, const importances *features, onet_error *err) {
+    json_t *report = json_object();
+    json_report(report, all);
+    if (sizes->count) json_object_set_new(report, "by_size", json_parts(sizes, "n", true));
+    if (groups->count) json_object_set_new(report, "by_group", json_parts(groups, "group", false));
+    if (features->count) json_object_set_new(report, "importance", json_features(features, v));
+    char *text;
+    onet_status status = json_finish(&text, report, JSON_INDENT(2) | JSON_REAL_PRECISION(9), err);
+    if (!status) puts(text);
+    free(text);
+    return status;
+}
+
+static onet_status report(const eval_values *v, onet_orderer *orderer, const eval_sets *e,
+                          const onet_set_measure *each, onet_error *err) {
+    table sizes = {0}, groups = {0};
+    importances features = {0};
+    onet_report all;
+    onet_measure_mean(&all, each, NULL, e->sets->count);
+    onet_status status = v->by_size ? by_size(&sizes, each, e->sets->count, err) : ONET_OK;
+    if (!status && v->group) status = by_group(&groups, e, each, err);
+    if (!status && v->per_set) status = eval_write_each(v->per_set, e, v->group != NULL, each, err);
+    if (!status && v->importance) status = measure_features(&features, v, orderer, e, each, err);
+    if (!status && v->draw) status = draw_features(&features, v->draw, err);
+    if (!status && v->json)
+        status = print_json(v, &all, &sizes, &groups, &features, err);
+    else if (!status) {
+        if (v->by_size) print_table(&sizes, "n");
+        if (v->by_size && v->group) putchar('\n');
+        if (v->group) print_table(&groups, v->group);
+        if (!v->by_size && !v->group) report_print(&all);
+        if (v->importance) print_features(&features, v->repeats);
+    }
+    table_free(&sizes);
+    table_free(&groups);
+    importances_free(&features);
+    return status;
+}
+
+/* Sets are ordered and scored by the thousand, to show how far it is. */
+static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, const onet_sets *sets,
+                                   onet_answer *answers, double *logprob, const char *path, onet_error *err) {
+    enum { CHUNK = 1024 };
+    progress line;
+    onet_status status = ONET_OK;
+    size_t constraints = 0; /* of the sets before */
+    progress_start(&line, v->quiet);
+    for (size_t s = 0; s < sets->count && !status; s += CHUNK) {
+        onet_sets some = *sets;
+        some.start = sets->start + s;
+        some.count = sets->count - s < CHUNK ? sets->count - s : CHUNK;
+        if (sets->constraints) some.constraints = sets->constraints + constraints;
+        for (some.constraint_count = 0; constraints < sets->constraint_count &&
+                                        sets->constraints[constraints].item < some.start[some.count];
+             constraints++)
+            some.constraint_count++;
+        status = onet_orderer_run(orderer, &some, answers + s, err);
+        size_t sound = answers_sound(answers + s, some.count);
+        if (status == ONET_BAD && sound < some.count)
+            fail(err, status, "%s: set %zu: " TOO_LARGE, path, s + sound + 1);
+        if (!status) status = onet_orderer_score(orderer, &some, logprob + s, err);
+        progress_count(&line, "eval", "sets", (double)(s + some.count), (double)sets->count);
+    }
+    progress_end(&line);
+    return status;
+}
+
+static onet_status check_sets(const eval_values *v, const onet_model *model, const onet_sets *sets,
+                              const char *path, onet_error *err) {
+    int width = onet_model_settings(model)->width;
+    if (!sets->order)
+        return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
+    if (v->importance && sets->word)
+        return fail(err, ONET_BAD,
+                    "%s: the items are words, which have no features for --importance to shuffle", path);
+    if (onet_model_words(model) && !sets->word)
+        return fail(err, ONET_BAD, "%s: the items are numbers, but %s orders words; name another model", path,
+                    v->model);
+    if (sets->width != width)
+        return fail(
+            err, ONET_BAD,
+            "%s: an item has %d feature%s, but %s orders items of %d; give it such items, or another model",
+            path, sets->width, sets->width == 1 ? "" : "s", v->model, width);
+    return ONET_OK;
+}
+
+/* Before any work: what is asked for goes together, and files have a place. */
+static onet_status check_options(const eval_values *v, const char *path, onet_error *err) {
+    bool csv;
+    if (v->draw && !v->importance)
+        return fail(err, ONET_USAGE, "--draw is a picture of --importance; add that, or leave --draw out");
+    onet_status status = v->per_set ? eval_each_format(v->per_set, &csv, err) : ONET_OK;
+    if (!status && v->per_set && (output_replaces(v->per_set, v->model) || output_replaces(v->per_set, path)))
+        status = fail(err, ONET_USAGE, "--per-set %s would overwrite a file that is read; name another",
+                      v->per_set);
+    if (!status && v->per_set) status = output_possible(v->per_set, err);
+    if (!status && v->draw) status = canvas_possible(v->draw, err);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    (void)count;
+    const eval_values *v = values;
+    onet_model *model = NULL;
+    onet_orderer *orderer = NULL;
+    eval_sets e = {0};
+    answer_room room = {0};
+    double *logprob = NULL;
+    onet_set_measure *each = NULL;
+    onet_status status = processes_first() ? check_options(v, operands[0], err) : ONET_OK;
+    status = world_agree(processes(), status, err);
+    if (!status) status = ordering_open(&model, &orderer, v->model, &v->order, err);
+    if (!status && !orderer) { /* rank 0 reads, this one has served it */
+        onet_model_free(model);
+        return ONET_OK;
+    }
+    if (!status) {
+        onet_read_options read = v->read;
+        read.words = onet_model_words(model);
+        read.columns = onet_model_columns(model);
+        status =
+            eval_sets_read(&e, operands[0], &read, v->per_set || v->group || v->importance, v->group, err);
+    }
+    if (!status) status = check_sets(v, model, e.sets, operands[0], err);
+    if (!status) status = answer_room_make(&room, e.sets, 1, false, err);
+    if (!status && (!(logprob = array_new(e.sets->count, sizeof *logprob)) ||
+                    !(each = array_new(e.sets->count, sizeof *each))))
+        status = fail_memory(err, "the measures");
+    if (!status) status = order_and_score(v, orderer, e.sets, room.answers, logprob, operands[0], err);
+    if (!status) status = onet_measure_each(each, e.sets, room.answers, logprob, err);
+    if (!status) status = report(v, orderer, &e, each, err);
+    free(logprob);
+    free(each);
+    answer_room_free(&room);
+    onet_orderer_free(orderer);
+    eval_sets_free(&e);
+    onet_model_free(model);
+    return status;
+}
+
+#define AT(field) offsetof(eval_values, field)
+
+static const option options[] = {
+    OPTION_MODEL(AT(model)),
+    {.name = "by-size", .kind = OPTION_FLAG, .field = AT(by_size), .help = "One line for each size of set."},
+    {.name = "group",
+     .kind = OPTION_STRING,
+     .argument = "KEY",
+     .field = AT(group),
+     .help =
+         "One line for each value that the sets have under this key of JSON Lines or in this column of CSV."},
+    {.name = "per-set",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(per_set),
+     .help = "Write the measures of each set, a row per set with its line and 'id', to this file; its name "
+             "ends in .csv or .jsonl."},
+    {.name = "json", .kind = OPTION_FLAG, .field = AT(json), .help = "Print JSON."},
+    OPTION_QUIET(AT(quiet)),
+
+    {.group = "Which features matter"},
+    {.name = "importance",
+     .kind = OPTION_FLAG,
+     .field = AT(importance),
+     .help = "Measure what exact match and log-likelihood lose when one feature is shuffled among the items "
+             "of each set; the shuffles follow from --seed."},
+    {.name = "repeats",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 1,
+     .high = 10000,
+     .field = AT(repeats),
+     .help = "Shuffles of each feature."},
+    {.name = "draw",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(draw),
+     .help = "Draw the importance of the features as bars: a .svg or .png file, or both."},
+
+    {.group = "Search"},
+    OPTIONS_SEARCH(AT(order)),
+
+    {.group = "Data format"},
+    OPTIONS_READ(AT(read)),
+
+    {.group = "Machine"},
+    OPTIONS_ORDER_MACHINE(AT(order)),
+    {0},
+};
+
+const command cmd_eval = {
+    .name = "eval",
+    .summary = "Measure a model on sets whose order is known",
+    .operands = "FILE",
+    .least = 1,
+    .most = 1,
+    .about = "Puts the sets of the file in order and compares with their right order: the share of sets in "
+             "exactly the right order, the share of items at the right place, Kendall's tau, the share of "
+             "right neighbours, and the log-likelihood of the right order per step, as a mean over sets and "
+             "over all steps, each with a 95% interval. Items with equal features count as the same item. "
+             "Context items are not counted.",
+    .examples = "ordernet eval --model sets.safetensors --by-size held-out.jsonl\n"
+                "ordernet eval --model sets.safetensors --group source --per-set each.csv held-out.jsonl\n"
+                "ordernet eval --model sets.safetensors --importance --draw importance held-out.csv",
+    .options = options,
+    .size = sizeof(eval_values),
+    .shared = true,
+    .defaults = defaults,
+    .run = run,
+};

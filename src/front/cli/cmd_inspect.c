@@ -1,0 +1,144 @@
+/* ordernet inspect: what a model is made of. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "app/command.h"
+#include "app/json.h"
+#include "engine/base/choice.h"
+#include "engine/base/error.h"
+#include "engine/base/shown.h"
+
+typedef struct inspect_values {
+    int json;
+} inspect_values;
+
+static const char *shape_text(const onet_tensor *t, char text[64]) {
+    int used = snprintf(text, 64, "[%d", t->shape[0]);
+    for (int i = 1; i < t->dims; i++) used += snprintf(text + used, 64 - (size_t)used, ", %d", t->shape[i]);
+    snprintf(text + used, 64 - (size_t)used, "]");
+    return text;
+}
+
+/* The names that the model takes its features by, and what it does where one is missing. */
+static void print_columns(const onet_columns *columns) {
+    char name[SHOWN];
+    for (int j = 0; columns && onet_columns_name(columns, j); j++)
+        printf("%s%s", j ? ", " : "features         ", shown(name, onet_columns_name(columns, j)));
+    if (columns && onet_columns_name(columns, 0)) putchar('\n');
+    if (columns && onet_columns_missing(columns))
+        printf("missing values   %s\n", choice_name(onet_missings(), (int)onet_columns_missing(columns)));
+}
+
+static json_t *json_columns(const onet_columns *columns) {
+    json_t *list = json_array();
+    for (int j = 0; columns && onet_columns_name(columns, j); j++)
+        json_array_append_new(list, json_string(onet_columns_name(columns, j)));
+    return list;
+}
+
+static void print_text(const onet_model *m, const char *path) {
+    const onet_settings *s = onet_model_settings(m);
+    char checksum[65], text[64], a[SHOWN], b[SHOWN];
+    onet_model_checksum(m, checksum);
+    printf("model            %s\n", shown(a, path));
+    printf("items            ");
+    const onet_words *words = onet_model_words(m);
+    if (words)
+        printf("words: a vocabulary of %d, vectors of %d\n", onet_words_count(words), s->width);
+    else
+        printf("%d feature%s%s\n", s->width, s->width == 1 ? "" : "s",
+               s->relative ? ", as given and relative to the set" : "");
+    print_columns(onet_model_columns(m));
+    printf("encoder          %d blocks, hidden %d, out %d, %s pool\n", s->encoder_blocks, s->hidden,
+           s->encoder_out, choice_name(onet_pools(), s->pool));
+    printf("decoder          %d blocks, out %d\n", s->decoder_blocks, s->decoder_out);
+    printf("parameters       %zu trained, %zu with running statistics\n", onet_model_parameters(m, 1),
+           onet_model_parameters(m, 0));
+    printf("weights          %s precision\n", onet_model_half(m) ? "half" : "single");
+    printf("statistics       %s\n",
+           onet_model_sized(m) ? "by the size of a set" : "the same for sets of any size");
+    printf("checksum         %s\n", checksum);
+    printf("kernels here    ");
+    for (const char *const *name = onet_kernels_here(); *name; name++) printf(" %s", *name);
+    printf("\n\nTraining record:\n");
+    const char *key, *value;
+    for (size_t i = 0; (value = onet_model_record_at(m, i, &key)); i++)
+        printf("  %-20s %s\n", shown(a, key), shown(b, value));
+    printf("\nTensors:\n");
+    onet_tensor t;
+    for (size_t i = 0; onet_model_tensor(m, i, &t); i++) printf("  %-32s %s\n", t.name, shape_text(&t, text));
+}
+
+static json_t *json_shape(const onet_tensor *t) {
+    json_t *list = json_array();
+    for (int i = 0; i < t->dims; i++) json_array_append_new(list, json_integer(t->shape[i]));
+    return list;
+}
+
+static onet_status print_json(const onet_model *m, const char *path, onet_error *err) {
+    const onet_settings *s = onet_model_settings(m);
+    char checksum[65];
+    onet_model_checksum(m, checksum);
+    const onet_words *words = onet_model_words(m);
+    const onet_columns *columns = onet_model_columns(m);
+    json_t *tensors = json_array(), *record = json_object(), *names = json_array();
+    onet_tensor t;
+    for (size_t i = 0; onet_model_tensor(m, i, &t); i++)
+        json_array_append_new(tensors, json_pack("{s:s, s:o, s:b}", "name", t.name, "shape", json_shape(&t),
+                                                 "trained", t.trained));
+    const char *key, *value;
+    for (size_t i = 0; (value = onet_model_record_at(m, i, &key)); i++)
+        json_object_set_new(record, key, json_string(value));
+    for (const char *const *name = onet_kernels_here(); *name; name++)
+        json_array_append_new(names, json_string(*name));
+    json_t *all = json_pack(
+        "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:b}, s:o, s:s, s:i, s:{s:I, s:I}, s:b, s:b, s:s, s:o, "
+        "s:o, s:o}",
+        "model", path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden",
+        s->hidden, "encoder_out", s->encoder_out, "pool", choice_name(onet_pools(), s->pool),
+        "decoder_blocks", s->decoder_blocks, "decoder_out", s->decoder_out, "relative", s->relative,
+        "features", json_columns(columns), "missing",
+        choice_name(onet_missings(), columns ? (int)onet_columns_missing(columns) : ONET_MISSING_ERROR),
+        "words", words ? onet_words_count(words) : 0, "parameters", "trained",
+        (json_int_t)onet_model_parameters(m, 1), "total", (json_int_t)onet_model_parameters(m, 0), "half",
+        onet_model_half(m), "statistics_by_size", onet_model_sized(m), "checksum", checksum, "kernels", names,
+        "record", record, "tensors", tensors);
+    char *text;
+    onet_status status = json_finish(&text, all, JSON_INDENT(2), err);
+    if (!status) puts(text);
+    free(text);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    (void)count;
+    const inspect_values *v = values;
+    onet_model *model = NULL;
+    onet_status status = onet_model_load(&model, operands[0], err);
+    if (!status && v->json)
+        status = print_json(model, operands[0], err);
+    else if (!status)
+        print_text(model, operands[0]);
+    onet_model_free(model);
+    return status;
+}
+
+static const option options[] = {
+    {.name = "json", .kind = OPTION_FLAG, .field = offsetof(inspect_values, json), .help = "Print JSON."},
+    {0},
+};
+
+const command cmd_inspect = {
+    .name = "inspect",
+    .summary = "Say what a model is made of",
+    .operands = "MODEL",
+    .least = 1,
+    .most = 1,
+    .about = "Prints the model's settings, the number of its parameters, its training record (the data's "
+             "SHA-256, seed, steps, loss, ...), its checksum, the shapes of its tensors, and which kernels "
+             "this machine can order with.",
+    .examples = "ordernet inspect sets.safetensors",
+    .options = options,
+    .size = sizeof(inspect_values),
+    .run = run,
+};

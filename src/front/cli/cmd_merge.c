@@ -1,0 +1,51 @@
+/* ordernet merge: one model from several. */
+#include <stdlib.h>
+
+#include "app/command.h"
+#include "engine/base/error.h"
+
+enum { MOST = 64 };
+
+typedef struct merge_values {
+    const char *out;
+} merge_values;
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    const merge_values *v = values;
+    onet_model *model[MOST] = {NULL}, *merged = NULL;
+    onet_status status = ONET_OK;
+    for (int i = 0; i < count && !status; i++) status = onet_model_load(&model[i], operands[i], err);
+    if (!status) status = onet_model_merge(&merged, (const onet_model *const *)model, (size_t)count, err);
+    if (!status) status = onet_model_save(merged, v->out, err);
+    onet_model_free(merged);
+    for (int i = 0; i < count; i++) onet_model_free(model[i]);
+    return status;
+}
+
+static const option options[] = {
+    {.name = "out",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = offsetof(merge_values, out),
+     .required = true,
+     .help = "Where the merged model is written."},
+    {0},
+};
+
+const command cmd_merge = {
+    .name = "merge",
+    .summary = "Make one model from several",
+    .operands = "MODEL MODEL ...",
+    .least = 2,
+    .most = MOST,
+    .about = "Writes a model that orders by the mean of the logits of several models. Models that were "
+             "trained on the same data with other seeds err in different sets, so that together they are "
+             "right more often than one of them. They must have the same number of blocks, the same pool "
+             "and the same features; their widths add up. The merged model is an ordinary one. Ordering "
+             "with it takes about seven times as long where there are three models.",
+    .examples = "ordernet merge m1.safetensors m2.safetensors m3.safetensors --out m.safetensors\n"
+                "ordernet train --data sets.jsonl --models 3 --model m.safetensors     # trains and merges",
+    .options = options,
+    .size = sizeof(merge_values),
+    .run = run,
+};

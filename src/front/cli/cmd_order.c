@@ -1,0 +1,381 @@
+/* ordernet order: sets in, answers out, as they come. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/command.h"
+#include "app/fields.h"
+#include "app/ordering.h"
+#include "app/processes.h"
+#include "app/progress.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+
+typedef struct order_values {
+    const char *model, *out;
+    onet_read_options read;
+    onet_order_options order;
+    onet_format to;
+    int steps, text, score, on_error, quiet;
+} order_values;
+
+enum { ERROR_STOP, ERROR_SKIP, ERROR_REPORT };
+
+static const onet_choice *on_errors(void) {
+    static const onet_choice list[] = {
+        {"stop", "end there, with the answers before it", ERROR_STOP},
+        {"skip", "say it on standard error and go on", ERROR_SKIP},
+        {"report", "write the error where the answer would stand, in JSON Lines", ERROR_REPORT},
+        {0},
+    };
+    return list;
+}
+
+/* Of a large set. */
+static void show_progress(void *context, size_t done, size_t steps) {
+    progress_count(context, "ordering", "steps", (double)done, (double)steps);
+}
+
+static void defaults(void *values) {
+    order_values *v = values;
+    v->out = "-";
+    onet_read_defaults(&v->read, sizeof v->read);
+    onet_order_defaults(&v->order, sizeof v->order);
+    v->order.top = 1;
+    v->order.seed = 1;
+    v->order.max_items = MAX_ITEMS;
+    v->order.progress = show_progress;
+}
+
+/* A batch is as many sets as there are at hand, up to these: enough for all threads, and little memory. */
+enum { BATCH_SETS = 1024, BATCH_ITEMS = 1 << 16 };
+
+typedef struct ordering {
+    const order_values *v;
+    const onet_model *model;
+    onet_orderer *orderer;
+    onet_writer *out;
+    onet_record *records[BATCH_SETS];
+    int count; /* records at hand */
+    size_t items;
+    answer_room room;
+    size_t seen, bad; /* sets so far; those that could not be ordered */
+    double *step;     /* [step_room]: scores of the steps */
+    size_t step_room;
+} ordering;
+
+/* The records as sets; an order that they came with is looked at only to score it. */
+static onet_status gather(const ordering *o, onet_sets **sets, const char *name, onet_error *err) {
+    const onet_words *words = onet_model_words(o->model);
+    onet_status status = onet_sets_new(sets, onet_model_settings(o->model)->width, err);
+    /* The records were read by the names of the model's columns. */
+    if (!status && onet_model_columns(o->model))
+        status = onet_sets_set_columns(*sets, onet_model_columns(o->model), err);
+    for (int i = 0; i < o->count && !status; i++) {
+        status = onet_sets_append_record(*sets, o->records[i], words, o->v->score, err);
+        if (status == ONET_BAD) error_prefix(err, "%s:%ld", name, onet_record_line(o->records[i]));
+    }
+    return status;
+}
+
+/* The sets' own orders with their scores, as answers. */
+static onet_status score(ordering *o, const onet_sets *sets, onet_error *err) {
+    size_t items = sets->start[sets->count];
+    if (!array_reserve(&o->step, &o->step_room, items, sizeof *o->step))
+        return fail_memory(err, "the scores");
+    memset(o->room.logprob, 0, sets->count * sizeof *o->room.logprob); /* where it fails before the first */
+    onet_status status = onet_orderer_score_steps(o->orderer, sets, o->room.logprob, o->step, err);
+    memcpy(o->room.order, sets->order, items * sizeof *sets->order);
+    for (size_t s = 0; s < sets->count; s++) {
+        o->room.answers[s].found = 1;
+        o->room.answers[s].step_logprob = o->step + sets->start[s];
+    }
+    return status;
+}
+
+/* What becomes of a bad set, where it does not end the work. */
+static onet_status note_bad(ordering *o, const onet_record *r, const char *sentence, onet_error *err) {
+    onet_error said;
+    snprintf(said.text, sizeof said.text, "%s", sentence);
+    fields_to_options(&said);
+    o->bad++;
+    if (o->v->on_error == ERROR_REPORT) return onet_writer_put_error(o->out, r, said.text, err);
+    fprintf(stderr, "ordernet order: skipped: %s\n", said.text);
+    return ONET_OK;
+}
+
+/* Answers the sets at hand. *bad: the first that has no answer, since its numbers are too large; -1: none.
+ * Those before it are written. */
+static onet_status answer_some(ordering *o, const char *name, int *bad, onet_error *err) {
+    onet_sets *sets = NULL;
+    onet_status status = gather(o, &sets, name, err);
+    *bad = -1;
+    if (!status) {
+        /* Lent for the time of the call: the model owns its words. */
+        sets->words = (onet_words *)(uintptr_t)onet_model_words(o->model);
+        status = answer_room_make(&o->room, sets, o->v->order.top, o->v->steps, err);
+        if (!status) {
+            status =
+                o->v->score ? score(o, sets, err) : onet_orderer_run(o->orderer, sets, o->room.answers, err);
+            int sound = (int)answers_sound(o->room.answers, (size_t)o->count);
+            if (status == ONET_BAD && sound < o->count) *bad = sound;
+        }
+        sets->words = NULL;
+    }
+    onet_sets_free(sets);
+    if (*bad >= 0) fail(err, status, "%s:%ld: " TOO_LARGE, name, onet_record_line(o->records[*bad]));
+    if (status && *bad < 0) return status;
+    for (int i = 0; i < (status ? *bad : o->count); i++) {
+        onet_status put = onet_writer_put(o->out, o->records[i], &o->room.answers[i], err);
+        if (!put) continue;
+        *bad = -1; /* an answer that cannot be written ends the work */
+        return put;
+    }
+    return status;
+}
+
+/* The first `done` records are no longer needed; those behind them come first. */
+static void drop_records(ordering *o, int done) {
+    for (int i = done; i < o->count; i++) {
+        onet_record *free_one = o->records[i - done];
+        o->records[i - done] = o->records[i];
+        o->records[i] = free_one;
+    }
+    o->count -= done;
+}
+
+static onet_status answer(ordering *o, const char *name, onet_error *err) {
+    onet_status status = ONET_OK;
+    while (o->count && !status) {
+        int bad;
+        onet_error why;
+        status = answer_some(o, name, &bad, &why);
+        if (status && bad >= 0 && o->v->on_error != ERROR_STOP) {
+            status = note_bad(o, o->records[bad], why.text, err);
+            drop_records(o, bad + 1);
+            continue;
+        }
+        if (status) *err = why;
+        o->count = 0;
+    }
+    o->count = 0;
+    o->items = 0;
+    return status;
+}
+
+static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
+    for (;;) {
+        /* Nothing that could be answered now is kept back while the input is silent. */
+        if (o->count == BATCH_SETS || o->items >= BATCH_ITEMS || onet_reader_waits(in)) {
+            onet_status status = answer(o, onet_reader_name(in), err);
+            if (!status) status = onet_writer_flush(o->out, err);
+            if (status) return status;
+        }
+        onet_record **r = &o->records[o->count];
+        int end = 0;
+        onet_error bad;
+        onet_status status = *r ? ONET_OK : onet_record_new(r, &bad);
+        if (!status) status = onet_reader_next(in, *r, &end, &bad);
+        if (!status && !end) status = ordering_fits(o->model, o->v->model, *r, onet_reader_name(in), &bad);
+        if (!status && !end && onet_record_size(*r) > o->v->order.max_items)
+            status =
+                fail(&bad, ONET_BAD,
+                     "%s:%ld: the set has %d items, more than --max-items %d; time grows with the square "
+                     "of their number: raise the limit, or split the set",
+                     onet_reader_name(in), onet_record_line(*r), onet_record_size(*r), o->v->order.max_items);
+        if (!status && !end && o->v->score && !onet_record_order(*r))
+            status = fail(&bad, ONET_BAD, "%s:%ld: the set has no order to score; give it an 'order'",
+                          onet_reader_name(in), onet_record_line(*r));
+        if (!status && !end) {
+            o->count++;
+            o->items += (size_t)onet_record_size(*r);
+            o->seen++;
+            continue;
+        }
+        /* The sets before a bad one get their answers. */
+        onet_record *which = *r;
+        onet_status answered = answer(o, onet_reader_name(in), err);
+        if (answered || !status) return answered;
+        if (status != ONET_BAD || o->v->on_error == ERROR_STOP) {
+            *err = bad;
+            return status;
+        }
+        o->seen++;
+        if ((status = note_bad(o, which, bad.text, err))) return status;
+    }
+}
+
+static onet_status order_file(ordering *o, const char *path, onet_error *err) {
+    onet_read_options read = o->v->read;
+    if (o->v->text) read.format = ONET_FORMAT_TEXT;
+    read.words = onet_model_words(o->model);
+    read.columns = onet_model_columns(o->model);
+    read.mixed = o->v->on_error != ERROR_STOP; /* each set is compared with the model */
+    onet_reader *in = NULL;
+    onet_status status = onet_reader_open(&in, path, &read, err);
+    if (!status) status = onet_writer_begin(o->out, in, err);
+    if (!status) status = order_sets(o, in, err);
+    if (!status) status = onet_writer_end(o->out, err);
+    onet_reader_close(in);
+    return status;
+}
+
+static onet_status order_all(ordering *o, int count, char **paths, onet_error *err) {
+    const order_values *v = o->v;
+    const onet_columns *columns = onet_model_columns(o->model);
+    const char *own_set = columns ? onet_columns_set(columns) : NULL;
+    const char *own_rank = columns ? onet_columns_rank(columns) : NULL;
+    onet_write_options writing = {.size = sizeof writing,
+                                  .format = v->to,
+                                  .set_column = v->read.set_column ? v->read.set_column : own_set,
+                                  .rank_column = v->read.rank_column ? v->read.rank_column : own_rank,
+                                  .logprob = 1,
+                                  .steps = v->steps,
+                                  .top = v->order.top,
+                                  .score = v->score,
+                                  .errors = v->on_error == ERROR_REPORT};
+    onet_status status = onet_writer_open(&o->out, v->out, &writing, err);
+    if (!status && !count) status = order_file(o, "-", err);
+    for (int i = 0; i < count && !status; i++) status = order_file(o, paths[i], err);
+    if (status && strcmp(v->out, "-"))
+        onet_writer_abort(o->out);
+    else if (o->out) {
+        /* On standard output after a bad set too: the answers before it are good. */
+        onet_error late;
+        onet_status closed = onet_writer_commit(o->out, status ? &late : err);
+        if (!status) status = closed;
+    }
+    if (!status && o->bad)
+        status = fail(err, ONET_BAD, "%zu of %zu sets could not be ordered", o->bad, o->seen);
+    return status;
+}
+
+/* Before any work: the answers have a place, and it is not what they are made from. */
+static onet_status check_place(const order_values *v, int count, char **paths, onet_error *err) {
+    if (output_replaces(v->out, v->model))
+        return fail(err, ONET_USAGE, "--model %s would be overwritten by --out %s; name another file",
+                    v->model, v->out);
+    for (int i = 0; i < count; i++)
+        if (output_replaces(v->out, paths[i]))
+            return fail(err, ONET_USAGE, "%s would be overwritten by --out %s; name another file", paths[i],
+                        v->out);
+    return output_possible(v->out, err);
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    order_values *v = values;
+    if (v->score && (v->order.top > 1 || v->steps))
+        return fail(err, ONET_USAGE,
+                    "--score looks at the order that is there, and gives all its steps; leave out %s",
+                    v->steps ? "--steps" : "--top");
+    onet_status status = ordering_check(&v->order, err);
+    if (status) return status;
+    onet_model *model = NULL;
+    ordering *o = calloc(1, sizeof *o);
+    if (!o) status = fail_memory(err, "the sets");
+    if (!status && processes_first()) status = check_place(v, count, operands, err);
+    if ((status = world_agree(processes(), status, err))) {
+        free(o);
+        return status;
+    }
+    progress line;
+    progress_start(&line, v->quiet);
+    v->order.context = &line;
+    status = ordering_open(&model, &o->orderer, v->model, &v->order, err);
+    if (!status && o->orderer) {
+        o->v = v;
+        o->model = model;
+        status = order_all(o, count, operands, err);
+        progress_end(&line);
+    }
+    for (int i = 0; i < BATCH_SETS; i++) onet_record_free(o->records[i]);
+    onet_orderer_free(o->orderer);
+    answer_room_free(&o->room);
+    free(o->step);
+    free(o);
+    onet_model_free(model);
+    return status;
+}
+
+#define AT(field) offsetof(order_values, field)
+
+static const option options[] = {
+    OPTION_MODEL(AT(model)),
+
+    {.group = "Search"},
+    OPTIONS_SEARCH(AT(order)),
+
+    {.group = "Answer"},
+    {.name = "top",
+     .kind = OPTION_INT,
+     .argument = "K",
+     .low = 1,
+     .high = 100000,
+     .field = AT(order.top),
+     .help =
+         "Give the K best orders of each set with their log-probabilities; the beam is that wide at least."},
+    {.name = "steps", .kind = OPTION_FLAG, .field = AT(steps), .help = "Add the probability of each step."},
+    {.name = "score",
+     .kind = OPTION_FLAG,
+     .field = AT(score),
+     .help = "Look for no order: add the log-probability of the order that each set has, and in JSON Lines "
+             "of each of its steps."},
+    {.name = "on-error",
+     .kind = OPTION_CHOICE,
+     .argument = "WHAT",
+     .choices = on_errors,
+     .field = AT(on_error),
+     .help =
+         "What becomes of a set that cannot be read or ordered. Where a line is a set, those behind it are "
+         "answered; in other formats the whole file is bad. The exit status is 3 in any case."},
+    {.name = "out",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(out),
+     .default_text = "standard output",
+     .help = "Where the answers are written; the file is there when all are, or as it was before. A name in "
+             ".gz compresses."},
+    {.name = "to",
+     .kind = OPTION_CHOICE,
+     .argument = "FORMAT",
+     .choices = onet_formats,
+     .field = AT(to),
+     .default_text = "by the name of --out, else as the sets came",
+     .help = "Format of the answers."},
+
+    {.group = "Data format"},
+    {.name = "text",
+     .kind = OPTION_FLAG,
+     .field = AT(text),
+     .help = "Words: one bag of words per line in, the ordered line out; the same as --format text."},
+    OPTIONS_READ(AT(read)),
+
+    {.group = "Machine"},
+    OPTIONS_ORDER_MACHINE(AT(order)),
+    OPTION_QUIET(AT(quiet)),
+    {0},
+};
+
+const command cmd_order = {
+    .name = "order",
+    .summary = "Put sets in order",
+    .operands = "[FILE ...]",
+    .most = -1,
+    .about =
+        "Reads sets from the files, or from standard input where there are none or a file is -, and writes "
+        "one answer per set to standard output or --out, in input order and, where neither --to nor the name "
+        "of --out says otherwise, in the input's format. In JSON Lines an answer is the set's own object "
+        "with 'order' filled in and 'logprob' added. Answers to sets that come through a pipe appear without "
+        "waiting for its end. Where a set says 'first', 'last', 'prefix', 'before' or 'next', the order "
+        "keeps to "
+        "that; items under 'context' are seen and not placed (docs/formats.md).",
+    .examples = "ordernet order --model sets.safetensors new.jsonl > ordered.jsonl\n"
+                "echo '{\"items\": [[3], [1], [2]]}' | ordernet order --model sort.safetensors --top 3\n"
+                "ordernet order --model sets.safetensors --score labelled.jsonl > scored.jsonl",
+    .options = options,
+    .size = sizeof(order_values),
+    .shared = true,
+    .defaults = defaults,
+    .run = run,
+};

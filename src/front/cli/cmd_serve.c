@@ -1,0 +1,316 @@
+/* ordernet serve: the models behind HTTP, until a signal ends it. */
+#include <ctype.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/command.h"
+#include "app/model_path.h"
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "front/serve/server.h"
+
+enum { TOKEN = 1024 };
+
+typedef struct serve_values {
+    option_list models;
+    const char *token_file, *page;
+    server_options server;
+    int max_body, max_header;
+    double max_cells, wait;
+} serve_values;
+
+static void defaults(void *values) {
+    serve_values *v = values;
+    v->server = (server_options){.host = "127.0.0.1",
+                                 .port = 8080,
+                                 .limits = {.sets = 1024, .items = 1000, .beam = 200, .seconds = 10},
+                                 .connections = 1000,
+                                 .queue = 1000,
+                                 .timeout = 30,
+                                 .batch = {.device = "cpu"}};
+    v->max_body = 4 << 20;
+    v->max_header = 16 << 10;
+    v->max_cells = 2e8;
+    v->wait = 1;
+}
+
+/* ---- Before ------------------------------------------------------------------------------------------ */
+
+static onet_status load_models(models *m, const option_list *given, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int i = 0; i < given->count && !status; i++) status = models_add(m, given->value[i], err);
+    static const struct {
+        const char *name, *file;
+    } shipped[] = {{"tsp", "tours.safetensors"}, {"words", "words.safetensors"}};
+    for (size_t i = 0; !given->count && i < sizeof shipped / sizeof *shipped && !status; i++) {
+        char path[PATH_MAX], both[PATH_MAX + 64];
+        status = model_path(path, sizeof path, shipped[i].file, err);
+        if (status) break;
+        snprintf(both, sizeof both, "%s=%s", shipped[i].name, path);
+        status = models_add(m, both, err);
+    }
+    return status;
+}
+
+/* The first line of the file, without the white space around it. */
+static onet_status read_token(char token[TOKEN], const char *path, onet_error *err) {
+    input *in;
+    char *line;
+    onet_status status = input_open(&in, path, err);
+    if (status) return status;
+    input_line_limit(in, TOKEN - 1);
+    status = input_line(in, &line, NULL, NULL, err);
+    token[0] = '\0';
+    if (!status && line) {
+        while (isspace((unsigned char)*line)) line++;
+        size_t length = strlen(line);
+        while (length && isspace((unsigned char)line[length - 1])) length--;
+        snprintf(token, TOKEN, "%.*s", (int)length, line);
+    }
+    input_close(in);
+    if (!status && !token[0]) status = fail(err, ONET_BAD, "%s: its first line holds no token", path);
+    return status;
+}
+
+/* ---- Until a signal ---------------------------------------------------------------------------------- */
+
+static void reload(models *m, server *s) {
+    onet_error err;
+    for (int i = 0; i < m->count; i++) {
+        bool changed;
+        onet_status status = model_reload(&m->slot[i], &changed, &err);
+        if (status)
+            fprintf(stderr, "ordernet serve: model %s stays as it was: %s\n", m->slot[i].name, err.text);
+        else if (changed)
+            fprintf(stderr, "ordernet serve: model %s loaded again\n", m->slot[i].name);
+    }
+    if (server_refresh(s, &err)) fprintf(stderr, "ordernet serve: the page stays as it was: %s\n", err.text);
+}
+
+/* Waits until no request has been under way for a moment: one that is in the socket's buffer gets its answer
+ * too. A second signal, or clients that take longer than they may, end it. */
+static void drain(server *s, const sigset_t *signals, double timeout) {
+    static const struct timespec moment = {.tv_nsec = 50 * 1000000L};
+    double until = clock_seconds() + timeout + 1;
+    server_quiesce(s);
+    for (int calm = 0; calm < 4 && clock_seconds() < until; calm = server_under_way(s) ? 0 : calm + 1) {
+        int number = sigtimedwait(signals, NULL, &moment);
+        if (number == SIGTERM || number == SIGINT) break;
+        server_watch(s);
+    }
+    /* What the engine works on cannot be broken off. */
+    server_hurry(s);
+    while (server_working(s)) sigtimedwait(signals, NULL, &moment);
+}
+
+static void serve(models *m, server *s, const sigset_t *signals, double timeout) {
+    static const struct timespec moment = {.tv_nsec = 250 * 1000000L};
+    for (;;) {
+        int number = sigtimedwait(signals, NULL, &moment);
+        server_watch(s);
+        if (number == SIGHUP) reload(m, s);
+        if (number != SIGTERM && number != SIGINT) continue;
+        fprintf(stderr, "ordernet serve: finishing what is under way\n");
+        drain(s, signals, timeout);
+        return;
+    }
+}
+
+static bool is_loopback(const char *host) {
+    return !strncmp(host, "127.", 4) || !strcmp(host, "::1") || !strcmp(host, "localhost");
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    (void)count, (void)operands;
+    serve_values *v = values;
+    server_options *o = &v->server;
+    char token[TOKEN], page[PATH_MAX];
+    o->body = (size_t)v->max_body;
+    o->header = (size_t)v->max_header;
+    o->limits.cells = v->max_cells;
+    o->batch.wait = v->wait / 1000;
+    o->page = v->page ? v->page : page_path(page, sizeof page) ? page : NULL;
+    models *m = calloc(1, sizeof *m);
+    server *s = NULL;
+    onet_status status = m ? ONET_OK : fail_memory(err, "the models");
+    if (!status && v->token_file && !(status = read_token(token, v->token_file, err))) o->token = token;
+    if (!status) status = load_models(m, &v->models, err);
+    /* All threads are started with the signals blocked: only sigtimedwait gets them. */
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    if (!status) status = server_start(&s, m, o, err);
+    if (!status) {
+        char names[1024];
+        if (!o->token && !is_loopback(o->host))
+            fprintf(stderr,
+                    "ordernet serve: whoever reaches %s may use this server; --token-file asks for a "
+                    "token\n",
+                    o->host);
+        printf("serving %s at http://%s%s%s:%d/\n", models_names(m, names, sizeof names),
+               strchr(o->host, ':') ? "[" : "", o->host, strchr(o->host, ':') ? "]" : "", server_port(s));
+        fflush(stdout);
+        serve(m, s, &signals, o->timeout);
+    }
+    server_stop(s);
+    if (m) models_free(m);
+    free(m);
+    return status;
+}
+
+#define AT(name) offsetof(serve_values, name)
+
+static const option options[] = {
+    {.name = "model",
+     .kind = OPTION_LIST,
+     .argument = "NAME=FILE",
+     .field = AT(models),
+     .default_text = "the shipped tours.safetensors as tsp, and words",
+     .help = "A model and the name that requests call it by; may be given several times."},
+
+    {.group = "Where"},
+    {.name = "port",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = AT(server.port),
+     .low = 0,
+     .high = 65535,
+     .help = "Port to listen on; 0 takes a free one."},
+    {.name = "host",
+     .kind = OPTION_STRING,
+     .argument = "ADDRESS",
+     .field = AT(server.host),
+     .help = "Address to listen at; 0.0.0.0 is every IPv4 address of this machine."},
+    {.name = "token-file",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(token_file),
+     .help =
+         "Answer only requests with 'Authorization: Bearer TOKEN', the token being the first line of this "
+         "file. The page, /healthz and /openapi.json need none."},
+    {.name = "page",
+     .kind = OPTION_STRING,
+     .argument = "DIR",
+     .field = AT(page),
+     .default_text = "build/page beside the program, or that of the installation",
+     .help = "Folder of static files that is served at /."},
+
+    {.group = "Limits"},
+    {.name = "max-body",
+     .kind = OPTION_INT,
+     .argument = "BYTES",
+     .field = AT(max_body),
+     .low = 1,
+     .high = 1 << 30,
+     .help = "Longest body of a request."},
+    {.name = "max-header",
+     .kind = OPTION_INT,
+     .argument = "BYTES",
+     .field = AT(max_header),
+     .low = 1024,
+     .high = 1 << 20,
+     .help = "Longest headers of a request."},
+    {.name = "max-sets",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = AT(server.limits.sets),
+     .low = 1,
+     .high = 1 << 20,
+     .help = "Sets per request."},
+    {.name = "max-items",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = AT(server.limits.items),
+     .low = 1,
+     .high = 1 << 20,
+     .help = "Items per set."},
+    {.name = "max-beam",
+     .kind = OPTION_INT,
+     .argument = "K",
+     .field = AT(server.limits.beam),
+     .low = 1,
+     .high = 100000,
+     .help = "Widest beam, and most orders, that a request may ask for."},
+    {.name = "max-cells",
+     .kind = OPTION_DOUBLE,
+     .argument = "N",
+     .field = AT(max_cells),
+     .low = 1,
+     .high = 1e15,
+     .help = "Work of a request: items^2 * beam, summed over its sets."},
+    {.name = "max-seconds",
+     .kind = OPTION_DOUBLE,
+     .argument = "S",
+     .field = AT(server.limits.seconds),
+     .low = 0.001,
+     .high = 86400,
+     .help = "Time limit of a request for tours, shared by its sets."},
+    {.name = "connections",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = AT(server.connections),
+     .low = 2,
+     .high = 100000,
+     .help = "Open connections; more wait until one is closed."},
+    {.name = "queue",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = AT(server.queue),
+     .low = 1,
+     .high = 1 << 20,
+     .help = "Requests that may wait for the engine; more get 503."},
+    {.name = "timeout",
+     .kind = OPTION_DOUBLE,
+     .argument = "SECONDS",
+     .field = AT(server.timeout),
+     .low = 0.1,
+     .high = 86400,
+     .help =
+         "Time in which a client has to send a request, and to take its answer; slower ones are cut off."},
+
+    {.group = "Machine"},
+    {.name = "wait",
+     .kind = OPTION_DOUBLE,
+     .argument = "MS",
+     .field = AT(wait),
+     .low = 0,
+     .high = 1000,
+     .help =
+         "Longest time that a request waits for others to be ordered with, in milliseconds. It waits only "
+         "if the last batch had more requests than there are."},
+    OPTION_THREADS(AT(server.batch.threads)),
+    OPTION_KERNELS(AT(server.batch.kernels)),
+    {.name = "device",
+     .kind = OPTION_STRING,
+     .argument = "DEVICE",
+     .field = AT(server.batch.device),
+     .help = "Where to compute: auto, cpu, cuda or cuda:N."},
+    {0},
+};
+
+const command cmd_serve = {
+    .name = "serve",
+    .summary = "Answer requests over HTTP",
+    .about =
+        "Serves the page at / and a JSON API: POST /v1/order, /v1/tour and /v1/unscramble give the answers "
+        "of the commands; GET /v1/models, /healthz, /metrics (Prometheus) and /openapi.json tell about the "
+        "server. Requests that arrive together are ordered together. docs/server.md shows all of it with "
+        "curl.\n\n"
+        "SIGHUP loads the models whose files have changed; requests under way keep the model that they "
+        "began with. SIGTERM and Ctrl-C stop listening and end the program when all requests have their "
+        "answers; a second one ends it without waiting for slow clients.",
+    .examples = "ordernet serve\n"
+                "ordernet serve --model sort=sort.safetensors --port 8080\n"
+                "ordernet serve --host 0.0.0.0 --token-file token.txt",
+    .options = options,
+    .size = sizeof(serve_values),
+    .defaults = defaults,
+    .run = run,
+};

@@ -1,0 +1,540 @@
+/* ordernet train: from sets with their right order to a model. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/command.h"
+#include "app/division.h"
+#include "app/feature_report.h"
+#include "app/folds.h"
+#include "app/processes.h"
+#include "app/report.h"
+#include "app/training.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+
+typedef struct train_values {
+    const char *data, *valid, *holdout, *vectors, *preset, *from;
+    onet_read_options read;
+    onet_settings settings; /* 0, for the pool -1: as the preset says */
+    onet_train_options options;
+    int folds, quiet, force;
+} train_values;
+
+static void defaults(void *values) {
+    train_values *v = values;
+    onet_read_defaults(&v->read, sizeof v->read);
+    onet_train_defaults(&v->options, sizeof v->options);
+    v->settings.pool = (onet_pool)-1;
+}
+
+/* The preset, with what the options say instead. */
+static onet_status choose_settings(train_values *v, onet_error *err) {
+    onet_settings *s = &v->options.settings;
+    onet_status status = onet_settings_preset(s, v->preset ? v->preset : "default", err);
+    if (status) return status;
+    s->width = 0;
+    if (v->settings.encoder_blocks) s->encoder_blocks = v->settings.encoder_blocks;
+    if (v->settings.hidden) s->hidden = v->settings.hidden;
+    if (v->settings.encoder_out) s->encoder_out = v->settings.encoder_out;
+    if ((int)v->settings.pool >= 0) s->pool = v->settings.pool;
+    if (v->settings.decoder_blocks) s->decoder_blocks = v->settings.decoder_blocks;
+    if (v->settings.decoder_out) s->decoder_out = v->settings.decoder_out;
+    s->relative = v->settings.relative;
+    return ONET_OK;
+}
+
+/* The model to begin with has its net: options may say the same, or nothing. */
+static onet_status check_from(const train_values *v, onet_error *err) {
+    const onet_settings *now = &v->options.settings, *has = onet_model_settings(v->options.from);
+    const struct {
+        const char *name;
+        bool given;
+        int now, has;
+    } all[] = {
+        {"encoder-blocks", v->settings.encoder_blocks > 0, now->encoder_blocks, has->encoder_blocks},
+        {"hidden", v->settings.hidden > 0, now->hidden, has->hidden},
+        {"encoder-out", v->settings.encoder_out > 0, now->encoder_out, has->encoder_out},
+        {"pool", (int)v->settings.pool >= 0, (int)now->pool, (int)has->pool},
+        {"decoder-blocks", v->settings.decoder_blocks > 0, now->decoder_blocks, has->decoder_blocks},
+        {"decoder-out", v->settings.decoder_out > 0, now->decoder_out, has->decoder_out},
+        /* No preset speaks of it: without the option it is as in the model. */
+        {"relative", v->settings.relative > 0, now->relative, now->relative ? has->relative : 0},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if ((all[i].given || v->preset) && all[i].now != all[i].has)
+            return fail(err, ONET_USAGE,
+                        "--%s asks for another net than that of %s ('ordernet inspect' shows it): leave it "
+                        "out, or train without --from",
+                        all[i].given ? all[i].name : "preset", v->from);
+    return ONET_OK;
+}
+
+static onet_status train(const train_values *v, const onet_sets *data, const onet_sets *valid,
+                         onet_error *err) {
+    training t = {0};
+    onet_model *model = NULL;
+    onet_status status = training_run(&t, &model, data, valid, &v->options, v->quiet, err);
+    if (!status && !v->quiet && processes_first()) {
+        training_summarise(&t, &v->options, model);
+        if (v->holdout)
+            printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
+                   valid->count + data->count, (unsigned long long)v->options.seed);
+    }
+    if (status == ONET_INTERRUPTED) {
+        char which[64] = "";
+        if (t.last.models > 1)
+            snprintf(which, sizeof which, " of model %d of %d", t.last.model, t.last.models);
+        fail(err, status,
+             "interrupted at step %llu of %llu%s; the same command with --resume goes on from there",
+             (unsigned long long)t.last.step, (unsigned long long)t.last.steps, which);
+    }
+    onet_model_free(model);
+    return status;
+}
+
+/* Cross-validation, and how good the models were. */
+static onet_status measure_folds(const train_values *v, const onet_sets *data, onet_error *err) {
+    onet_report report;
+    onet_status status = folds_run(&report, data, v->folds, &v->options, v->quiet, err);
+    if (status || !processes_first()) return status;
+    printf("%d folds: each set is measured by a model that was trained without it\n", v->folds);
+    report_print(&report);
+    fflush(stdout);
+    return ONET_OK;
+}
+
+static onet_status check_sets(const train_values *v, const onet_sets *data, const onet_sets *valid,
+                              onet_error *err) {
+    if (!data->order)
+        return fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->data);
+    const onet_model *from = v->options.from;
+    if (from && !onet_model_words(from) != !data->words)
+        return fail(err, ONET_BAD, "%s orders %s, but the items of %s are %s", v->from,
+                    data->words ? "numbers" : "words", v->data, data->words ? "words" : "numbers");
+    if (from && onet_model_settings(from)->width != data->width)
+        return fail(err, ONET_BAD, "%s orders items of %d feature%s, but those of %s have %d", v->from,
+                    onet_model_settings(from)->width, onet_model_settings(from)->width == 1 ? "" : "s",
+                    v->data, data->width);
+    if (v->settings.relative && data->words)
+        return fail(err, ONET_USAGE,
+                    "--relative is for numbers: the items of %s are words, whose vectors are not put in "
+                    "relation to each other",
+                    v->data);
+    if (v->options.train_vectors && !data->words)
+        return fail(err, ONET_USAGE, "--train-vectors is for words: the items of %s are numbers", v->data);
+    if (v->options.patience && !valid)
+        return fail(err, ONET_USAGE,
+                    "--patience goes by validation sets: give some, with --valid or --holdout");
+    if (valid && !valid->order)
+        return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'",
+                    v->valid);
+    if (valid && valid->width != data->width)
+        return fail(err, ONET_BAD, "%s: an item has %d feature%s, but %s has %d; both need the same",
+                    v->valid, valid->width, valid->width == 1 ? "" : "s", v->data, data->width);
+    return ONET_OK;
+}
+
+/* How many sets --holdout takes: "10%" of all, or "50". */
+static onet_status holdout_count(const train_values *v, size_t all, size_t *count, onet_error *err) {
+    char *end;
+    errno = 0;
+    double value = strtod(v->holdout, &end);
+    bool share = *end == '%';
+    if (end == v->holdout || end[share] || !(value > 0) || (share ? value >= 100 : value != floor(value)))
+        return fail(err, ONET_USAGE,
+                    "option --holdout takes a number of sets, or a share of them as in 10%%, not '%s'",
+                    v->holdout);
+    double wanted = share ? fmax(1, floor(value / 100 * (double)all + 0.5)) : value;
+    if (wanted >= (double)all)
+        return fail(err, ONET_USAGE, "--holdout %s leaves no set to learn from: %s has %zu", v->holdout,
+                    v->data, all);
+    *count = (size_t)wanted;
+    return ONET_OK;
+}
+
+/* Takes validation sets, drawn by the seed, out of the data. */
+static onet_status hold_out(const train_values *v, onet_sets **data, onet_sets **valid, onet_error *err) {
+    size_t all = (*data)->count, count = 0, *place = NULL;
+    onet_sets *rest = NULL;
+    onet_status status = holdout_count(v, all, &count, err);
+    uint8_t *take = status ? NULL : array_new(all, 1);
+    if (!status && !take) status = fail_memory(err, "the validation sets");
+    if (!status) status = pick_places(&place, all, v->options.seed, err);
+    for (size_t s = 0; s < all && !status; s++) take[s] = place[s] < count;
+    if (!status) status = onet_sets_pick(valid, *data, take, err);
+    for (size_t s = 0; s < all && !status; s++) take[s] = !take[s];
+    if (!status) status = onet_sets_pick(&rest, *data, take, err);
+    if (!status) {
+        onet_sets_free(*data);
+        *data = rest;
+    }
+    free(place);
+    free(take);
+    return status;
+}
+
+/* Options that exclude each other. */
+static onet_status check_options(const train_values *v, onet_error *err) {
+    if (v->valid && v->holdout)
+        return fail(err, ONET_USAGE, "--holdout takes validation sets out of the data: leave out --valid");
+    if (v->force && v->options.resume)
+        return fail(err, ONET_USAGE,
+                    "--resume goes on with the training that is there, --force replaces it: leave "
+                    "one of them out");
+    if (v->from && (v->vectors || !v->options.standardise))
+        return fail(err, ONET_USAGE, "--from keeps the %s of its model: leave out --%s",
+                    v->vectors ? "words" : "standardisation", v->vectors ? "vectors" : "no-standardise");
+    if (v->folds && (v->valid || v->holdout || v->options.patience || v->options.resume))
+        return fail(err, ONET_USAGE,
+                    "--folds measures with sets of the data, at the end of each training: leave out %s",
+                    v->valid              ? "--valid"
+                    : v->holdout          ? "--holdout"
+                    : v->options.patience ? "--patience"
+                                          : "--resume");
+    return ONET_OK;
+}
+
+/* All that is read from files, and whether the model can be written. */
+static onet_status open_files(train_values *v, onet_model **from, onet_words **words, onet_sets **data,
+                              onet_sets **valid, onet_error *err) {
+    const char *model = v->options.model_path;
+    onet_status status = model ? training_place(model, err) : ONET_OK;
+    if (!status) status = training_keeps("--data", v->data, &v->options, err);
+    if (!status) status = training_keeps("--valid", v->valid, &v->options, err);
+    if (!status) status = training_keeps("--vectors", v->vectors, &v->options, err);
+    if (!status) status = training_keeps("--from", v->from, &v->options, err);
+    if (!status && model) status = onet_train_possible(&v->options, err);
+    if (!status && v->valid && !strcmp(v->data, "-") && !strcmp(v->valid, "-"))
+        status = fail(err, ONET_USAGE, "--data and --valid cannot both be standard input");
+    if (!status && v->vectors) status = onet_words_read(words, v->vectors, err);
+    v->read.words = *words;
+    if (!status && v->from && !(status = onet_model_load(from, v->from, err))) {
+        v->options.from = *from;
+        v->read.words = onet_model_words(*from); /* words that it does not have are unknown ones */
+        v->read.columns = onet_model_columns(*from);
+        status = check_from(v, err);
+    }
+    if (!status) status = onet_sets_read(data, v->data, &v->read, err);
+    if (!status && v->valid) {
+        onet_read_options read = v->read;
+        if ((*data)->words) read.words = (*data)->words;
+        read.columns = (*data)->columns; /* the same features, and what stands for missing values */
+        status = onet_sets_read(valid, v->valid, &read, err);
+    }
+    if (!status && v->holdout) status = hold_out(v, data, valid, err);
+    if (!status && v->folds && (size_t)v->folds > (*data)->count)
+        status = fail(err, ONET_USAGE, "--folds %d: %s has only %zu sets", v->folds, v->data, (*data)->count);
+    if (!status) status = check_sets(v, *data, *valid, err);
+    return status || v->quiet ? status : feature_report(*data, err);
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    (void)count;
+    (void)operands;
+    train_values *v = values;
+    onet_sets *data = NULL, *valid = NULL;
+    onet_words *words = NULL;
+    onet_model *from = NULL;
+    onet_status status = check_options(v, err);
+    v->options.keep = !v->force;
+    if (!status) status = choose_settings(v, err);
+    if (!status) {
+        /* Rank 0 reads for all. */
+        if (processes_first()) status = open_files(v, &from, &words, &data, &valid, err);
+        status = world_agree(processes(), status, err);
+    }
+    if (!status && v->folds) status = measure_folds(v, data, err);
+    if (!status && v->options.model_path) status = train(v, data, valid, err);
+    onet_sets_free(valid);
+    onet_sets_free(data);
+    onet_words_free(words);
+    onet_model_free(from);
+    return status;
+}
+
+#define AT(field)      offsetof(train_values, field)
+#define PRESET         .default_text = "as the preset says"
+#define WIDTH(most)    .kind = OPTION_INT, .argument = "N", .low = 1, .high = (most), PRESET
+#define NUMBER(lo, hi) .kind = OPTION_DOUBLE, .argument = "X", .low = (lo), .high = (hi)
+
+static const option options[] = {
+    {.group = "Files"},
+    {.name = "data",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .required = true,
+     .field = AT(data),
+     .help = "Sets with their right order; - for standard input."},
+    {.name = "model",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .required = true,
+     .unless = "folds",
+     .field = AT(options.model_path),
+     .help = "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV "
+             "log and the best model by validation (log-likelihood of the right orders) stand beside it."},
+    OPTION_HALF(AT(options.half)),
+    {.name = "from",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(from),
+     .help = "Fine-tuning: begin with the weights of this model instead of random ones. Its net, its "
+             "standardisation of the features and its words are kept; words of the data that it does not "
+             "have count as unknown. Adam, the schedule and the average of the weights start anew."},
+    {.name = "valid",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(valid),
+     .help = "Sets to measure the model with after each epoch."},
+    {.name = "holdout",
+     .kind = OPTION_STRING,
+     .argument = "SHARE",
+     .field = AT(holdout),
+     .default_text = "none",
+     .help = "Where there is no --valid: take validation sets out of the data, drawn by the seed; a share as "
+             "in 10%, or a number of sets."},
+    {.name = "folds",
+     .kind = OPTION_INT,
+     .argument = "K",
+     .low = 2,
+     .high = 1000,
+     .field = AT(folds),
+     .default_text = "none",
+     .help = "Cross-validation: divide the data, drawn by the seed, into K parts, train K models, each "
+             "without one part, and measure each on that part, as 'ordernet eval' does. With --model the "
+             "model is then trained on all of the data; without, none is written."},
+    {.name = "valid-limit",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 0,
+     .high = INT_MAX,
+     .field = AT(options.valid_limit),
+     .help = "Measure with the first N validation sets at most; 0 takes all."},
+    {.name = "patience",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 0,
+     .high = 1e6,
+     .field = AT(options.patience),
+     .help =
+         "Stop when the log-likelihood of the validation sets has not improved for N epochs; 0 never does."},
+    {.name = "checkpoint-seconds",
+     NUMBER(0, 1e9),
+     .field = AT(options.checkpoint_seconds),
+     .help = "Time between two checkpoints; 0 writes one at the end and on interruption only."},
+    {.name = "resume",
+     .kind = OPTION_FLAG,
+     .field = AT(options.resume),
+     .help =
+         "Go on from the checkpoint beside the model, or from the start where there is none. The result "
+         "is that of an unbroken run, byte for byte. Data and settings must be the same, but there may be "
+         "more epochs: from then on the learning rate follows the schedule over all of them."},
+    {.name = "force",
+     .kind = OPTION_FLAG,
+     .field = AT(force),
+     .help = "Replace the model, the checkpoint, the log and the best model of an earlier training. Without "
+             "it, and without --resume, they are kept and the training is refused."},
+    OPTION_QUIET(AT(quiet)),
+
+    {.group = "Data format"},
+    OPTIONS_READ(AT(read)),
+    {.name = "missing",
+     .kind = OPTION_CHOICE,
+     .argument = "HOW",
+     .choices = onet_missings,
+     .field = AT(read.missing),
+     .help = "What becomes of missing values (an empty field, NA, null, NaN). The model keeps the means, and "
+             "treats the sets that it orders alike."},
+    {.name = "no-standardise",
+     .kind = OPTION_OFF,
+     .field = AT(options.standardise),
+     .help = "Take the features as they are. Otherwise they are shifted and scaled to mean 0 and variance 1, "
+             "by numbers that are kept in the model."},
+
+    {.name = "vectors",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(vectors),
+     .help = "Words: their vectors, as text in GloVe's format, for data that does not bring its own."},
+
+    {.group = "Net"},
+    {.name = "preset",
+     .kind = OPTION_NAME,
+     .argument = "NAME",
+     .choices = onet_presets,
+     .field = AT(preset),
+     .default_text = "default",
+     .help = "Widths and depths to start from."},
+    {.name = "encoder-blocks",
+     WIDTH(64),
+     .field = AT(settings.encoder_blocks),
+     .help = "Blocks of the encoder."},
+    {.name = "hidden",
+     WIDTH(8192),
+     .field = AT(settings.hidden),
+     .help = "Channels inside an encoder block (H)."},
+    {.name = "encoder-out",
+     WIDTH(4096),
+     .field = AT(settings.encoder_out),
+     .help = "Channels that an encoder block adds (O)."},
+    {.name = "pool",
+     .kind = OPTION_CHOICE,
+     .argument = "POOL",
+     .choices = onet_pools,
+     .field = AT(settings.pool),
+     PRESET,
+     .help = "What is kept of an item's pairs with the others."},
+    {.name = "decoder-blocks",
+     WIDTH(64),
+     .field = AT(settings.decoder_blocks),
+     .help = "Blocks of the decoder."},
+    {.name = "decoder-out",
+     WIDTH(4096),
+     .field = AT(settings.decoder_out),
+     .help = "Channels that a decoder block adds, twice: itself and its pool (C)."},
+    {.name = "relative",
+     .kind = OPTION_FLAG,
+     .field = AT(settings.relative),
+     .help = "Give the net each feature twice: as it is, and relative to the set (less its mean, divided by "
+             "its deviation). For orders that depend on where an item stands among the others (pages, maps, "
+             "tours), not on the values alone (a score, a colour). Not for words."},
+    {.name = "train-vectors",
+     .kind = OPTION_FLAG,
+     .field = AT(options.train_vectors),
+     .help = "Words: train the words' vectors too."},
+    {.name = "forget",
+     .kind = OPTION_DOUBLE,
+     .argument = "SHARE",
+     .field = AT(options.forget),
+     .low = 0,
+     .high = 0.9,
+     .help = "Words: take this share of them, drawn anew in each epoch, for unknown; a tenth of "
+             "it among the most frequent hundredth of the vocabulary."},
+
+    {.name = "drop",
+     .kind = OPTION_DOUBLE,
+     .argument = "SHARE",
+     .field = AT(options.drop),
+     .low = 0,
+     .high = 0.9,
+     .help = "Leave out up to this share of the items of each set, drawn anew in each epoch; two items at "
+             "least stay, in their order. For few examples."},
+    {.name = "jitter",
+     NUMBER(0, 10),
+     .field = AT(options.jitter),
+     .help = "Numbers: add noise to the features, drawn anew in each epoch, X times the deviation of each. A "
+             "feature with two values at most, a flag, stays as it is. For few examples."},
+
+    {.name = "stray",
+     .kind = OPTION_DOUBLE,
+     .argument = "SHARE",
+     .field = AT(options.stray),
+     .low = 0,
+     .high = 0.9,
+     .help = "At this share of the steps, drawn anew in each epoch, place another item than the right one: "
+             "the net learns to go on after an error of its own, with what follows the item placed last or "
+             "else the first that is left. For large sets whose neighbours matter, as on pages."},
+
+    {.group = "Training"},
+    {.name = "epochs",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 1,
+     .high = 1e6,
+     .field = AT(options.epochs),
+     .help = "Passes over the data."},
+    {.name = "max-steps",
+     .kind = OPTION_U64,
+     .argument = "N",
+     .field = AT(options.max_steps),
+     .default_text = "as the epochs say",
+     .help = "Stop after this many steps."},
+    {.name = "batch",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 1,
+     .high = 65536,
+     .field = AT(options.batch),
+     .help = "Sets per step."},
+    {.name = "learning-rate", NUMBER(1e-12, 100), .field = AT(options.learning_rate), .help = "Adam's step."},
+    {.name = "schedule",
+     .kind = OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = onet_schedules,
+     .field = AT(options.schedule),
+     .help = "The learning rate after the warm-up."},
+    {.name = "warmup",
+     NUMBER(0, 1),
+     .field = AT(options.warmup),
+     .help = "Share of all steps over which the learning rate rises from 0."},
+    {.name = "beta1", NUMBER(0, 0.999999), .field = AT(options.beta1), .help = "Adam's decay of the mean."},
+    {.name = "beta2",
+     NUMBER(0, 0.99999999),
+     .field = AT(options.beta2),
+     .help = "Adam's decay of the square."},
+    {.name = "epsilon", NUMBER(1e-30, 1), .field = AT(options.epsilon), .help = "Adam's epsilon."},
+    {.name = "weight-decay",
+     NUMBER(0, 1),
+     .field = AT(options.weight_decay),
+     .help = "Share by which the weights shrink per step, times the learning rate."},
+    {.name = "clip",
+     NUMBER(0, 1e9),
+     .field = AT(options.clip),
+     .help = "Largest norm of the gradient; 0 sets no limit."},
+    {.name = "batches",
+     .kind = OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = onet_batch_kinds,
+     .field = AT(options.batches),
+     .help = "Which sets share a batch."},
+    {.name = "statistics",
+     .kind = OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = onet_norm_statistics,
+     .field = AT(options.statistics),
+     .help = "Statistics of the batch norms when sets are ordered."},
+    {.name = "average",
+     NUMBER(0, 0.9999999),
+     .field = AT(options.average),
+     .help = "Decay of the EMA of the weights that becomes the model; 0 takes the last weights."},
+    {.name = "seed",
+     .kind = OPTION_U64,
+     .argument = "N",
+     .field = AT(options.seed),
+     .help = "First weights and the order of the data follow from it."},
+    OPTION_MODELS(AT(options.models)),
+
+    {.group = "Machine"},
+    OPTION_THREADS(AT(options.threads)),
+    OPTION_KERNELS(AT(options.kernels)),
+    OPTION_DEVICE(AT(options.device)),
+    {.name = "precision",
+     .kind = OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = onet_precisions,
+     .field = AT(options.precision),
+     .help = "Arithmetic of the products."},
+    {0},
+};
+
+const command cmd_train = {
+    .name = "train",
+    .summary = "Learn an order from examples",
+    .about = "Learns from sets of items and their right order, and writes a model with which 'ordernet "
+             "order' puts "
+             "other sets in order. Sets may be of any size and of mixed sizes; sets of one item teach "
+             "nothing.\n\n"
+             "Ctrl-C ends the training with a checkpoint and exit status 130; the same command with --resume "
+             "goes on.",
+    .examples = "ordernet train --data sets.jsonl --valid held-out.jsonl --model sets.safetensors\n"
+                "ordernet train --data tours.txt --preset tsp --holdout 10% --model tsp.safetensors",
+    .options = options,
+    .size = sizeof(train_values),
+    .shared = true,
+    .defaults = defaults,
+    .run = run,
+};

@@ -1,0 +1,118 @@
+/* The list of commands, and the command that the first words of a command line name. */
+#include "app/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+
+/* A line a command. */
+/* clang-format off */
+extern const command
+    cmd_bench,
+    cmd_completion,
+    cmd_convert,
+    cmd_curve,
+    cmd_eval,
+    cmd_help,
+    cmd_inspect,
+    cmd_merge,
+    cmd_order,
+    cmd_pages_check,
+    cmd_pages_draw,
+    cmd_pages_eval,
+    cmd_pages_order,
+    cmd_pages_train,
+    cmd_serve,
+    cmd_train,
+    cmd_tsp_compare,
+    cmd_tsp_evaluate,
+    cmd_tsp_generate,
+    cmd_tsp_solve,
+    cmd_unscramble,
+    cmd_words_evaluate,
+    cmd_words_ngram,
+    cmd_words_picture,
+    cmd_words_prepare;
+
+const command *const commands[] = {
+    &cmd_train,
+    &cmd_order,
+    &cmd_eval,
+    &cmd_inspect,
+    &cmd_merge,
+    &cmd_curve,
+    &cmd_convert,
+    &cmd_bench,
+    &cmd_tsp_generate,
+    &cmd_tsp_solve,
+    &cmd_tsp_compare,
+    &cmd_tsp_evaluate,
+    &cmd_pages_order,
+    &cmd_pages_train,
+    &cmd_pages_eval,
+    &cmd_pages_check,
+    &cmd_pages_draw,
+    &cmd_words_prepare,
+    &cmd_words_ngram,
+    &cmd_words_evaluate,
+    &cmd_words_picture,
+    &cmd_unscramble,
+    &cmd_serve,
+    &cmd_help,
+    &cmd_completion,
+    NULL,
+};
+/* clang-format on */
+
+void *command_values(const command *c) {
+    void *values = calloc(1, c->size ? c->size : 1);
+    if (values && c->defaults) c->defaults(values);
+    return values;
+}
+
+bool command_family(const char *word) {
+    size_t length = strlen(word);
+    for (const command *const *c = commands; *c; c++)
+        if (!strncmp((*c)->name, word, length) && (*c)->name[length] == ' ') return true;
+    return false;
+}
+
+/* Walks over the words that may stand first, or after `family`. */
+typedef struct command_walk {
+    const command *const *at;
+    const char *family;
+} command_walk;
+
+static const char *next_command(void *context) {
+    command_walk *walk = context;
+    size_t length = walk->family ? strlen(walk->family) : 0;
+    while (*walk->at) {
+        const char *name = (*walk->at++)->name;
+        if (!walk->family) return name;
+        if (!strncmp(name, walk->family, length) && name[length] == ' ') return name;
+    }
+    return NULL;
+}
+
+const command *command_find(int count, char **arguments, int *words, onet_error *err) {
+    char name[64];
+    bool family = command_family(arguments[0]);
+    *words = family && count > 1 ? 2 : 1;
+    snprintf(name, sizeof name, "%s%s%s", arguments[0], *words == 2 ? " " : "",
+             *words == 2 ? arguments[1] : "");
+    for (const command *const *c = commands; *c; c++)
+        if (!strcmp((*c)->name, name)) return *c;
+    if (family && *words == 1) {
+        fail(err, ONET_USAGE, "%s needs a second word; 'ordernet help %s' lists them", name, name);
+        return NULL;
+    }
+    command_walk walk = {.at = commands, .family = *words == 2 ? arguments[0] : NULL};
+    const char *near = nearest_word(name, next_command, &walk);
+    if (near)
+        fail(err, ONET_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
+    else
+        fail(err, ONET_USAGE, "unknown command '%s'; 'ordernet help' lists the commands", name);
+    return NULL;
+}

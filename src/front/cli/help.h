@@ -1,0 +1,16 @@
+/* What the program says about itself, all of it made from the commands' tables. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include <stdio.h>
+
+#include "app/command.h"
+
+/* The list of commands; with a family's name only those of the family. */
+void help_overview(FILE *out, const char *family);
+/* All about one command. */
+onet_status help_command(FILE *out, const command *c, onet_error *err);
+/* The man page, in the man macros of troff. */
+onet_status help_man(FILE *out, onet_error *err);
+
+#endif

@@ -1,0 +1,357 @@
+/* The queue, the thread, the orderers that it keeps, and the sets of several requests as one. */
+#include "front/serve/batcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+
+enum {
+    BATCH_SETS = 1024, /* as in ordernet order: enough for all threads, and little memory */
+    BATCH_ITEMS = 1 << 16,
+    ORDERERS = 4 /* kept: an orderer has threads, weights and memory of its own */
+};
+
+/* Reused from batch to batch, the longest unused replaced. */
+typedef struct kept_orderer {
+    model_version *version;
+    search_options search;
+    onet_orderer *orderer; /* NULL: the place is free */
+    unsigned long long used;
+} kept_orderer;
+
+struct batcher {
+    model_slot *slot;
+    batcher_options options;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    order_job *first, **last; /* the queue */
+    batcher_counts counts;
+    size_t expected; /* requests of the last batch */
+    bool stop, refresh;
+    /* Of the thread alone: */
+    kept_orderer kept[ORDERERS];
+    unsigned long long clock;
+    answer_room room;
+};
+
+void order_job_free(order_job *job) {
+    if (job->sets && job->version) job->sets->words = NULL; /* lent by the model */
+    onet_sets_free(job->sets);
+    answer_room_free(&job->room);
+    model_release(job->version);
+}
+
+/* ---- Orderers ---------------------------------------------------------------------------------------- */
+
+static bool same_search(const search_options *a, const search_options *b) {
+    return a->decode == b->decode && a->beam == b->beam && a->top == b->top && a->seed == b->seed;
+}
+
+static bool together(const order_job *a, const order_job *b) {
+    return a->version == b->version && a->search.decode != ONET_SAMPLE && same_search(&a->search, &b->search);
+}
+
+static void drop(kept_orderer *k) {
+    if (!k->orderer) return;
+    onet_orderer_free(k->orderer);
+    model_release(k->version);
+    k->orderer = NULL;
+}
+
+static void drop_replaced(batcher *b) {
+    model_version *now = model_take(b->slot);
+    for (int i = 0; i < ORDERERS; i++)
+        if (b->kept[i].version != now) drop(&b->kept[i]);
+    model_release(now);
+}
+
+static onet_status find_orderer(batcher *b, const order_job *job, onet_orderer **orderer, onet_error *err) {
+    kept_orderer *place = &b->kept[0];
+    for (int i = 0; i < ORDERERS; i++) {
+        kept_orderer *k = &b->kept[i];
+        if (k->orderer && k->version == job->version && same_search(&k->search, &job->search)) {
+            place = k;
+            break;
+        }
+        if (place->orderer && (!k->orderer || k->used < place->used)) place = k;
+    }
+    bool found =
+        place->orderer && place->version == job->version && same_search(&place->search, &job->search);
+    /* The random numbers of an orderer go on from call to call: each sampled request gets a new one. */
+    if (!found || job->search.decode == ONET_SAMPLE) {
+        drop(place);
+        onet_order_options o = {.size = sizeof o,
+                                .decode = job->search.decode,
+                                .beam = job->search.beam,
+                                .top = job->search.top,
+                                .seed = job->search.seed,
+                                .threads = b->options.threads,
+                                .kernels = b->options.kernels,
+                                .device = b->options.device};
+        onet_status status = onet_orderer_new(&place->orderer, job->version->model, &o, err);
+        if (status) {
+            place->orderer = NULL;
+            return status;
+        }
+        atomic_fetch_add(&job->version->users, 1);
+        place->version = job->version;
+        place->search = job->search;
+    }
+    place->used = ++b->clock;
+    *orderer = place->orderer;
+    return ONET_OK;
+}
+
+/* ---- Several requests as one ------------------------------------------------------------------------- */
+
+static void free_joined(onet_sets *s) {
+    free(s->start);
+    free(s->items);
+    free(s->word);
+    free(s->context);
+    free(s->constraints);
+}
+
+/* The sets of the jobs [count], one after the other, in arrays of its own; free_joined frees them. */
+static onet_status join(order_job *const *jobs, size_t count, onet_sets *s, onet_error *err) {
+    const onet_sets *model = jobs[0]->sets;
+    size_t items = 0;
+    bool context = false;
+    *s = (onet_sets){.width = model->width, .words = model->words};
+    for (size_t j = 0; j < count; j++) {
+        const onet_sets *own = jobs[j]->sets;
+        s->count += own->count;
+        items += own->start[own->count];
+        s->constraint_count += own->constraint_count;
+        context |= own->context != NULL;
+    }
+    s->start = array_new(s->count + 1, sizeof *s->start);
+    if (model->word)
+        s->word = array_new(items, sizeof *s->word);
+    else
+        s->items = array_new(items * (size_t)s->width, sizeof *s->items);
+    if (context) s->context = array_new(items, sizeof *s->context);
+    if (s->constraint_count) s->constraints = array_new(s->constraint_count, sizeof *s->constraints);
+    if (!s->start || (!s->word && !s->items) || (context && !s->context) ||
+        (s->constraint_count && !s->constraints)) {
+        free_joined(s);
+        return fail_memory(err, "the sets of a batch");
+    }
+    size_t set = 0, item = 0, constraint = 0;
+    for (size_t j = 0; j < count; j++) {
+        const onet_sets *own = jobs[j]->sets;
+        size_t n = own->start[own->count];
+        for (size_t k = 0; k < own->count; k++) s->start[set++] = item + own->start[k];
+        if (s->word)
+            memcpy(s->word + item, own->word, n * sizeof *s->word);
+        else
+            memcpy(s->items + item * (size_t)s->width, own->items, n * (size_t)s->width * sizeof *s->items);
+        if (own->context) memcpy(s->context + item, own->context, n);
+        for (size_t k = 0; k < own->constraint_count; k++) {
+            onet_constraint c = own->constraints[k];
+            c.item += item;
+            if (c.kind == ONET_BEFORE || c.kind == ONET_NEXT) c.other += item;
+            s->constraints[constraint++] = c;
+        }
+        item += n;
+    }
+    s->start[set] = item;
+    return ONET_OK;
+}
+
+/* The answers of a job are put where it has room for them. */
+static void borrow_answers(onet_answer *answers, order_job *const *jobs, size_t count) {
+    for (size_t j = 0, set = 0; j < count; j++)
+        for (size_t k = 0; k < jobs[j]->sets->count; k++) answers[set++] = jobs[j]->room.answers[k];
+}
+
+static void return_answers(const onet_answer *answers, order_job *const *jobs, size_t count) {
+    for (size_t j = 0, set = 0; j < count; j++)
+        for (size_t k = 0; k < jobs[j]->sets->count; k++) jobs[j]->room.answers[k] = answers[set++];
+}
+
+/* ---- A batch ----------------------------------------------------------------------------------------- */
+
+static onet_status run_alone(onet_orderer *orderer, order_job *job) {
+    onet_status status = onet_orderer_run(orderer, job->sets, job->room.answers, &job->err);
+    size_t good = answers_sound(job->room.answers, job->sets->count);
+    if (status == ONET_BAD && good < job->sets->count)
+        fail(&job->err, status, "request:%zu: " TOO_LARGE, good + 1);
+    return status;
+}
+
+/* A failure is that of one request: all are then run one by one. */
+static void run_batch(batcher *b, order_job **jobs, size_t count) {
+    onet_orderer *orderer;
+    onet_error err;
+    onet_status status = ONET_OK;
+    for (size_t j = 0; j < count && !status; j++)
+        status =
+            answer_room_make(&jobs[j]->room, jobs[j]->sets, jobs[j]->search.top, jobs[j]->search.steps, &err);
+    if (!status) status = find_orderer(b, jobs[0], &orderer, &err);
+    if (status) {
+        for (size_t j = 0; j < count; j++) {
+            jobs[j]->status = status;
+            jobs[j]->err = err;
+        }
+        return;
+    }
+    if (count > 1) {
+        onet_sets joined;
+        status = join(jobs, count, &joined, &err);
+        if (!status &&
+            !array_reserve(&b->room.answers, &b->room.room, joined.count, sizeof *b->room.answers)) {
+            free_joined(&joined);
+            status = ONET_MEMORY;
+        }
+        if (!status) {
+            borrow_answers(b->room.answers, jobs, count);
+            status = onet_orderer_run(orderer, &joined, b->room.answers, &err);
+            return_answers(b->room.answers, jobs, count);
+            free_joined(&joined);
+        }
+        if (!status) {
+            for (size_t j = 0; j < count; j++) jobs[j]->status = ONET_OK;
+            return;
+        }
+    }
+    for (size_t j = 0; j < count; j++) jobs[j]->status = run_alone(orderer, jobs[j]);
+}
+
+/* How many requests of the queue could be ordered with its first. */
+static size_t waiting(const batcher *b) {
+    size_t count = 1;
+    for (const order_job *job = b->first->next; job; job = job->next) count += together(b->first, job);
+    return count;
+}
+
+/* Waits for as many requests as the last batch had; with the lock. */
+static void await_others(batcher *b) {
+    double until = b->first->arrived + b->options.wait;
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    double left = until - clock_seconds();
+    if (left <= 0) return;
+    long nanoseconds = at.tv_nsec + (long)((left - (double)(long)left) * 1e9);
+    at.tv_sec += (time_t)left + nanoseconds / 1000000000L;
+    at.tv_nsec = nanoseconds % 1000000000L;
+    while (!b->stop && waiting(b) < b->expected)
+        if (pthread_cond_timedwait(&b->news, &b->lock, &at)) break;
+}
+
+/* Takes the first of the queue and those that fit, in the order in which they came; with the lock. */
+static size_t take_batch(batcher *b, order_job **jobs) {
+    size_t count = 0, sets = 0, items = 0;
+    for (order_job **link = &b->first; *link && count < BATCH_SETS;) {
+        order_job *job = *link;
+        size_t more = job->sets->start[job->sets->count];
+        bool fits = !count || (together(jobs[0], job) && sets + job->sets->count <= BATCH_SETS &&
+                               items + more <= BATCH_ITEMS);
+        if (!fits) {
+            link = &job->next;
+            continue;
+        }
+        *link = job->next;
+        jobs[count++] = job;
+        sets += job->sets->count;
+        items += more;
+    }
+    b->last = &b->first;
+    while (*b->last) b->last = &(*b->last)->next;
+    b->counts.queued -= count;
+    b->counts.batches++;
+    b->counts.requests += count;
+    b->counts.sets += sets;
+    b->expected = count;
+    return count;
+}
+
+static void *work(void *context) {
+    batcher *b = context;
+    order_job *jobs[BATCH_SETS];
+    for (;;) {
+        pthread_mutex_lock(&b->lock);
+        while (!b->first && !b->stop && !b->refresh) pthread_cond_wait(&b->news, &b->lock);
+        bool refresh = b->refresh;
+        b->refresh = false;
+        size_t count = 0;
+        if (b->first) {
+            await_others(b);
+            count = take_batch(b, jobs);
+        }
+        bool end = b->stop && !count;
+        pthread_mutex_unlock(&b->lock);
+        if (refresh) drop_replaced(b);
+        if (end) return NULL;
+        if (!count) continue;
+        run_batch(b, jobs, count);
+        for (size_t j = 0; j < count; j++) jobs[j]->done(jobs[j]);
+    }
+}
+
+/* ---- From outside ------------------------------------------------------------------------------------ */
+
+onet_status batcher_new(batcher **result, model_slot *slot, const batcher_options *options, onet_error *err) {
+    *result = NULL;
+    batcher *b = calloc(1, sizeof *b);
+    if (!b) return fail_memory(err, "a queue");
+    b->slot = slot;
+    b->options = *options;
+    b->last = &b->first;
+    b->expected = 1;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->news, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (pthread_create(&b->thread, NULL, work, b)) {
+        free(b);
+        return fail(err, ONET_FAILED, "cannot start a thread; are there too many?");
+    }
+    *result = b;
+    return ONET_OK;
+}
+
+void batcher_free(batcher *b) {
+    if (!b) return;
+    pthread_mutex_lock(&b->lock);
+    b->stop = true;
+    pthread_cond_signal(&b->news);
+    pthread_mutex_unlock(&b->lock);
+    pthread_join(b->thread, NULL);
+    for (int i = 0; i < ORDERERS; i++) drop(&b->kept[i]);
+    answer_room_free(&b->room);
+    pthread_cond_destroy(&b->news);
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+}
+
+void batcher_add(batcher *b, order_job *job) {
+    job->arrived = clock_seconds();
+    job->next = NULL;
+    pthread_mutex_lock(&b->lock);
+    *b->last = job;
+    b->last = &job->next;
+    b->counts.queued++;
+    pthread_cond_signal(&b->news);
+    pthread_mutex_unlock(&b->lock);
+}
+
+void batcher_refresh(batcher *b) {
+    pthread_mutex_lock(&b->lock);
+    b->refresh = true;
+    pthread_cond_signal(&b->news);
+    pthread_mutex_unlock(&b->lock);
+}
+
+batcher_counts batcher_count(batcher *b) {
+    pthread_mutex_lock(&b->lock);
+    batcher_counts counts = b->counts;
+    pthread_mutex_unlock(&b->lock);
+    return counts;
+}

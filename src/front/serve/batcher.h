@@ -1,0 +1,59 @@
+/* Orders the sets of requests that arrive together in one call of the engine.
+ *
+ * Each model has a queue and a thread. While the thread orders one batch, the next requests gather in the
+ * queue; when it is free it takes all that ask for the same search. If these are fewer than were in the last
+ * batch, it waits for more, each request at most `wait` seconds from its arrival: a lone client never waits.
+ */
+#ifndef SERVE_BATCHER_H
+#define SERVE_BATCHER_H
+
+#include "app/ordering.h"
+#include "front/serve/models.h"
+
+/* What an order is looked for with. Requests share a batch if all but `steps` is the same; sampled ones never
+ * do, since what is drawn depends on a set's number in its request. */
+typedef struct search_options {
+    onet_decode decode;
+    int beam, top;
+    uint64_t seed;
+    bool steps;
+} search_options;
+
+/* The sets of one request. */
+typedef struct order_job {
+    model_version *version;
+    search_options search;
+    onet_sets *sets;
+    answer_room room; /* room.answers: the answers, [sets->count] */
+    onet_status status;
+    onet_error err;
+    void (*done)(struct order_job *job); /* called by the batcher's thread, once */
+    double arrived;
+    struct order_job *next;
+} order_job;
+
+void order_job_free(order_job *job); /* what it holds, not the job */
+
+typedef struct batcher batcher;
+
+typedef struct batcher_options {
+    double wait; /* seconds */
+    int threads;
+    const char *kernels, *device;
+} batcher_options;
+
+typedef struct batcher_counts {
+    size_t queued; /* requests waiting now */
+    unsigned long long batches, requests, sets;
+} batcher_counts;
+
+onet_status batcher_new(batcher **b, model_slot *slot, const batcher_options *options, onet_error *err);
+/* After the last job is done. NULL is allowed. */
+void batcher_free(batcher *b);
+/* Takes the job over until done is called. */
+void batcher_add(batcher *b, order_job *job);
+/* Lets go of a version of the model that has been replaced. */
+void batcher_refresh(batcher *b);
+batcher_counts batcher_count(batcher *b);
+
+#endif

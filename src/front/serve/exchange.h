@@ -1,0 +1,71 @@
+/* A request and its answer from within: what server.c, http.c and reply.c know of each other. */
+#ifndef SERVE_EXCHANGE_H
+#define SERVE_EXCHANGE_H
+
+#include <microhttpd.h>
+
+#include "front/serve/clients.h"
+#include "front/serve/files.h"
+#include "front/serve/metrics.h"
+#include "front/serve/server.h"
+#include "tasks/tours/request.h"
+
+struct server {
+    server_options o;
+    models *m;
+    batcher *batch[MODELS];
+    solver *tours;
+    struct MHD_Daemon *daemon;
+    metrics counts;
+    clients open;
+    pthread_rwlock_t page_lock;
+    page_files page;
+    atomic_int queued;    /* requests that wait for the engine or are in it */
+    atomic_int suspended; /* connections */
+    atomic_size_t held;   /* bytes of all bodies */
+    atomic_bool quiet;    /* no longer listening */
+};
+
+/* One request and its answer. */
+typedef struct exchange {
+    /* One of them, by the route; first: the job is the beginning of both. */
+    union {
+        order_request order;
+        tour_request tour;
+    };
+    server *s;
+    struct MHD_Connection *connection;
+    client *who;
+    route to;
+    char *path;
+    text body;
+    size_t body_read; /* with what was thrown away */
+    double began;
+    int code;            /* of the answer, or of the error that is known before the body is read */
+    bool post, answered; /* answered: a response is queued */
+    bool submitted;
+    onet_error err;
+} exchange;
+
+/* ---- Callbacks of libmicrohttpd (http.c) ------------------------------------------------------------- */
+
+enum MHD_Result http_handle(void *server, struct MHD_Connection *connection, const char *path,
+                            const char *method, const char *version, const char *data, size_t *size,
+                            void **state);
+void http_completed(void *server, struct MHD_Connection *connection, void **state,
+                    enum MHD_RequestTerminationCode why);
+void http_connected(void *server, struct MHD_Connection *connection, void **socket,
+                    enum MHD_ConnectionNotificationCode what);
+
+/* ---- Answers (reply.c) ------------------------------------------------------------------------------- */
+
+/* {"error": sentence} */
+enum MHD_Result reply_error(exchange *x, int code, const char *sentence);
+/* The sentence in x->err, with the code that the status stands for (serve/request.h). */
+enum MHD_Result reply_failure(exchange *x, onet_status status);
+/* Takes the text over. */
+enum MHD_Result reply_text(exchange *x, text *t, const char *type);
+/* What the path of a GET asks for. */
+enum MHD_Result reply_get(exchange *x);
+
+#endif

@@ -1,0 +1,234 @@
+/* A request, from its headers on: it is read, checked and given to the engine, its connection suspended until
+ * the answer is there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "front/serve/exchange.h"
+
+enum { HELD_BODIES = 64 };
+
+/* ---- The engine's part ------------------------------------------------------------------------------- */
+
+/* The answer is there; from another thread. */
+static void resume(exchange *x) {
+    server *s = x->s; /* x is gone as soon as its connection goes on */
+    atomic_fetch_sub(&s->queued, 1);
+    MHD_resume_connection(x->connection);
+    atomic_fetch_sub(&s->suspended, 1);
+}
+
+static void order_done(order_job *job) {
+    exchange *x = (exchange *)(void *)job;
+    x->err = job->err;
+    resume(x);
+}
+
+static void tour_done(tour_job *job) {
+    exchange *x = (exchange *)(void *)job;
+    x->err = job->err;
+    resume(x);
+}
+
+static onet_status parse(exchange *x) {
+    server *s = x->s;
+    const request_limits *limits = &s->o.limits;
+    char nothing[1] = "", *body = x->body.data ? x->body.data : nothing;
+    switch (x->to) {
+    case ROUTE_ORDER:
+        return order_request_parse(&x->order, s->m, limits, body, x->body.length, &x->err);
+    case ROUTE_TOUR:
+        return tour_request_parse(&x->tour, s->m, limits, body, x->body.length, &x->err);
+    default:
+        return unscramble_request_parse(&x->order, s->m, limits, body, x->body.length, &x->err);
+    }
+}
+
+static void drop_body(exchange *x) {
+    atomic_fetch_sub(&x->s->held, x->body.room);
+    free(x->body.data);
+    x->body = (text){0};
+}
+
+static enum MHD_Result submit(exchange *x) {
+    server *s = x->s;
+    client_waits(&s->open, x->who);
+    if (atomic_fetch_add(&s->queued, 1) >= s->o.queue) {
+        atomic_fetch_sub(&s->queued, 1);
+        return reply_error(x, 503, "too many requests are waiting; try again in a second");
+    }
+    onet_status status = parse(x);
+    drop_body(x);
+    if (status) {
+        atomic_fetch_sub(&s->queued, 1);
+        return reply_failure(x, status);
+    }
+    x->submitted = true;
+    /* Before the job is given away: its answer may be there at once. */
+    atomic_fetch_add(&s->suspended, 1);
+    MHD_suspend_connection(x->connection);
+    if (x->to == ROUTE_TOUR) {
+        x->tour.job.done = tour_done;
+        solver_add(s->tours, &x->tour.job);
+    } else {
+        x->order.job.done = order_done;
+        batcher_add(s->batch[x->order.slot - s->m->slot], &x->order.job);
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result answer(exchange *x) {
+    onet_status status = x->to == ROUTE_TOUR ? x->tour.job.status : x->order.job.status;
+    if (status) return reply_failure(x, status);
+    text t = {0};
+    if (x->to == ROUTE_ORDER)
+        order_request_answer(&x->order, &t);
+    else if (x->to == ROUTE_TOUR)
+        tour_request_answer(&x->tour, &t);
+    else
+        unscramble_request_answer(&x->order, &t);
+    return reply_text(x, &t, "application/json");
+}
+
+/* ---- From the headers on ----------------------------------------------------------------------------- */
+
+/* In a time that depends on the length of what was given alone. */
+static bool same_token(const char *given, const char *token) {
+    size_t length = strlen(given), expected = strlen(token);
+    volatile size_t differs = length ^ expected;
+    for (size_t i = 0; i < length; i++) differs |= (size_t)(unsigned char)(given[i] ^ token[i % expected]);
+    return !differs;
+}
+
+static bool allowed(exchange *x) {
+    static const char scheme[] = "Bearer ";
+    if (!x->s->o.token || x->to == ROUTE_PAGE || x->to == ROUTE_HEALTH || x->to == ROUTE_OPENAPI) return true;
+    const char *given = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Authorization");
+    return given && !strncasecmp(given, scheme, strlen(scheme)) &&
+           same_token(given + strlen(scheme), x->s->o.token);
+}
+
+static bool is_json(exchange *x) {
+    static const char json[] = "application/json";
+    const char *type = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Content-Type");
+    return type && !strncasecmp(type, json, strlen(json)) && strchr("; ", type[strlen(json)]);
+}
+
+static void refuse(exchange *x, int code, const char *sentence) {
+    if (x->code) return;
+    x->code = code;
+    fail(&x->err, ONET_BAD, "%s", sentence);
+}
+
+/* What the headers tell. A refusal is sent when the body has been read, so that the connection can be used
+ * again; one that is too long is not read. */
+static enum MHD_Result begin(exchange *x, const char *method) {
+    bool posts = x->to <= ROUTE_UNSCRAMBLE;
+    x->post = !strcmp(method, "POST");
+    if (MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size >
+        x->s->o.header)
+        refuse(x, 431, "the headers are longer than this server takes");
+    if (!allowed(x)) refuse(x, 401, "this server asks for its token: 'Authorization: Bearer TOKEN'");
+    if (posts && !x->post) refuse(x, 405, "this path takes POST");
+    if (!posts && strcmp(method, "GET") && strcmp(method, "HEAD")) refuse(x, 405, "this path takes GET");
+    if (posts && !is_json(x)) refuse(x, 415, "the body must be JSON: 'Content-Type: application/json'");
+    const char *length = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Content-Length");
+    if (!length || strtoull(length, NULL, 10) <= x->s->o.body) return MHD_YES;
+    x->code = 0;
+    char sentence[128];
+    snprintf(sentence, sizeof sentence, "the body is longer than the %zu bytes that this server takes",
+             x->s->o.body);
+    return reply_error(x, 413, sentence);
+}
+
+static enum MHD_Result take_body(exchange *x, const char *data, size_t size) {
+    server *s = x->s;
+    x->body_read += size;
+    /* No Content-Length told of this: read a little more for the sake of a clear answer, not without end. */
+    if (x->body_read > 4 * s->o.body) return MHD_NO;
+    if (!x->post || x->to > ROUTE_UNSCRAMBLE)
+        refuse(x, 413, "this path takes no body");
+    else if (x->body_read > s->o.body)
+        refuse(x, 413, "the body is longer than this server takes");
+    if (x->code) {
+        drop_body(x);
+        return MHD_YES;
+    }
+    size_t before = x->body.room;
+    text_add(&x->body, data, size);
+    if (atomic_fetch_add(&s->held, x->body.room - before) > HELD_BODIES * s->o.body || x->body.failed) {
+        refuse(x, 503, "the server holds too many requests; try again in a second");
+        drop_body(x);
+    }
+    return MHD_YES;
+}
+
+static route find_route(const char *path) {
+    for (int r = 0; r < ROUTE_PAGE; r++)
+        if (!strcmp(path, route_path((route)r))) return (route)r;
+    return ROUTE_PAGE;
+}
+
+enum MHD_Result http_handle(void *context, struct MHD_Connection *connection, const char *path,
+                            const char *method, const char *version, const char *data, size_t *size,
+                            void **state) {
+    (void)version;
+    exchange *x = *state;
+    if (!x) {
+        if (!(x = calloc(1, sizeof *x)) || !(x->path = strdup(path))) {
+            free(x);
+            return MHD_NO;
+        }
+        x->s = context;
+        x->connection = connection;
+        x->who = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+        x->to = find_route(path);
+        x->began = clock_seconds();
+        atomic_fetch_add(&x->s->counts.under_way, 1);
+        *state = x;
+        return begin(x, method);
+    }
+    if (*size) {
+        size_t given = *size;
+        *size = 0;
+        return take_body(x, data, given);
+    }
+    if (x->answered) return MHD_YES;
+    if (x->submitted) return answer(x);
+    if (x->code) return reply_error(x, x->code, x->err.text);
+    return x->to <= ROUTE_UNSCRAMBLE ? submit(x) : reply_get(x);
+}
+
+void http_completed(void *context, struct MHD_Connection *connection, void **state,
+                    enum MHD_RequestTerminationCode why) {
+    (void)context, (void)connection, (void)why;
+    exchange *x = *state;
+    if (!x) return;
+    server *s = x->s;
+    if (x->answered) metrics_count(&s->counts, x->to, x->code, clock_seconds() - x->began);
+    client_waited_for(&s->open, x->who);
+    drop_body(x);
+    if (x->to == ROUTE_TOUR)
+        tour_request_free(&x->tour);
+    else
+        order_request_free(&x->order);
+    free(x->path);
+    free(x);
+    *state = NULL;
+    atomic_fetch_sub(&s->counts.under_way, 1);
+}
+
+void http_connected(void *context, struct MHD_Connection *connection, void **socket,
+                    enum MHD_ConnectionNotificationCode what) {
+    server *s = context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *socket = clients_add(
+            &s->open, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+        atomic_fetch_add(&s->counts.connections, 1);
+    } else {
+        clients_remove(&s->open, *socket);
+        atomic_fetch_sub(&s->counts.connections, 1);
+    }
+}

@@ -1,0 +1,38 @@
+/* Counts of requests and times of answers, in the text format of Prometheus. */
+#ifndef SERVE_METRICS_H
+#define SERVE_METRICS_H
+
+#include <stdatomic.h>
+
+#include "front/serve/text.h"
+
+typedef enum route {
+    ROUTE_ORDER = 0,
+    ROUTE_TOUR,
+    ROUTE_UNSCRAMBLE,
+    ROUTE_MODELS,
+    ROUTE_OPENAPI,
+    ROUTE_HEALTH,
+    ROUTE_METRICS,
+    ROUTE_PAGE, /* all other paths: static files */
+    ROUTES
+} route;
+
+/* The path of a route, as the label of its counts; "page" for the static files. */
+const char *route_path(route r);
+
+enum { METRIC_CODES = 12, METRIC_BUCKETS = 12 };
+
+/* Zeroed: nothing counted. Any thread may count. */
+typedef struct metrics {
+    atomic_ullong requests[ROUTES][METRIC_CODES];
+    atomic_ullong bucket[ROUTES][METRIC_BUCKETS + 1]; /* the last: slower than all */
+    atomic_ullong nanoseconds[ROUTES];
+    atomic_ullong cut; /* connections that were too slow */
+    atomic_int connections, under_way;
+} metrics;
+
+void metrics_count(metrics *m, route r, int code, double seconds);
+void metrics_write(metrics *m, text *t);
+
+#endif

@@ -1,0 +1,209 @@
+/* What the server says: errors, texts, models, metrics and the page's files, each with its headers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/fields.h"
+#include "front/serve/exchange.h"
+#include "front/serve/openapi.h"
+
+static const char API_POLICY[] = "default-src 'none'; frame-ancestors 'none'";
+static const char PAGE_POLICY[] =
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
+
+static enum MHD_Result send_response(exchange *x, int code, struct MHD_Response *response, const char *type,
+                                     const char *policy) {
+    if (!response) return MHD_NO;
+    MHD_add_response_header(response, "Content-Type", type);
+    MHD_add_response_header(response, "Content-Security-Policy", policy);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
+    MHD_add_response_header(response, "Cross-Origin-Embedder-Policy", "require-corp");
+    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    if (policy == API_POLICY) MHD_add_response_header(response, "Cache-Control", "no-store");
+    if (code == 503) MHD_add_response_header(response, "Retry-After", "1");
+    if (code == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    if (code == 405)
+        MHD_add_response_header(response, "Allow", x->to <= ROUTE_UNSCRAMBLE ? "POST" : "GET, HEAD");
+    if (atomic_load(&x->s->quiet)) MHD_add_response_header(response, "Connection", "close");
+    enum MHD_Result queued = MHD_queue_response(x->connection, (unsigned)code, response);
+    MHD_destroy_response(response);
+    x->code = code;
+    x->answered = true;
+    client_waited_for(&x->s->open, x->who);
+    return queued;
+}
+
+enum MHD_Result reply_error(exchange *x, int code, const char *sentence) {
+    text t = {0};
+    text_put(&t, "{\"error\":");
+    text_string(&t, sentence, strlen(sentence));
+    text_put(&t, "}\n");
+    if (t.failed) {
+        free(t.data);
+        return MHD_NO;
+    }
+    return send_response(x, code, MHD_create_response_from_buffer(t.length, t.data, MHD_RESPMEM_MUST_FREE),
+                         "application/json", API_POLICY);
+}
+
+enum MHD_Result reply_text(exchange *x, text *t, const char *type) {
+    if (t->failed) {
+        free(t->data);
+        return reply_error(x, 503, "not enough memory for the answer");
+    }
+    return send_response(x, 200, MHD_create_response_from_buffer(t->length, t->data, MHD_RESPMEM_MUST_FREE),
+                         type, API_POLICY);
+}
+
+static int code_of(onet_status status) {
+    switch (status) {
+    case ONET_BAD:
+    case ONET_USAGE:
+        return 400;
+    case ONET_IO:
+        return 404;
+    case ONET_FAILED:
+        return 413;
+    case ONET_MEMORY:
+        return 503;
+    default:
+        return 500;
+    }
+}
+
+enum MHD_Result reply_failure(exchange *x, onet_status status) {
+    fields_to_options(&x->err); /* as the program does before it prints a sentence */
+    return reply_error(x, code_of(status), x->err.text);
+}
+
+/* ---- GET --------------------------------------------------------------------------------------------- */
+
+static void write_columns(text *t, const onet_columns *columns) {
+    text_put(t, "\"columns\":[");
+    for (int j = 0; j < onet_columns_width(columns); j++) {
+        const char *name = onet_columns_name(columns, j);
+        if (j) text_put(t, ",");
+        text_string(t, name, strlen(name));
+    }
+    text_put(t, "],");
+}
+
+static enum MHD_Result send_models(exchange *x) {
+    text t = {0};
+    text_put(&t, "{\"models\":[");
+    for (int i = 0; i < x->s->m->count; i++) {
+        model_slot *slot = &x->s->m->slot[i];
+        model_version *v = model_take(slot);
+        const onet_words *words = onet_model_words(v->model);
+        char when[32];
+        struct tm utc;
+        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&v->loaded, &utc));
+        const onet_columns *columns = onet_model_columns(v->model);
+        int width = columns ? onet_columns_width(columns) : onet_model_settings(v->model)->width;
+        text_printf(&t, "%s{\"name\":\"%s\",\"items\":\"%s\",\"width\":%d,", i ? "," : "", slot->name,
+                    words ? "words" : "numbers", width);
+        if (columns && onet_columns_name(columns, 0)) write_columns(&t, columns);
+        if (words) text_printf(&t, "\"words\":%d,", onet_words_count(words));
+        text_printf(&t, "\"parameters\":%zu,\"sha256\":\"%s\",\"loaded\":\"%s\"}",
+                    onet_model_parameters(v->model, 0), v->checksum, when);
+        model_release(v);
+    }
+    text_put(&t, "]}\n");
+    return reply_text(x, &t, "application/json");
+}
+
+static enum MHD_Result send_metrics(exchange *x) {
+    server *s = x->s;
+    text t = {0};
+    metrics_write(&s->counts, &t);
+    text_put(&t, "# HELP ordernet_queue_requests Requests waiting to be ordered, by model.\n"
+                 "# TYPE ordernet_queue_requests gauge\n");
+    batcher_counts counts[MODELS];
+    for (int i = 0; i < s->m->count; i++) {
+        counts[i] = batcher_count(s->batch[i]);
+        text_printf(&t, "ordernet_queue_requests{model=\"%s\"} %zu\n", s->m->slot[i].name, counts[i].queued);
+    }
+    text_printf(
+        &t,
+        "# HELP ordernet_queue_tours Requests waiting for a tour.\n# TYPE ordernet_queue_tours gauge\n"
+        "ordernet_queue_tours %zu\n",
+        solver_queued(s->tours));
+    text_put(&t, "# HELP ordernet_batches_total Batches ordered, by model.\n"
+                 "# TYPE ordernet_batches_total counter\n");
+    for (int i = 0; i < s->m->count; i++)
+        text_printf(&t, "ordernet_batches_total{model=\"%s\"} %llu\n", s->m->slot[i].name, counts[i].batches);
+    text_put(&t, "# HELP ordernet_batched_requests_total Requests in these batches.\n"
+                 "# TYPE ordernet_batched_requests_total counter\n");
+    for (int i = 0; i < s->m->count; i++)
+        text_printf(&t, "ordernet_batched_requests_total{model=\"%s\"} %llu\n", s->m->slot[i].name,
+                    counts[i].requests);
+    text_put(&t, "# HELP ordernet_sets_total Sets in these batches.\n# TYPE ordernet_sets_total counter\n");
+    for (int i = 0; i < s->m->count; i++)
+        text_printf(&t, "ordernet_sets_total{model=\"%s\"} %llu\n", s->m->slot[i].name, counts[i].sets);
+    text_put(&t, "# HELP ordernet_model_loads_total Times that a model's file was loaded.\n"
+                 "# TYPE ordernet_model_loads_total counter\n");
+    for (int i = 0; i < s->m->count; i++)
+        text_printf(&t, "ordernet_model_loads_total{model=\"%s\"} %u\n", s->m->slot[i].name,
+                    atomic_load(&s->m->slot[i].loads));
+    return reply_text(x, &t, "text/plain; version=0.0.4; charset=utf-8");
+}
+
+static enum MHD_Result send_file(exchange *x, int fd, const struct stat *state, const char *type) {
+    char tag[64];
+    snprintf(tag, sizeof tag, "\"%llx-%llx-%llx\"", (unsigned long long)state->st_size,
+             (unsigned long long)state->st_mtim.tv_sec, (unsigned long long)state->st_mtim.tv_nsec);
+    const char *known = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "If-None-Match");
+    bool same = known && !strcmp(known, tag);
+    struct MHD_Response *response;
+    if (same) {
+        close(fd);
+        response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    } else if (!(response = MHD_create_response_from_fd64((uint64_t)state->st_size, fd))) {
+        close(fd);
+    }
+    if (response) {
+        MHD_add_response_header(response, "ETag", tag);
+        MHD_add_response_header(response, "Cache-Control", "no-cache");
+    }
+    return send_response(x, same ? 304 : 200, response, type, PAGE_POLICY);
+}
+
+static enum MHD_Result send_page(exchange *x) {
+    server *s = x->s;
+    struct stat state;
+    pthread_rwlock_rdlock(&s->page_lock);
+    const page_file *file = page_files_find(&s->page, x->path);
+    const char *type = file ? file->type : NULL;
+    int fd = file ? page_file_open(file, &state) : -1;
+    pthread_rwlock_unlock(&s->page_lock);
+    if (fd >= 0) return send_file(x, fd, &state, type);
+    if (strcmp(x->path, "/"))
+        return reply_error(x, 404, "there is nothing at this path; /openapi.json lists what there is");
+    return send_response(x, 200,
+                         MHD_create_response_from_buffer(strlen(page_index), (void *)(uintptr_t)page_index,
+                                                         MHD_RESPMEM_PERSISTENT),
+                         "text/html; charset=utf-8", PAGE_POLICY);
+}
+
+enum MHD_Result reply_get(exchange *x) {
+    text t = {0};
+    switch (x->to) {
+    case ROUTE_MODELS:
+        return send_models(x);
+    case ROUTE_METRICS:
+        return send_metrics(x);
+    case ROUTE_OPENAPI:
+        text_add(&t, openapi_json, (size_t)(openapi_json_end - openapi_json));
+        return reply_text(x, &t, "application/json");
+    case ROUTE_HEALTH:
+        text_put(&t, "{\"status\":\"ok\"}\n");
+        return reply_text(x, &t, "application/json");
+    default:
+        return send_page(x);
+    }
+}

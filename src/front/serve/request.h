@@ -1,0 +1,74 @@
+/* Requests: a JSON body in, a job for the engine out; then the job's answer as JSON.
+ *
+ * Parsing gives ONET_OK; ONET_BAD or ONET_USAGE with the sentence that the command would print; ONET_IO where
+ * there is no such model; ONET_FAILED where the request goes beyond a limit of the server; ONET_MEMORY. */
+#ifndef SERVE_REQUEST_H
+#define SERVE_REQUEST_H
+
+#include "front/serve/batcher.h"
+#include "front/serve/envelope.h"
+#include "front/serve/text.h"
+#include "tasks/words/readings.h"
+
+/* What one request may ask for. */
+typedef struct request_limits {
+    int sets, items; /* per request, per set */
+    int beam;        /* its width */
+    double cells;    /* items^2 * beam, summed over the sets: the time that they take goes with it */
+    double seconds;  /* for tours, shared by the sets */
+} request_limits;
+
+typedef struct order_request {
+    order_job job;
+    model_slot *slot;
+    /* Of /v1/unscramble: */
+    onet_bag *words;
+    onet_letters letters;
+    int top; /* readings */
+} order_request;
+
+/* Both change the body, and keep nothing of it. */
+onet_status order_request_parse(order_request *r, models *m, const request_limits *limits, char *body,
+                                size_t length, onet_error *err);
+onet_status unscramble_request_parse(order_request *r, models *m, const request_limits *limits, char *body,
+                                     size_t length, onet_error *err);
+void order_request_free(order_request *r);
+
+/* The answers of a job that is done with status ONET_OK. */
+void order_request_answer(const order_request *r, text *t);
+void unscramble_request_answer(const order_request *r, text *t);
+
+/* ---- For the other parsers --------------------------------------------------------------------------- */
+
+/* Refuses a key that is in none of both lists, which end in NULL (set_keys may be NULL), and beside "sets"
+ * the keys of one set. */
+onet_status request_keys(const envelope *e, const char *const *options, const char *const *set_keys,
+                         onet_error *err);
+/* The value of a key, where it is there; else *value stays as it is. */
+onet_status request_int(const envelope *e, const char *key, int low, int high, int *value, onet_error *err);
+onet_status request_double(const envelope *e, const char *key, double low, double high, double *value,
+                           onet_error *err);
+onet_status request_bool(const envelope *e, const char *key, bool *value, onet_error *err);
+onet_status request_choice(const envelope *e, const char *key, const onet_choice *choices, int *value,
+                           onet_error *err);
+/* The model under "model"; where none is named, the one called `usual`, or the only one where that is NULL.
+ */
+onet_status request_model(const envelope *e, models *m, const char *usual, model_slot **slot,
+                          onet_error *err);
+
+/* Reads the sets of a request, one by one: those under "sets", or the body itself as one set; words and names
+ * of features by the model, where there is one. */
+typedef struct set_source set_source;
+onet_status set_source_open(set_source **source, const envelope *e, char *body, size_t length,
+                            const request_limits *limits, const onet_model *model, onet_error *err);
+/* The next set, *end after the last. */
+onet_status set_source_next(set_source *source, onet_record *record, int *end, onet_error *err);
+void set_source_close(set_source *source);
+
+/* ONET_FAILED for more work than limits->cells. */
+onet_status request_cells(double cells, const request_limits *limits, onet_error *err);
+
+/* The sentence of a command, without the dashes of its options. */
+void request_words(onet_error *err);
+
+#endif

@@ -1,0 +1,127 @@
+/* Starts, watches and stops the server. */
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "engine/base/error.h"
+#include "front/serve/exchange.h"
+
+enum { IO_THREADS = 2, REPLY_HEADER = 4096 };
+
+/* Each connection may have a file of the page open beside its own descriptor; the rest is for models,
+ * standard streams and libmicrohttpd. */
+static onet_status allow_descriptors(const server *s, onet_error *err) {
+    struct rlimit limit;
+    rlim_t need = 2 * (rlim_t)s->o.connections + 64;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need) return ONET_OK;
+    limit.rlim_cur = need;
+    if (need <= limit.rlim_max && !setrlimit(RLIMIT_NOFILE, &limit)) return ONET_OK;
+    return fail(err, ONET_USAGE,
+                "--connections %d may need %llu open files, but this process may have %llu; allow fewer "
+                "connections, or raise the limit (ulimit -n)",
+                s->o.connections, (unsigned long long)need, (unsigned long long)limit.rlim_max);
+}
+
+static onet_status listen_at(server *s, onet_error *err) {
+    char port[16];
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found;
+    snprintf(port, sizeof port, "%d", s->o.port);
+    int wrong = getaddrinfo(s->o.host, port, &hints, &found);
+    if (wrong == EAI_MEMORY) return fail_memory(err, "the server's address");
+    if (wrong) return fail(err, ONET_USAGE, "--host %s: %s", s->o.host, gai_strerror(wrong));
+    /* Not epoll: with it, libmicrohttpd 0.9.75 misses that a client went away if that comes with the client's
+     * last bytes, and keeps the connection until its time is over. */
+    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    if (found->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
+    /* The headers of the answer stand in the same memory as those of the request. clients_cut ends
+     * connections that are slow; the library's own limit wakes it where it lost the end of a wait for want of
+     * memory. */
+    errno = 0;
+    s->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, http_handle, s, MHD_OPTION_SOCK_ADDR, found->ai_addr,
+        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)IO_THREADS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        s->o.header + REPLY_HEADER, MHD_OPTION_CONNECTION_LIMIT, (unsigned)s->o.connections,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(2 * s->o.timeout) + 1, MHD_OPTION_LISTEN_BACKLOG_SIZE,
+        1024u, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED, http_completed, s,
+        MHD_OPTION_NOTIFY_CONNECTION, http_connected, s, MHD_OPTION_END);
+    freeaddrinfo(found);
+    if (s->daemon) return ONET_OK;
+    if (errno == ENOMEM) return fail_memory(err, "the connections");
+    return fail(err, ONET_IO, "cannot listen at %s, port %d; is the port in use, or the address not here?",
+                s->o.host, s->o.port);
+}
+
+onet_status server_start(server **result, models *m, const server_options *options, onet_error *err) {
+    *result = NULL;
+    server *s = calloc(1, sizeof *s);
+    if (!s) return fail_memory(err, "the server");
+    s->o = *options;
+    s->m = m;
+    clients_start(&s->open);
+    pthread_rwlock_init(&s->page_lock, NULL);
+    onet_status status = s->o.page ? page_files_list(&s->page, s->o.page, err) : ONET_OK;
+    for (int i = 0; i < m->count && !status; i++)
+        status = batcher_new(&s->batch[i], &m->slot[i], &s->o.batch, err);
+    if (!status) status = solver_new(&s->tours, s->o.batch.kernels, err);
+    if (!status) status = allow_descriptors(s, err);
+    if (!status) status = listen_at(s, err);
+    if (status)
+        server_stop(s);
+    else
+        *result = s;
+    return status;
+}
+
+int server_port(const server *s) {
+    return MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+}
+
+void server_watch(server *s) {
+    atomic_fetch_add(&s->counts.cut, clients_cut(&s->open, s->o.timeout));
+}
+
+onet_status server_refresh(server *s, onet_error *err) {
+    for (int i = 0; i < s->m->count; i++) batcher_refresh(s->batch[i]);
+    if (!s->o.page) return ONET_OK;
+    page_files fresh = {0};
+    onet_status status = page_files_list(&fresh, s->o.page, err);
+    if (status) return status;
+    pthread_rwlock_wrlock(&s->page_lock);
+    page_files old = s->page;
+    s->page = fresh;
+    pthread_rwlock_unlock(&s->page_lock);
+    page_files_free(&old);
+    return ONET_OK;
+}
+
+void server_quiesce(server *s) {
+    atomic_store(&s->quiet, true);
+    MHD_socket listening = MHD_quiesce_daemon(s->daemon);
+    if (listening != MHD_INVALID_SOCKET) close(listening);
+}
+
+int server_under_way(const server *s) {
+    return atomic_load(&s->counts.under_way);
+}
+
+void server_hurry(server *s) {
+    solver_hurry(s->tours);
+}
+
+int server_working(const server *s) {
+    return atomic_load(&s->suspended);
+}
+
+void server_stop(server *s) {
+    if (!s) return;
+    if (s->daemon) MHD_stop_daemon(s->daemon);
+    for (int i = 0; i < s->m->count; i++) batcher_free(s->batch[i]);
+    solver_free(s->tours);
+    page_files_free(&s->page);
+    pthread_rwlock_destroy(&s->page_lock);
+    pthread_mutex_destroy(&s->open.lock);
+    free(s);
+}

@@ -1,0 +1,12 @@
+/* Locks of a page: it is alone with its files. */
+#include "engine/base/lock.h"
+
+onet_status lock_take(lock *l, const char *path, const char *what, onet_error *err) {
+    (void)path, (void)what, (void)err;
+    *l = (lock){.fd = -1};
+    return ONET_OK;
+}
+
+void lock_release(lock *l) {
+    *l = (lock){.fd = -1};
+}

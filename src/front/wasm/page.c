@@ -1,0 +1,318 @@
+/* What the page calls: models, orders, sets and training, by plain numbers and pointers into the memory of
+ * the WebAssembly module. Files are those that the page put into the module's file system (page/files.js).
+ * Functions that return a status, a pointer or a count give 0, NULL or -1 on failure, as each says;
+ * page_error then has the sentence. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/wasm/page.h"
+
+onet_error page_failure;
+
+EXPORT(page_error) const char *page_error(void) {
+    return page_failure.text;
+}
+
+EXPORT(page_alloc) void *page_alloc(size_t bytes) {
+    return calloc(bytes ? bytes : 1, 1);
+}
+
+EXPORT(page_free) void page_free(void *p) {
+    free(p);
+}
+
+/* The kernels that run here: "simd128". */
+EXPORT(page_kernels) const char *page_kernels(void) {
+    return onet_kernels_here()[0];
+}
+
+onet_status page_no_memory(void) {
+    strcpy(page_failure.text, "not enough memory for this; close other pages or give less");
+    return ONET_MEMORY;
+}
+
+/* ---- Models ------------------------------------------------------------------------------------------ */
+
+/* The orderer of the last call, kept since it has folded the norms for the sizes that it has seen. */
+static struct {
+    const onet_model *model;
+    int beam, top;
+    onet_orderer *orderer;
+} last;
+
+static onet_orderer *orderer_for(const onet_model *model, int beam, int top) {
+    if (last.orderer && last.model == model && last.beam == beam && last.top == top) return last.orderer;
+    onet_orderer_free(last.orderer);
+    last.orderer = NULL;
+    onet_order_options o = {.size = sizeof o, .beam = beam, .top = top, .threads = 1, .device = "cpu"};
+    if (onet_orderer_new(&last.orderer, model, &o, &page_failure)) return NULL;
+    last.model = model;
+    last.beam = beam;
+    last.top = top;
+    return last.orderer;
+}
+
+/* NULL on failure. */
+EXPORT(page_model_open) onet_model *page_model_open(const char *path) {
+    onet_model *model;
+    return onet_model_load(&model, path, &page_failure) ? NULL : model;
+}
+
+EXPORT(page_model_close) void page_model_close(onet_model *model) {
+    if (last.model == model) {
+        onet_orderer_free(last.orderer);
+        last.orderer = NULL;
+    }
+    onet_model_free(model);
+}
+
+/* Features of an item as the user gives it. */
+EXPORT(page_model_width) int page_model_width(const onet_model *model) {
+    const onet_columns *columns = onet_model_columns(model);
+    return columns ? onet_columns_width(columns) : onet_model_settings(model)->width;
+}
+
+/* The name of feature j; NULL where it has none. */
+EXPORT(page_model_feature) const char *page_model_feature(const onet_model *model, int feature) {
+    const onet_columns *columns = onet_model_columns(model);
+    return columns ? onet_columns_name(columns, feature) : NULL;
+}
+
+/* Words in its vocabulary; 0: its items are numbers. */
+EXPORT(page_model_words) int page_model_words(const onet_model *model) {
+    return onet_model_words(model) ? onet_words_count(onet_model_words(model)) : 0;
+}
+
+EXPORT(page_model_parameters) int page_model_parameters(const onet_model *model) {
+    return (int)onet_model_parameters(model, 1);
+}
+
+/* ---- Orders ------------------------------------------------------------------------------------------ */
+
+/* A set that is lent: items [n, width], or rows [n] of the model's words. */
+static onet_sets lend(const onet_model *model, float *items, int32_t *rows, size_t *start) {
+    return (onet_sets){.count = 1,
+                       .width = onet_model_settings(model)->width,
+                       .start = start,
+                       .items = rows ? NULL : items,
+                       .word = rows,
+                       .words = rows ? (onet_words *)onet_model_words(model) : NULL};
+}
+
+/* Orders one set of n items: items [n, width], or rows [n] of words (then items is NULL). Out: order [top,
+ * n], logprob [top], step [top, n]. Returns the number of orders found, -1 on failure. */
+EXPORT(page_order)
+int page_order(const onet_model *model, float *items, int32_t *rows, int n, int beam, int top, int32_t *order,
+               double *logprob, float *step) {
+    size_t start[2] = {0, (size_t)n};
+    onet_sets set = lend(model, items, rows, start);
+    onet_answer answer = {.order = order, .logprob = logprob, .step = step};
+    onet_orderer *orderer = orderer_for(model, beam, top);
+    return orderer && !onet_orderer_run(orderer, &set, &answer, &page_failure) ? answer.found : -1;
+}
+
+/* ---- Sentences --------------------------------------------------------------------------------------- */
+
+static onet_bag *bag; /* of the last text */
+
+/* Cuts a text into words of the model; returns their number, -1 on failure. */
+EXPORT(page_bag_read) int page_bag_read(const onet_model *model, const char *text, int most) {
+    onet_bag_free(bag);
+    bag = NULL;
+    if (onet_bag_new(&bag, onet_model_words(model), &page_failure)) return -1;
+    return onet_bag_add(bag, text, most, &page_failure) ? -1 : onet_bag_count(bag);
+}
+
+EXPORT(page_bag_word) const char *page_bag_word(int i, int *known) {
+    return onet_bag_word(bag, i, known);
+}
+
+/* Their orders, as page_order gives them. */
+EXPORT(page_bag_order)
+int page_bag_order(const onet_model *model, int beam, int top, int32_t *order, double *logprob) {
+    onet_answer answer = {.order = order, .logprob = logprob};
+    onet_orderer *orderer = orderer_for(model, beam, top);
+    return orderer && !onet_orderer_run(orderer, onet_bag_set(bag), &answer, &page_failure) ? answer.found
+                                                                                            : -1;
+}
+
+/* An order as a sentence: text [room], or its length where room is 0. */
+EXPORT(page_bag_write) size_t page_bag_write(const int32_t *order, char *text, size_t room) {
+    return onet_bag_write(bag, order, ONET_CASE_SENTENCE, room ? text : NULL, room);
+}
+
+/* The choices along an order [n] of one set: probability [n, n] as onet_orderer_choices gives it. Returns the
+ * status. */
+EXPORT(page_choices)
+int page_choices(const onet_model *model, float *items, int32_t *rows, int n, int32_t *order,
+                 double *probability) {
+    size_t start[2] = {0, (size_t)n};
+    onet_sets set = lend(model, items, rows, start);
+    set.order = order;
+    onet_orderer *orderer = orderer_for(model, 0, 0);
+    return orderer ? (int)onet_orderer_choices(orderer, &set, probability, &page_failure) : ONET_FAILED;
+}
+
+/* ---- Sets -------------------------------------------------------------------------------------------- */
+
+/* How a file is read. Empty names: the defaults, or those of the model's columns; delimiter: of CSV, 0 for
+ * its own. model, where it is not NULL, also has the vocabulary of words. */
+static onet_read_options reading(const onet_model *model, const char *set, const char *rank,
+                                 const char *features, int delimiter) {
+    return (onet_read_options){.size = sizeof(onet_read_options),
+                               .set_column = *set ? set : NULL,
+                               .rank_column = *rank ? rank : NULL,
+                               .features = *features ? features : NULL,
+                               .words = model ? onet_model_words(model) : NULL,
+                               .columns = model ? onet_model_columns(model) : NULL,
+                               .delimiter = delimiter};
+}
+
+/* NULL on failure. */
+EXPORT(page_sets_read)
+onet_sets *page_sets_read(const char *path, const onet_model *model, const char *set, const char *rank,
+                          const char *features, int delimiter) {
+    onet_read_options o = reading(model, set, rank, features, delimiter);
+    onet_sets *sets;
+    return onet_sets_read(&sets, path, &o, &page_failure) ? NULL : sets;
+}
+
+EXPORT(page_sets_free) void page_sets_free(onet_sets *sets) {
+    onet_sets_free(sets);
+}
+
+EXPORT(page_sets_count) int page_sets_count(const onet_sets *sets) {
+    return (int)sets->count;
+}
+
+EXPORT(page_sets_width) int page_sets_width(const onet_sets *sets) {
+    return sets->width;
+}
+
+EXPORT(page_sets_start) const size_t *page_sets_start(const onet_sets *sets) {
+    return sets->start;
+}
+
+/* NULL: words. */
+EXPORT(page_sets_items) const float *page_sets_items(const onet_sets *sets) {
+    return sets->items;
+}
+
+/* NULL: not known. */
+EXPORT(page_sets_order) const int32_t *page_sets_order(const onet_sets *sets) {
+    return sets->order;
+}
+
+/* The sets s with take[s] != 0. NULL on failure. */
+EXPORT(page_sets_pick) onet_sets *page_sets_pick(const onet_sets *sets, const uint8_t *take) {
+    onet_sets *picked;
+    return onet_sets_pick(&picked, sets, take, &page_failure) ? NULL : picked;
+}
+
+/* Orders all sets by beam search: order [start[count]], logprob [count]. */
+EXPORT(page_sets_run)
+int page_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order, double *logprob) {
+    onet_answer *answers = calloc(sets->count, sizeof *answers);
+    if (!answers) return page_no_memory();
+    for (size_t s = 0; s < sets->count; s++) {
+        answers[s].order = order + sets->start[s];
+        answers[s].logprob = logprob + s;
+    }
+    onet_orderer *orderer = orderer_for(model, 0, 0);
+    onet_status status = orderer ? onet_orderer_run(orderer, sets, answers, &page_failure) : ONET_FAILED;
+    free(answers);
+    return status ? -1 : 0;
+}
+
+/* The set of a record in the model's order, to the writer. */
+static onet_status order_record(const onet_model *model, onet_record *record, onet_writer *writer) {
+    const onet_words *words = onet_model_words(model);
+    onet_orderer *orderer = orderer_for(model, 0, 0);
+    int32_t *order = malloc((size_t)onet_record_size(record) * sizeof *order);
+    double logprob;
+    onet_answer answer = {.order = order, .logprob = &logprob};
+    onet_sets *set = NULL;
+    onet_status status = !orderer ? ONET_FAILED : !order ? page_no_memory() : ONET_OK;
+    if (!status) status = onet_sets_new(&set, onet_model_settings(model)->width, &page_failure);
+    if (!status && onet_model_columns(model))
+        status = onet_sets_set_columns(set, onet_model_columns(model), &page_failure);
+    if (!status) {
+        set->words = (onet_words *)words;
+        status = onet_sets_append_record(set, record, words, 0, &page_failure);
+        if (!status) status = onet_orderer_run(orderer, set, &answer, &page_failure);
+        set->words = NULL; /* lent */
+    }
+    if (!status) status = onet_writer_put(writer, record, &answer, &page_failure);
+    onet_sets_free(set);
+    free(order);
+    return status;
+}
+
+/* What `ordernet order` writes for a file: each set with its order, in the format of the file at `from`.
+ * Returns the status. */
+EXPORT(page_order_file)
+int page_order_file(const char *from, const char *to, const onet_model *model, const char *set,
+                    const char *rank, const char *features, int delimiter) {
+    onet_read_options o = reading(model, set, rank, features, delimiter);
+    onet_write_options w = {.size = sizeof w, .set_column = o.set_column, .rank_column = o.rank_column};
+    if (o.columns && !w.set_column) w.set_column = onet_columns_set(o.columns);
+    if (o.columns && !w.rank_column) w.rank_column = onet_columns_rank(o.columns);
+    w.logprob = 1;
+    onet_reader *reader = NULL;
+    onet_writer *writer = NULL;
+    onet_record *record = NULL;
+    onet_status status = onet_reader_open(&reader, from, &o, &page_failure);
+    if (!status) status = onet_record_new(&record, &page_failure);
+    if (!status) status = onet_writer_open(&writer, to, &w, &page_failure);
+    if (!status) status = onet_writer_begin(writer, reader, &page_failure);
+    for (int end = 0; !status;) {
+        status = onet_reader_next(reader, record, &end, &page_failure);
+        if (status || end) break;
+        status = order_record(model, record, writer);
+    }
+    if (!status) status = onet_writer_end(writer, &page_failure);
+    if (!status)
+        status = onet_writer_commit(writer, &page_failure);
+    else
+        onet_writer_abort(writer);
+    onet_record_free(record);
+    onet_reader_close(reader);
+    return (int)status;
+}
+
+/* ---- Training ---------------------------------------------------------------------------------------- */
+
+/* Tells the page how far training is; non-zero stops it. */
+__attribute__((import_module("ordernet"), import_name("progress"))) int
+host_progress(int epoch, int epochs, double step, double steps, double loss, double valid_exact,
+              double valid_loglik, double examples_per_second);
+
+static int progress(void *context, const onet_progress *p) {
+    (void)context;
+    return host_progress(p->epoch, p->epochs, (double)p->step, (double)p->steps, p->loss, p->valid_exact,
+                         p->valid_loglik, p->examples_per_second);
+}
+
+/* Trains until host_progress stops it, or to the end, and then writes the model to path. resume: go on from
+ * the checkpoint that a stopped training left beside path. Returns the status; ONET_INTERRUPTED: stopped. */
+EXPORT(page_train)
+int page_train(const onet_sets *sets, const onet_sets *valid, const char *path, int epochs, int seed,
+               int resume, const char *kernels) {
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    o.epochs = epochs;
+    o.seed = (uint64_t)seed;
+    o.resume = resume;
+    o.model_path = path;
+    o.checkpoint_seconds = 0;
+    o.threads = 1;
+    o.device = "cpu";
+    if (*kernels) o.kernels = kernels;
+    o.progress = progress;
+    onet_model *model;
+    onet_status status = onet_train(&model, sets, valid, &o, &page_failure);
+    if (!status) status = onet_model_save(model, path, &page_failure);
+    onet_model_free(model);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* Variants of a page for training. */
+#ifndef PAGES_AUGMENT_H
+#define PAGES_AUGMENT_H
+
+#include "engine/base/rng.h"
+#include "tasks/layout/page.h"
+
+/* A page like p, with the given order that follows from p's: paragraphs joined or divided, a part of the
+ * page, regions left out, some separators left out, the scan askew, other proportions, boxes a little
+ * off, kinds not known. Free it. */
+onet_status page_variant(page *variant, const page *p, rng *r, onet_error *err);
+/* A copy of the placed regions with their given order, as of a file without separators and images. Free it.
+ */
+onet_status page_without_context(page *copy, const page *p, onet_error *err);
+
+#endif

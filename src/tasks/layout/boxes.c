@@ -1,0 +1,369 @@
+/* Boxes as JSON: a list of boxes, which is written back in reading order, page by page if they have numbers
+ * of pages, or JSON Lines with one page per line, {"items": [[x0, y0, x1, y1, ...], ...], "order": [...]},
+ * where the order is written. Everything else stays as it was, byte for byte: jansson reads the values, and
+ * the pieces of the text are found by a scan. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "tasks/layout/format.h"
+#include "tasks/layout/guard.h"
+
+static size_t skip_space(const char *text, size_t at, size_t end) {
+    while (at < end && strchr(" \t\r\n", text[at])) at++;
+    return at;
+}
+
+/* The end of the JSON value that begins at `at`. The text has been checked by jansson. */
+static size_t value_end(const char *text, size_t at, size_t end) {
+    int depth = 0;
+    for (; at < end; at++) {
+        char c = text[at];
+        if (c == '"') {
+            for (at++; at < end && text[at] != '"'; at++)
+                if (text[at] == '\\') at++;
+            if (!depth) return at + 1;
+        } else if (c == '[' || c == '{')
+            depth++;
+        else if (c == ']' || c == '}') {
+            if (!depth) return at;
+            if (!--depth) return at + 1;
+        } else if (!depth && strchr(", \t\r\n:", c))
+            return at;
+    }
+    return end;
+}
+
+static bool numbers_of(json_t *const *values, int n, double *out) {
+    for (int i = 0; i < n; i++) {
+        if (!json_is_number(values[i])) return false;
+        out[i] = json_number_value(values[i]);
+    }
+    return true;
+}
+
+/* Four members of an object by their names; false: one is missing. */
+static bool members_of(const json_t *object, const char *const names[4], double *out) {
+    json_t *values[4];
+    for (int i = 0; i < 4; i++)
+        if (!(values[i] = json_object_get(object, names[i]))) return false;
+    return numbers_of(values, 4, out);
+}
+
+/* A box in one of the forms that tools write; depth guards against a box within a box. */
+static bool box_of(const json_t *value, page_box *box, int depth) {
+    static const char *const corners[][4] = {{"x0", "y0", "x1", "y1"},
+                                             {"xmin", "ymin", "xmax", "ymax"},
+                                             {"left", "top", "right", "bottom"},
+                                             {"l", "t", "r", "b"},
+                                             {"x1", "y1", "x2", "y2"}};
+    static const char *const sizes[][4] = {
+        {"x", "y", "width", "height"}, {"x", "y", "w", "h"}, {"left", "top", "width", "height"}};
+    static const char *const inner[] = {"bbox",    "box",    "bounding_box", "boundingBox",
+                                        "polygon", "points", "coords",       "boxes"};
+    double v[4];
+    if (json_is_array(value)) {
+        size_t count = json_array_size(value);
+        json_t *values[4];
+        for (size_t i = 0; i < 4 && count >= 4; i++) values[i] = json_array_get(value, i);
+        if (count >= 4 && numbers_of(values, 4, v)) {
+            page_box_add(box, v[0], v[1]);
+            page_box_add(box, v[2], v[3]);
+            return true;
+        }
+        bool points = count > 1;
+        for (size_t i = 0; i < count && points; i++) { /* a polygon of points */
+            json_t *point = json_array_get(value, i),
+                   *xy[2] = {json_array_get(point, 0), json_array_get(point, 1)};
+            points = json_array_size(point) == 2 && numbers_of(xy, 2, v);
+            if (points) page_box_add(box, v[0], v[1]);
+        }
+        if (points) return true;
+        *box = page_box_none;
+        /* [box, text, score], but not a list of boxes */
+        page_box other = page_box_none;
+        return depth < 3 && count && box_of(json_array_get(value, 0), box, depth + 1) &&
+               !(count > 1 && box_of(json_array_get(value, 1), &other, depth + 1));
+    }
+    if (!json_is_object(value)) return false;
+    for (size_t i = 0; i < sizeof corners / sizeof *corners; i++)
+        if (members_of(value, corners[i], v)) {
+            const char *origin = json_string_value(json_object_get(value, "coord_origin"));
+            double sign = origin && !strcasecmp(origin, "BOTTOMLEFT") ? -1 : 1; /* docling: y grows upwards */
+            page_box_add(box, v[0], sign * v[1]);
+            page_box_add(box, v[2], sign * v[3]);
+            return true;
+        }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (members_of(value, sizes[i], v)) {
+            page_box_add(box, v[0], v[1]);
+            page_box_add(box, v[0] + v[2], v[1] + v[3]);
+            return true;
+        }
+    for (size_t i = 0; i < sizeof inner / sizeof *inner && depth < 3; i++)
+        if (json_object_get(value, inner[i])) return box_of(json_object_get(value, inner[i]), box, depth + 1);
+    const json_t *prov = json_object_get(value, "prov"); /* docling: the first place of the item */
+    return depth < 3 && json_array_size(prov) && box_of(json_array_get(prov, 0), box, depth + 1);
+}
+
+/* The type under one of the keys that tools use, in the words of PAGE XML; other words stay. */
+static const char *type_of(const json_t *value) {
+    static const char *const keys[] = {"type", "label", "category", "class", "block_type"};
+    static const char *const words[][2] = {
+        {"title", "heading"},       {"section_header", "heading"},  {"section-header", "heading"},
+        {"page_header", "header"},  {"page-header", "header"},      {"page_footer", "footer"},
+        {"page-footer", "footer"},  {"page_number", "page-number"}, {"picture", "image"},
+        {"figure", "image"},        {"formula", "paragraph"},       {"text", "paragraph"},
+        {"list_item", "paragraph"},
+    };
+    const char *word = NULL;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !word && json_is_object(value); i++)
+        word = json_string_value(json_object_get(value, keys[i]));
+    for (size_t i = 0; i < sizeof words / sizeof *words && word; i++)
+        if (!strcasecmp(word, words[i][0])) return words[i][1];
+    return word ? word : "paragraph";
+}
+
+static page_kind kind_of(const char *type) {
+    static const char *const other[] = {"table", "image", "graphic", "chart"};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (!strcasecmp(type, other[i])) return KIND_OTHER;
+    return !strcasecmp(type, "separator") ? KIND_SEPARATOR : page_kind_of(type);
+}
+
+/* The flags after the four numbers of a box, as in the training data: heading, furniture, note, not text. */
+static page_kind flags_of(const json_t *item) {
+    for (size_t i = 4; i < 8 && i < json_array_size(item); i++)
+        if (json_number_value(json_array_get(item, i)) > 0.5) return (page_kind)(KIND_HEADING + (i - 4));
+    return KIND_TEXT;
+}
+
+/* Adds item `number` of a list, which stands in that line of the file, to the page. */
+static onet_status add_box(page_file *f, page *p, const json_t *value, size_t number, long line,
+                           onet_error *err) {
+    static const char *const flagged[] = {"paragraph", "heading", "header", "footnote", "table"};
+    bool plain = json_is_array(value) && json_array_size(value) == 8;
+    const char *type = plain ? flagged[flags_of(value)] : type_of(value);
+    const char *id = json_is_object(value) ? json_string_value(json_object_get(value, "id")) : NULL;
+    if (p->count >= PAGE_MAX_REGIONS)
+        return fail(err, ONET_BAD, "%s:%ld: over %d boxes", f->path, line, PAGE_MAX_REGIONS);
+    page_region *r = page_add(p, id ? id : "", type, plain ? flags_of(value) : kind_of(type));
+    if (!r) return fail_memory(err, "the boxes of a page");
+    r->line = line;
+    r->element = number;
+    r->listed = r->kind != KIND_SEPARATOR;
+    if (box_of(value, &r->box, 0) && page_box_valid(&r->box)) return ONET_OK;
+    page_box first = page_box_none;
+    if (json_is_array(value) && box_of(json_array_get(value, 0), &first, 0))
+        return fail(err, ONET_BAD, "%s:%ld: item %zu is a list of boxes; give each page as a file of its own",
+                    f->path, line, number);
+    return fail(err, ONET_BAD,
+                "%s:%ld: item %zu is no box; a box is [x0, y0, x1, y1], a list of points, or an object with "
+                "bbox, with x0, y0, x1, y1 or with x, y, width, height, in numbers below 1e9",
+                f->path, line, number);
+}
+
+/* Notes where a piece of the text stands, as an element of the file; places are used as for XML. */
+static onet_status add_place(page_file *f, size_t start, size_t end, onet_error *err) {
+    if (!array_reserve(&f->xml.places, &f->xml.room, f->xml.count + 1, sizeof *f->xml.places))
+        return fail_memory(err, "the boxes of a page");
+    f->xml.places[f->xml.count++] = (xml_place){{start, end}, {start, end}};
+    return ONET_OK;
+}
+
+/* The number of the page that an item of a document is on, where it says one; otherwise 0. */
+static json_int_t page_number(const json_t *value) {
+    static const char *const keys[] = {"page", "page_no", "page_number", "page_num", "page_idx"};
+    if (!json_is_object(value)) return 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (json_is_integer(json_object_get(value, keys[i])))
+            return json_integer_value(json_object_get(value, keys[i]));
+    return page_number(json_array_get(json_object_get(value, "prov"), 0));
+}
+
+typedef struct list_item {
+    json_int_t page;
+    size_t number;
+    long line;
+} list_item;
+
+static int by_page(const void *a, const void *b) {
+    const list_item *x = a, *y = b;
+    return x->page != y->page ? (x->page > y->page) - (x->page < y->page)
+                              : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Finds where the items of a list stand. */
+static onet_status find_items(page_file *f, const json_t *list, size_t start, list_item *items,
+                              onet_error *err) {
+    onet_status status = ONET_OK;
+    const char *text = f->text.utf8;
+    size_t at = start + 1, end = f->text.size, seen = start;
+    long line = page_text_line(&f->text, start);
+    for (size_t i = 0; i < json_array_size(list) && !status; i++) {
+        at = skip_space(text, at, end);
+        if (text[at] == ',') at = skip_space(text, at + 1, end);
+        for (; seen < at; seen++) line += text[seen] == '\n';
+        size_t last = value_end(text, at, end);
+        status = add_place(f, at, last, err);
+        items[i] = (list_item){page_number(json_array_get(list, i)), i, line};
+        at = last;
+    }
+    return status;
+}
+
+/* The items of each page trade places among themselves. */
+static onet_status read_list(page_file *f, const json_t *list, size_t start, onet_error *err) {
+    size_t count = json_array_size(list);
+    list_item *items = array_new(count + 1, sizeof *items);
+    onet_status status = items ? find_items(f, list, start, items, err) : fail_memory(err, "the boxes");
+    if (!status) qsort(items, count, sizeof *items, by_page);
+    page *p = NULL;
+    if (!status && !count && !page_file_add(f)) status = fail_memory(err, "a page");
+    for (size_t i = 0; i < count && !status; i++) {
+        if (!i || items[i].page != items[i - 1].page) p = page_file_add(f);
+        if (!p) {
+            status = fail_memory(err, "a page");
+            break;
+        }
+        size_t number = items[i].number;
+        status = add_box(f, p, json_array_get(list, number), number, items[i].line, err);
+        page_region *r = status ? NULL : &p->regions[p->count - 1];
+        if (r && r->listed) r->given = p->count - 1;
+    }
+    free(items);
+    return status;
+}
+
+/* Text of an object's member, copied; NULL: none. */
+static char *text_of(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? guard_copy(text) : NULL;
+}
+
+static onet_status read_line(page_file *f, size_t start, size_t end, long line, onet_error *err) {
+    const char *text = f->text.utf8;
+    json_error_t why;
+    json_t *object = json_loadb(text + start, end - start, 0, &why);
+    if (!object)
+        return fail(err, ONET_BAD, "%s:%ld: not JSON: %s", f->path, line + (why.line > 0 ? why.line - 1 : 0),
+                    why.text);
+    const json_t *items = json_object_get(object, "items"), *order = json_object_get(object, "order");
+    onet_status status = ONET_OK;
+    page *p = NULL;
+    if (!json_is_array(items) || !json_array_size(items))
+        status = fail(err, ONET_BAD,
+                      "%s:%ld: a page needs \"items\", a list of boxes; boxes alone are a list, [[x0, y0, "
+                      "x1, y1], ...]",
+                      f->path, line);
+    else if (!(p = page_file_add(f)))
+        status = fail_memory(err, "a page");
+    if (!status) {
+        p->id = text_of(object, "id");
+        p->document = text_of(object, "doc");
+        p->source = text_of(object, "source");
+        p->element = f->xml.count;
+        status = add_place(f, start, end, err);
+    }
+    for (size_t i = 0; i < json_array_size(items) && !status; i++)
+        status = add_box(f, p, json_array_get(items, i), i, line, err);
+    for (size_t k = 0; k < json_array_size(order) && !status; k++) {
+        const json_t *index = json_array_get(order, k);
+        json_int_t i = json_is_integer(index) ? json_integer_value(index) : -1;
+        if (i < 0 || i >= p->count || p->regions[i].given >= 0)
+            status =
+                fail(err, ONET_BAD, "%s:%ld: \"order\" must name each item at most once, by its index from 0",
+                     f->path, line);
+        else
+            p->regions[i].given = (int)k;
+    }
+    /* Items that an order leaves out are context. */
+    for (int i = 0; !status && json_array_size(order) && i < p->count; i++)
+        p->regions[i].listed = p->regions[i].given >= 0;
+    json_decref(object);
+    return status;
+}
+
+static onet_status read(page_file *f, onet_error *err) {
+    const char *text = f->text.utf8;
+    size_t end = f->text.size, start = skip_space(text, 0, end);
+    onet_status status = ONET_OK;
+    if (text[start] == '[') {
+        json_error_t why;
+        json_t *list = json_loadb(text, end, 0, &why);
+        if (!list) return fail(err, ONET_BAD, "%s:%d: not JSON: %s", f->path, why.line, why.text);
+        status = read_list(f, list, start, err);
+        json_decref(list);
+        return status;
+    }
+    /* One object may take many lines; several have one each. */
+    size_t first_end = value_end(text, start, end);
+    if (skip_space(text, first_end, end) == end)
+        return read_line(f, start, first_end, page_text_line(&f->text, start), err);
+    long line = 1;
+    for (size_t at = 0; at < end && !status; line++) {
+        const char *newline = memchr(text + at, '\n', end - at);
+        size_t last = newline ? (size_t)(newline - text) : end;
+        size_t first = skip_space(text, at, last);
+        if (first < last) status = read_line(f, first, last, line, err);
+        at = last + 1;
+    }
+    return status;
+}
+
+/* Where the value of a key of the object in a span stands; an empty span at the object's end where there is
+ * no such key. */
+static text_span key_value(const char *text, text_span object, const char *key) {
+    size_t at = skip_space(text, object.start, object.end) + 1, length = strlen(key);
+    while (at < object.end) {
+        at = skip_space(text, at, object.end);
+        if (text[at] == ',') at = skip_space(text, at + 1, object.end);
+        if (text[at] == '}') return (text_span){at, at};
+        size_t name_end = value_end(text, at, object.end);
+        bool found = name_end - at == length + 2 && !strncmp(text + at + 1, key, length);
+        at = skip_space(text, name_end, object.end);
+        at = skip_space(text, at + 1, object.end); /* the colon */
+        size_t last = value_end(text, at, object.end);
+        if (found) return (text_span){at, last};
+        at = last;
+    }
+    return (text_span){object.end, object.end};
+}
+
+static onet_status write_order(page_file *f, const page *p, onet_error *err) {
+    text_span at = key_value(f->text.utf8, f->xml.places[p->element].whole, "order");
+    char *text = NULL;
+    size_t size = 0;
+    int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
+    FILE *out = order ? open_memstream(&text, &size) : NULL;
+    if (!out) {
+        free(order);
+        return fail_memory(err, "the order of a page");
+    }
+    page_order_of(p, true, order);
+    fprintf(out, "%s[", at.start == at.end ? ", \"order\": " : "");
+    for (int k = 0; k < p->placed; k++) fprintf(out, "%s%d", k ? ", " : "", (int)order[k]);
+    fprintf(out, "]");
+    bool written = !ferror(out);
+    written = !fclose(out) && written && text; /* without memory fclose gives no text, and no error */
+    onet_status status =
+        written ? page_text_replace(&f->text, at, text, err) : fail_memory(err, "the order of a page");
+    free(order);
+    free(text);
+    return status;
+}
+
+static onet_status change(page_file *f, onet_error *err) {
+    bool list = f->text.utf8[skip_space(f->text.utf8, 0, f->text.size)] == '[';
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < f->count && !status; i++)
+        status = list ? page_file_move_regions(f, &f->pages[i], err) : write_order(f, &f->pages[i], err);
+    return status;
+}
+
+const page_format boxes_format = {.name = "boxes", .read = read, .change = change};

@@ -1,0 +1,22 @@
+/* The order of a page by the network: of the rules' orders, the one that it holds for the most probable. */
+#ifndef PAGES_CHOOSE_H
+#define PAGES_CHOOSE_H
+
+#include "tasks/layout/page.h"
+
+/* What is known of the pages' title beside the network. */
+typedef struct pages_style {
+    bool tuned; /* the network was fine-tuned on pages of it */
+    int usual;  /* the way that is usually right (ways.h) */
+    /* Called for each page, or NULL: its different orders [count, n], in numbers of its placed regions, with
+     * their log-probabilities, and which of them is that of the usual way. */
+    void (*judged)(void *context, const int32_t *orders, const double *logprob, size_t count, size_t n,
+                   size_t usual);
+    void *context;
+} pages_style;
+
+/* Finds an order for each page that has placed regions; logprob [count], of the found order, may be NULL. */
+onet_status pages_choose(onet_orderer *orderer, const pages_style *style, page **pages, size_t count,
+                         double *logprob, onet_error *err);
+
+#endif

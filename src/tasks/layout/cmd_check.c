@@ -1,0 +1,139 @@
+/* ordernet pages check: the pages whose given order the model finds most improbable. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/command.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/shown.h"
+#include "tasks/layout/options.h"
+
+typedef struct check_values {
+    pages_values pages;
+    int most;
+} check_values;
+
+static void defaults(void *values) {
+    check_values *v = values;
+    pages_defaults(&v->pages);
+    v->most = 50;
+}
+
+typedef struct checked {
+    page *page;
+    double logprob; /* of the given order, per region */
+    int first;      /* the first place at which the found order is another; -1: none */
+} checked;
+
+static int by_logprob(const void *a, const void *b) {
+    const checked *x = a, *y = b;
+    return x->logprob != y->logprob ? (x->logprob > y->logprob) - (x->logprob < y->logprob)
+                                    : strcmp(x->page->id, y->page->id);
+}
+
+/* The name of a region: its id, or where it stands in the file. */
+static const char *name_of(const page_region *r, char text[64]) {
+    if (*r->id)
+        shown_text(text, 64, r->id, strlen(r->id));
+    else
+        snprintf(text, 64, "line %ld", r->line);
+    return text;
+}
+
+static onet_status check(const check_values *v, const pages_net *net, pages_known *known, onet_error *err) {
+    page **pages = known->pages;
+    size_t same = 0, count = known->count;
+    checked *list = array_new(count + 1, sizeof *list);
+    double *logprob = array_new(count + 1, sizeof *logprob);
+    onet_status status = list && logprob ? ONET_OK : fail_memory(err, "the pages");
+    if (!status) status = pages_score(net, v->pages.rtl, pages, count, logprob, NULL, err);
+    progress line;
+    progress_start(&line, v->pages.quiet);
+    if (!status) status = pages_order(net, 0, v->pages.rtl, pages, count, &line, err);
+    progress_end(&line);
+    /* What 'pages order' could not write is no error of the file. */
+    for (size_t i = 0; i < known->read.count && !status; i++)
+        if (known->read.files[i].format) status = page_file_settle(&known->read.files[i], err);
+    for (size_t i = 0; i < count && !status; i++) {
+        page *p = pages[i];
+        list[i] = (checked){.page = p, .logprob = logprob[i] / p->placed, .first = -1};
+        for (int k = 0; k < p->count; k++) {
+            const page_region *r = &p->regions[k];
+            if (r->placed && r->given != r->found && (list[i].first < 0 || r->given < list[i].first))
+                list[i].first = r->given;
+        }
+        same += list[i].first < 0;
+    }
+    char text[128];
+    if (!status) status = pages_describe(pages, count, text, sizeof text, err);
+    if (!status) {
+        qsort(list, count, sizeof *list, by_logprob);
+        printf("%s; the model finds the same order on %zu page%s\n", text, same, same == 1 ? "" : "s");
+        if (same < count) printf("%12s  %s\n", "per region", "page, and where the model begins to disagree");
+    }
+    int printed = 0;
+    for (size_t i = 0; i < count && !status && (!v->most || printed < v->most); i++) {
+        const checked *c = &list[i];
+        if (c->first < 0) continue;
+        const page_region *given = NULL, *found = NULL;
+        for (int k = 0; k < c->page->count; k++) {
+            const page_region *r = &c->page->regions[k];
+            if (r->placed && r->given == c->first) given = r;
+            if (r->placed && r->found == c->first) found = r;
+        }
+        char one[64], other[64], id[SHOWN];
+        printf("%12.3f  %s: place %d of %d has %s, where the model has %s\n", c->logprob,
+               shown(id, c->page->id), c->first + 1, c->page->placed, name_of(given, one),
+               name_of(found, other));
+        printed++;
+    }
+    free(list);
+    free(logprob);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    check_values *v = values;
+    pages_known known;
+    pages_net net = {0};
+    onet_status status = pages_known_read(&known, &v->pages, count, operands, true, err);
+    if (!status) status = pages_net_open(&net, &v->pages, err);
+    if (!status) status = check(v, &net, &known, err);
+    if (!status) status = pages_known_complete(&known, err);
+    pages_net_close(&net);
+    pages_known_free(&known);
+    return status;
+}
+
+#define AT(field) offsetof(check_values, field)
+
+static const option options[] = {
+    {.name = "most",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .high = 1e9,
+     .field = AT(most),
+     .help = "Pages listed at most; 0 lists all."},
+    OPTIONS_PAGES(AT(pages)),
+    {0},
+};
+
+const command cmd_pages_check = {
+    .name = "pages check",
+    .summary = "List pages whose reading order looks wrong",
+    .operands = "FILE|DIR ...",
+    .least = 1,
+    .most = -1,
+    .about =
+        "Lists the pages whose given order the model finds improbable, the most improbable first: the "
+        "log-probability of the given order per region, and the first place at which the model would read "
+        "another region. Pages on which the model finds the given order are not listed.",
+    .examples = "ordernet pages check corrected\n"
+                "ordernet pages check --model mine.safetensors --most 20 export/page",
+    .options = options,
+    .size = sizeof(check_values),
+    .defaults = defaults,
+    .run = run,
+};

@@ -1,0 +1,361 @@
+/* ordernet pages train: learns the reading order of pages from files that have one. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/command.h"
+#include "app/division.h"
+#include "app/model_path.h"
+#include "app/report.h"
+#include "app/training.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "tasks/layout/augment.h"
+#include "tasks/layout/features.h"
+#include "tasks/layout/options.h"
+#include "tasks/layout/usual.h"
+#include "tasks/layout/ways.h"
+
+typedef struct train_values {
+    pages_values pages;
+    onet_train_options options;
+    const char *from;
+    double holdout; /* share of the documents, in percent */
+    int copies,
+        small_copies; /* variants of each page, with over SMALL regions and with fewer; -1: by default */
+    int epochs;       /* 0: by default */
+    double rate;      /* 0: by default */
+    int force;
+} train_values;
+
+/* FEW: from random weights so many pages teach less than the shipped model knows. */
+enum { SMALL = 12, FEW = 1000 };
+
+static void defaults(void *values) {
+    train_values *v = values;
+    pages_defaults(&v->pages);
+    onet_train_defaults(&v->options, sizeof v->options);
+    v->holdout = 20;
+    v->copies = v->small_copies = -1;
+}
+
+/* From random weights, or from a model: how many epochs at which rate (experiments/pages). */
+static onet_status choose_options(train_values *v, const onet_model *from, onet_error *err) {
+    onet_train_options *o = &v->options;
+    onet_status status = onet_settings_preset(&o->settings, "default", err);
+    o->settings.pool = ONET_POOL_MEAN;
+    o->settings.width = 0;
+    o->schedule = ONET_COSINE;
+    o->epochs = v->epochs ? v->epochs : from ? 12 : 6;
+    o->learning_rate = v->rate > 0 ? v->rate : from ? 1e-3 : 5e-3;
+    o->from = from;
+    o->threads = v->pages.order.threads;
+    o->device = "cpu";
+    if (v->copies < 0) v->copies = from ? 40 : 12;
+    if (v->small_copies < 0) v->small_copies = 0;
+    return status;
+}
+
+typedef struct division {
+    page **train, **valid;
+    size_t train_count, valid_count;
+} division;
+
+/* Holds out whole documents: a page is like the others of its book or issue, so that a page held out alone
+ * would flatter the model. */
+static onet_status divide(division *d, page **pages, size_t count, const train_values *v, onet_error *err) {
+    size_t *document = array_new(count + 1, sizeof *document), *place = NULL;
+    d->train = array_new(count + 1, sizeof *d->train);
+    d->valid = array_new(count + 1, sizeof *d->valid);
+    if (!document || !d->train || !d->valid) {
+        free(document);
+        return fail_memory(err, "the pages");
+    }
+    size_t documents, out = 0;
+    onet_status status = pages_documents(pages, count, document, &documents, err);
+    if (v->holdout > 0) out = (size_t)fmax(1, floor(v->holdout / 100 * (double)documents + 0.5));
+    if (documents < 2) out = 0; /* nothing to learn from would remain */
+    if (!status && documents) status = pick_places(&place, documents, v->options.seed, err);
+    for (size_t i = 0; i < count && !status; i++)
+        if (place[document[i]] < out)
+            d->valid[d->valid_count++] = pages[i];
+        else
+            d->train[d->train_count++] = pages[i];
+    free(place);
+    free(document);
+    return status;
+}
+
+/* Appends a page and variants of it. */
+static onet_status add_page(onet_sets *sets, const page *p, int copies, rng *r, onet_error *err) {
+    onet_status status = page_append(sets, p, true, err);
+    for (int k = 0; k < copies && !status; k++) {
+        page other;
+        status = page_variant(&other, p, r, err);
+        if (!status && other.placed > 1) status = page_append(sets, &other, true, err);
+        page_free(&other);
+    }
+    return status;
+}
+
+static bool has_separators(const page *p) {
+    for (int i = 0; i < p->count; i++)
+        if (p->regions[i].kind == KIND_SEPARATOR) return true;
+    return false;
+}
+
+/* A page with separators is also learned without them, so that pages of files that have none are ordered as
+ * well as before. */
+static onet_status make_sets(onet_sets **sets, page **pages, size_t count, const train_values *v,
+                             bool variants, onet_error *err) {
+    onet_status status = onet_sets_new(sets, page_feature_count(), err);
+    for (size_t i = 0; i < count && !status; i++) {
+        const page *p = pages[i];
+        int copies = !variants ? 0 : p->placed > SMALL ? v->copies : v->small_copies;
+        rng r;
+        rng_seed(&r, v->options.seed, i);
+        status = add_page(*sets, p, copies, &r, err);
+        if (!variants || !has_separators(p)) continue;
+        page bare = {0};
+        if (!status) status = page_without_context(&bare, p, err);
+        if (!status) status = add_page(*sets, &bare, copies, &r, err);
+        page_free(&bare);
+    }
+    return status;
+}
+
+/* Adds to the model in a file how its pages are usually read. */
+static onet_status keep_usual(const char *path, const char *name, onet_error *err) {
+    onet_model *model = NULL;
+    onet_status status = onet_model_load(&model, path, err);
+    if (!status) status = onet_model_set_record(model, PAGES_USUAL_KEY, name, err);
+    if (!status) status = onet_model_save(model, path, err);
+    onet_model_free(model);
+    return status;
+}
+
+/* Learns how the pages are usually read, for the model and its files. */
+static onet_status learn_usual(const train_values *v, const division *d, onet_model *model, onet_error *err) {
+    int usual;
+    char name[PAGE_WAY_NAME], best[PATH_MAX];
+    onet_status status = pages_usual_way(&usual, d->train, d->train_count, err);
+    if (status || !usual) return status;
+    page_way_name(usual, name);
+    onet_train_path(best, sizeof best, v->options.model_path, ONET_TRAIN_BEST);
+    status = onet_model_set_record(model, PAGES_USUAL_KEY, name, err);
+    if (!status) status = keep_usual(v->options.model_path, name, err);
+    if (!status && d->valid_count) status = keep_usual(best, name, err);
+    if (!status && !v->pages.quiet)
+        printf("right on more pages than any other rule, and preferred: %s\n", name);
+    return status;
+}
+
+/* How good the model is on the documents held out. */
+static onet_status report_valid(const train_values *v, const onet_model *model, const division *d,
+                                onet_error *err) {
+    pages_net net;
+    size_t exact = 0;
+    double neighbours = 0;
+    onet_status status = pages_net_with(&net, model, &v->pages, err);
+    if (!status) status = pages_order(&net, 0, v->pages.rtl, d->valid, d->valid_count, NULL, err);
+    for (size_t i = 0; i < d->valid_count && !status; i++) {
+        const page *p = d->valid[i];
+        int right = 0, same = 0;
+        int32_t *given = array_new((size_t)p->placed, sizeof *given);
+        if (!given) {
+            status = fail_memory(err, "the orders");
+            break;
+        }
+        page_order_of(p, false, given);
+        for (int k = 0; k < p->placed; k++) {
+            same += p->regions[given[k]].found == k;
+            right += k && p->regions[given[k]].found == p->regions[given[k - 1]].found + 1;
+        }
+        exact += same == p->placed;
+        neighbours += (double)right / (p->placed - 1);
+        free(given);
+    }
+    if (!status)
+        printf("documents held out: neighbours right %.1f%%, exact %.1f%% of %zu pages; 'ordernet pages "
+               "eval' has more\n",
+               100 * neighbours / (double)d->valid_count, 100 * (double)exact / (double)d->valid_count,
+               d->valid_count);
+    pages_net_close(&net);
+    return status;
+}
+
+static onet_status learn(train_values *v, page **pages, size_t count, size_t left_out, onet_error *err) {
+    division d = {0};
+    onet_sets *train = NULL, *valid = NULL;
+    onet_model *model = NULL;
+    training t = {0};
+    char text[128], held_out[128];
+    for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
+    onet_status status = divide(&d, pages, count, v, err);
+    if (!status) status = pages_describe(pages, count, text, sizeof text, err);
+    if (!status) status = pages_describe(d.valid, d.valid_count, held_out, sizeof held_out, err);
+    if (!status && !v->pages.quiet) {
+        printf("%s", text);
+        if (left_out) printf("; %zu pages without an order of two regions or more left out", left_out);
+        printf("\nheld out: %s\n", d.valid_count     ? held_out
+                                   : v->holdout <= 0 ? "nothing"
+                                                     : "nothing, since all pages are of one document");
+        if (!v->options.from && count < FEW)
+            printf("from random weights, which takes thousands of pages: --from shipped begins with a model "
+                   "that knows others\n");
+        fflush(stdout);
+    }
+    if (!status) status = make_sets(&train, d.train, d.train_count, v, true, err);
+    if (!status && d.valid_count) status = make_sets(&valid, d.valid, d.valid_count, v, false, err);
+    if (!status) status = training_run(&t, &model, train, valid, &v->options, v->pages.quiet, err);
+    if (status == ONET_INTERRUPTED)
+        fail(err, status,
+             "interrupted at step %llu of %llu; the same command with --resume goes on from there",
+             (unsigned long long)t.last.step, (unsigned long long)t.last.steps);
+    if (!status && !v->pages.quiet) training_summarise(&t, &v->options, model);
+    if (!status) status = learn_usual(v, &d, model, err);
+    for (size_t i = 0; i < count && v->pages.rtl; i++) page_mirror(pages[i]);
+    if (!status && !v->pages.quiet && d.valid_count) status = report_valid(v, model, &d, err);
+    onet_sets_free(train);
+    onet_sets_free(valid);
+    onet_model_free(model);
+    free(d.train);
+    free(d.valid);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    train_values *v = values;
+    pages_known known = {0};
+    onet_model *from = NULL;
+    char shipped[PATH_MAX];
+    onet_status status = ONET_OK;
+    v->options.keep = !v->force;
+    if (v->force && v->options.resume)
+        return fail(err, ONET_USAGE,
+                    "--resume goes on with the training that is there, --force replaces it: leave one of "
+                    "them out");
+    if (v->from && !strcmp(v->from, "shipped")) {
+        status = model_path(shipped, sizeof shipped, "pages.safetensors", err);
+        v->from = shipped;
+    }
+    if (!status) status = training_place(v->options.model_path, err);
+    if (!status) status = training_keeps("--from", v->from, &v->options, err);
+    if (!status) status = onet_train_possible(&v->options, err);
+    if (!status && v->from) status = onet_model_load(&from, v->from, err);
+    if (!status && from) status = pages_model_check(from, v->from, err);
+    if (!status) status = choose_options(v, from, err);
+    if (!status) status = pages_known_read(&known, &v->pages, count, operands, true, err);
+    for (size_t i = 0; i < known.paths.count && !status; i++)
+        status = training_keeps("the pages of", known.paths.path[i], &v->options, err);
+    if (!status) status = learn(v, known.pages, known.count, known.left_out, err);
+    if (!status) status = pages_known_complete(&known, err);
+    pages_known_free(&known);
+    onet_model_free(from);
+    return status;
+}
+
+#define AT(field) offsetof(train_values, field)
+
+static const option options[] = {
+    {.name = "model",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .required = true,
+     .field = AT(options.model_path),
+     .help = "Where the model is written."},
+    OPTION_HALF(AT(options.half)),
+    {.name = "from",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(from),
+     .help =
+         "Begin with this model; 'shipped' is the one that comes with the program. For a few dozen pages."},
+    OPTION_MODELS(AT(options.models)),
+    {.name = "holdout",
+     .kind = OPTION_DOUBLE,
+     .argument = "PERCENT",
+     .high = 90,
+     .field = AT(holdout),
+     .help = "Share of the documents that is kept for validation; 0 keeps none."},
+    {.name = "epochs",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .low = 1,
+     .high = 100000,
+     .field = AT(epochs),
+     .default_text = "6; with --from 12",
+     .help = "Passes over the pages and their variants."},
+    {.name = "learning-rate",
+     .kind = OPTION_DOUBLE,
+     .argument = "X",
+     .low = 1e-9,
+     .high = 1,
+     .field = AT(rate),
+     .default_text = "0.005; with --from 0.001",
+     .help = "Adam's step."},
+    {.name = "variants",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .high = 1000,
+     .field = AT(copies),
+     .default_text = "12; with --from 40",
+     .help = "Variants made of each page of over 12 regions: parts of it, other segmentations, askew, ..."},
+    {.name = "small-variants",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .high = 1000,
+     .field = AT(small_copies),
+     .default_text = "0",
+     .help = "The same for smaller pages."},
+    {.name = "seed",
+     .kind = OPTION_U64,
+     .argument = "N",
+     .field = AT(options.seed),
+     .help = "First weights, variants and the documents held out follow from it."},
+    {.name = "resume",
+     .kind = OPTION_FLAG,
+     .field = AT(options.resume),
+     .help = "Go on from the checkpoint beside the model, or from the start where there is none. Pages and "
+             "options must be the same."},
+    {.name = "force",
+     .kind = OPTION_FLAG,
+     .field = AT(force),
+     .help = "Replace the model and the other files of an earlier training. Without it, and without "
+             "--resume, they are kept and the training is refused."},
+    {.name = "types",
+     .kind = OPTION_STRING,
+     .argument = "A,B,...",
+     .field = AT(pages.types),
+     .default_text = "as the file has it",
+     .help = "Types of the regions that belong into the order, as in 'ordernet pages order'."},
+    {.name = "direction",
+     .kind = OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = page_directions,
+     .field = AT(pages.rtl),
+     .help = "Direction in which lines and columns are read."},
+    OPTION_THREADS(AT(pages.order.threads)),
+    OPTION_QUIET(AT(pages.quiet)),
+    {0},
+};
+
+const command cmd_pages_train = {
+    .name = "pages train",
+    .summary = "Learn reading orders from corrected pages",
+    .operands = "FILE|DIR ...",
+    .least = 1,
+    .most = -1,
+    .about = "Learns from the pages of the files that have a reading order. Whole documents are held out to "
+             "measure the "
+             "model: pages of one folder whose names differ only in their last number are of one document. "
+             "With --from a few dozen pages of a title teach its style to a model that knows others.",
+    .examples = "ordernet pages train corrected --from shipped --model mine.safetensors\n"
+                "ordernet pages train pages.jsonl --model pages.safetensors",
+    .options = options,
+    .size = sizeof(train_values),
+    .defaults = defaults,
+    .run = run,
+};

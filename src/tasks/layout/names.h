@@ -1,0 +1,26 @@
+/* The regions of a file by their ids and those of their lines, for references to them. */
+#ifndef PAGES_NAMES_H
+#define PAGES_NAMES_H
+
+#include "tasks/layout/format.h"
+
+typedef struct page_name {
+    const char *id;
+    page_region *region;
+    bool line; /* it is the id of one of the region's lines */
+} page_name;
+
+typedef struct page_names {
+    page_name *all; /* [count]: by id; of one id regions first, as they stand in the file */
+    size_t count;
+} page_names;
+
+/* ONET_MEMORY only. */
+onet_status page_names_make(page_names *n, page_file *f, onet_error *err);
+/* The first region of that id, or the region of the first line of that id (*line); NULL: none. */
+page_region *page_names_find(const page_names *n, const char *id, bool *line);
+/* Adds a note for each id that several regions have. */
+void page_names_note_repeated(const page_names *n, page_file *f);
+void page_names_free(page_names *n);
+
+#endif

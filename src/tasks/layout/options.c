@@ -1,0 +1,294 @@
+/* Reads and orders the pages of the commands for pages. */
+#include "tasks/layout/options.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/model_path.h"
+#include "app/ordering.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "tasks/layout/features.h"
+#include "tasks/layout/layout.h"
+#include "tasks/layout/ways.h"
+
+const onet_choice *page_directions(void) {
+    static const onet_choice directions[] = {
+        {"ltr", "from left to right", 0}, {"rtl", "from right to left", 1}, {0}};
+    return directions;
+}
+
+void pages_defaults(pages_values *v) {
+    v->rule = -1;
+    onet_order_defaults(&v->order, sizeof v->order);
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    pages_read *read;
+    const page_paths *paths;
+    size_t from;
+    const pages_values *v;
+    onet_error *errors;
+    onet_status *status;
+} reading;
+
+static void read_one(void *context, int task, int thread) {
+    (void)thread;
+    reading *r = context;
+    r->status[task] = page_file_read(&r->read->files[task], r->paths->path[r->from + (size_t)task],
+                                     r->v->types, &r->errors[task]);
+}
+
+onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *paths, size_t from, size_t count,
+                             const pages_values *v, bool notes, onet_error *err) {
+    *r = (pages_read){.files = array_new(count + 1, sizeof *r->files), .count = count};
+    reading all = {r,
+                   paths,
+                   from,
+                   v,
+                   array_new(count + 1, sizeof *all.errors),
+                   array_new(count + 1, sizeof *all.status)};
+    onet_status status = r->files && all.errors && all.status ? ONET_OK : fail_memory(err, "the files");
+    xml_start();
+    if (!status) pool_run(threads, (int)count, read_one, &all);
+    for (size_t i = 0; i < count && !status; i++) {
+        if (all.status[i] == ONET_MEMORY)
+            status = fail(err, ONET_MEMORY, "%s", all.errors[i].text);
+        else if (all.status[i]) {
+            fprintf(stderr, "%s\n", all.errors[i].text);
+            r->bad++;
+        } else if (notes && r->files[i].notes)
+            fputs(r->files[i].notes, stderr);
+    }
+    free(all.errors);
+    free(all.status);
+    if (status) pages_read_free(r);
+    return status;
+}
+
+void pages_read_free(pages_read *r) {
+    for (size_t i = 0; i < r->count && r->files; i++) page_file_free(&r->files[i]);
+    free(r->files);
+    *r = (pages_read){0};
+}
+
+static bool has_type(const page_file *f, const char *type, size_t length) {
+    for (size_t i = 0; i < f->count; i++)
+        for (int k = 0; k < f->pages[i].count; k++)
+            if (page_region_is(&f->pages[i].regions[k], type, length)) return true;
+    return false;
+}
+
+uint64_t pages_types_seen(const pages_read *r, const char *types) {
+    uint64_t seen = 0;
+    size_t length;
+    const char *type;
+    for (int bit = 0; types && bit < 64 && (type = page_next_type(&types, &length)); bit++)
+        for (size_t i = 0; i < r->count; i++)
+            if (has_type(&r->files[i], type, length)) seen |= UINT64_C(1) << bit;
+    return seen;
+}
+
+void pages_types_report(const char *types, uint64_t seen) {
+    size_t length;
+    const char *type;
+    for (int bit = 0; types && bit < 64 && (type = page_next_type(&types, &length)); bit++)
+        if (!(seen >> bit & 1)) fprintf(stderr, "--types: no region is of type '%.*s'\n", (int)length, type);
+}
+
+onet_status pages_known_read(pages_known *k, const pages_values *v, int count, char **operands, bool notes,
+                             onet_error *err) {
+    size_t all = 0;
+    pool *threads = NULL;
+    *k = (pages_known){0};
+    onet_status status = page_paths_find(&k->paths, count, operands, err);
+    if (!status && !(threads = pool_new(v->order.threads))) status = fail_memory(err, "the threads");
+    if (!status) status = pages_read_files(&k->read, threads, &k->paths, 0, k->paths.count, v, notes, err);
+    pool_free(threads);
+    if (!status) pages_types_report(v->types, pages_types_seen(&k->read, v->types));
+    for (size_t i = 0; i < k->read.count; i++) all += k->read.files[i].count;
+    if (!status && !(k->pages = array_new(all + 1, sizeof *k->pages))) status = fail_memory(err, "the pages");
+    for (size_t i = 0; i < k->read.count && !status; i++)
+        for (size_t n = 0; n < k->read.files[i].count; n++) {
+            page *p = &k->read.files[i].pages[n];
+            if (p->ordered && p->placed > 1) k->pages[k->count++] = p;
+        }
+    k->left_out = all - k->count;
+    if (!status && !k->count) status = fail(err, ONET_BAD, "no page has an order of two regions or more");
+    return status;
+}
+
+onet_status pages_known_complete(const pages_known *k, onet_error *err) {
+    if (!k->read.bad) return ONET_OK;
+    return fail(err, ONET_BAD, "%zu of %zu files could not be read; they are named above", k->read.bad,
+                k->paths.count);
+}
+
+void pages_known_free(pages_known *k) {
+    free(k->pages);
+    pages_read_free(&k->read);
+    page_paths_free(&k->paths);
+}
+
+/* ---- Orders ------------------------------------------------------------------------------------------ */
+
+onet_status pages_model_check(const onet_model *model, const char *path, onet_error *err) {
+    if (!onet_model_words(model) && onet_model_settings(model)->width == page_feature_count()) return ONET_OK;
+    return fail(err, ONET_BAD,
+                "%s is no model for pages, or one of an earlier version; 'ordernet pages train' makes one",
+                path);
+}
+
+/* Whether the model, or every part of a merged one, was fine-tuned. */
+static bool fine_tuned(const onet_model *model) {
+    if (onet_model_record(model, "from.sha256")) return true;
+    for (int part = 1;; part++) {
+        char key[48];
+        snprintf(key, sizeof key, "merged.%d.sha256", part);
+        if (!onet_model_record(model, key)) return part > 1;
+        snprintf(key, sizeof key, "merged.%d.from.sha256", part);
+        if (!onet_model_record(model, key)) return false;
+    }
+}
+
+onet_status pages_net_with(pages_net *net, const onet_model *model, const pages_values *v, onet_error *err) {
+    const char *usual = onet_model_record(model, PAGES_USUAL_KEY);
+    *net = (pages_net){.style = {.tuned = fine_tuned(model), .usual = usual ? page_way_named(usual) : 0}};
+    if (net->style.usual < 0)
+        return fail(err, ONET_BAD, "this version does not know the way '%s' to order pages of the model",
+                    usual);
+    return onet_orderer_new(&net->orderer, model, &v->order, err);
+}
+
+onet_status pages_net_open(pages_net *net, const pages_values *v, onet_error *err) {
+    char shipped[PATH_MAX];
+    const char *path = v->model;
+    onet_model *model = NULL;
+    *net = (pages_net){0};
+    if (v->rule >= 0) {
+        if (v->model) return fail(err, ONET_USAGE, "--rule orders without a model: leave out --model");
+        return ONET_OK;
+    }
+    onet_status status = ONET_OK;
+    if (!path) {
+        status = model_path(shipped, sizeof shipped, "pages.safetensors", err);
+        path = shipped;
+    }
+    if (!status) status = onet_model_load(&model, path, err);
+    if (!status) status = pages_model_check(model, path, err);
+    if (!status) status = pages_net_with(net, model, v, err);
+    net->model = model;
+    if (status) pages_net_close(net);
+    return status;
+}
+
+void pages_net_close(pages_net *net) {
+    onet_orderer_free(net->orderer);
+    onet_model_free(net->model);
+    *net = (pages_net){0};
+}
+
+static onet_status order_by_rule(page *p, page_rule rule, onet_error *err) {
+    page_layout l;
+    onet_status status = page_layout_make(&l, p, err);
+    if (status) return status;
+    int32_t *index = array_new((size_t)l.n + 1, sizeof *index);
+    int32_t *order = array_new((size_t)l.n + 1, sizeof *order);
+    if (!index || !order) status = fail_memory(err, "the order of a page");
+    if (!status) status = rule_order(rule, l.boxes, l.kind, l.n, l.lines, order, err);
+    if (!status) page_placed(p, index);
+    for (int k = 0; k < l.n && !status; k++) order[k] = index[order[k]];
+    if (!status) page_found(p, order);
+    page_layout_free(&l);
+    free(index);
+    free(order);
+    return status;
+}
+
+onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
+                        progress *line, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        page *p = pages[i];
+        if (rtl) page_mirror(p);
+        if (net && net->orderer)
+            status = pages_choose(net->orderer, &net->style, &p, 1, NULL, err);
+        else if (p->placed)
+            status = order_by_rule(p, rule, err);
+        if (rtl) page_mirror(p);
+        if (line) progress_count(line, "ordered", "pages", (double)(i + 1), (double)count);
+    }
+    return status;
+}
+
+onet_status pages_score(const pages_net *net, bool rtl, page **pages, size_t count, double *logprob,
+                        double *step, onet_error *err) {
+    onet_sets *sets = NULL;
+    onet_status status = onet_sets_new(&sets, page_feature_count(), err);
+    for (size_t i = 0; i < count && rtl; i++) page_mirror(pages[i]);
+    for (size_t i = 0; i < count && !status; i++) status = page_append(sets, pages[i], true, err);
+    if (!status && count) status = onet_orderer_score_steps(net->orderer, sets, logprob, step, err);
+    for (size_t i = 0; i < count && rtl; i++) page_mirror(pages[i]);
+    onet_sets_free(sets);
+    return status;
+}
+
+typedef struct named {
+    const char *name;
+    size_t length, index;
+} named;
+
+static int by_name(const void *a, const void *b) {
+    const named *x = a, *y = b;
+    int order = strncmp(x->name, y->name, x->length < y->length ? x->length : y->length);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+/* The name of a document's title: the document's without the numbers at its end (a date, a volume), and
+ * without the folder unless that is all of it. */
+static named title_of(const char *document) {
+    const char *slash = strrchr(document, '/'), *name = slash && slash[1] ? slash + 1 : document;
+    size_t all = strlen(name), length = all;
+    while (length && strchr("0123456789_-. /", name[length - 1])) length--;
+    return (named){name, length ? length : all, 0};
+}
+
+/* *found: how many different documents, or titles, the pages are of. */
+static onet_status distinct(page **pages, size_t count, bool titles, size_t *number, size_t *found,
+                            onet_error *err) {
+    named *all = array_new(count + 1, sizeof *all);
+    *found = 0;
+    if (!all) return fail_memory(err, "the names of the documents");
+    for (size_t i = 0; i < count; i++) {
+        const char *name = pages[i]->document;
+        all[i] = titles ? title_of(name) : (named){name, strlen(name), 0};
+        all[i].index = i;
+    }
+    qsort(all, count, sizeof *all, by_name);
+    for (size_t i = 0; i < count; i++) {
+        *found += !i || by_name(&all[i], &all[i - 1]) != 0;
+        if (number) number[all[i].index] = *found - 1;
+    }
+    free(all);
+    return ONET_OK;
+}
+
+onet_status pages_documents(page **pages, size_t count, size_t *number, size_t *documents, onet_error *err) {
+    return distinct(pages, count, false, number, documents, err);
+}
+
+onet_status pages_describe(page **pages, size_t count, char *text, size_t size, onet_error *err) {
+    size_t regions = 0, documents, titles;
+    onet_status status = distinct(pages, count, false, NULL, &documents, err);
+    if (!status) status = distinct(pages, count, true, NULL, &titles, err);
+    if (status) return status;
+    for (size_t i = 0; i < count; i++) regions += (size_t)pages[i]->placed;
+    snprintf(text, size, "%zu page%s, %zu region%s, %zu document%s of %zu title%s", count,
+             count == 1 ? "" : "s", regions, regions == 1 ? "" : "s", documents, documents == 1 ? "" : "s",
+             titles, titles == 1 ? "" : "s");
+    return ONET_OK;
+}

@@ -1,0 +1,117 @@
+/* What the commands for pages share: reading many files at once, and finding orders by the network or by a
+ * rule. */
+#ifndef CLI_PAGES_H
+#define CLI_PAGES_H
+
+#include "app/options.h"
+#include "app/progress.h"
+#include "engine/base/pool.h"
+#include "tasks/layout/choose.h"
+#include "tasks/layout/format.h"
+#include "tasks/layout/paths.h"
+#include "tasks/layout/rules.h"
+
+typedef struct pages_values {
+    const char *model, *types;
+    int rule, rtl; /* rule < 0: the network */
+    int quiet;
+    onet_order_options order;
+} pages_values;
+void pages_defaults(pages_values *v);
+
+const onet_choice *page_directions(void);
+
+/* The fields of the pages_values that stand at offset `at`. */
+#define OPTIONS_PAGES(at)                                                                                    \
+    {.name = "model",                                                                                        \
+     .kind = OPTION_STRING,                                                                                  \
+     .argument = "FILE",                                                                                     \
+     .field = (at) + offsetof(pages_values, model),                                                          \
+     .default_text = "the shipped pages.safetensors",                                                        \
+     .help = "A model of 'ordernet pages train'."},                                                          \
+        {.name = "types",                                                                                    \
+         .kind = OPTION_STRING,                                                                              \
+         .argument = "A,B,...",                                                                              \
+         .field = (at) + offsetof(pages_values, types),                                                      \
+         .default_text = "as the file has it",                                                               \
+         .help = "Types of the regions that belong into the order, such as text (text of any type), "        \
+                 "paragraph, heading, page-number, table, image. By default these are the regions that the " \
+                 "file's order names, and in a file without an order text and tables."},                     \
+        {.name = "direction",                                                                                \
+         .kind = OPTION_CHOICE,                                                                              \
+         .argument = "NAME",                                                                                 \
+         .choices = page_directions,                                                                         \
+         .field = (at) + offsetof(pages_values, rtl),                                                        \
+         .help = "Direction in which lines and columns are read."},                                          \
+        OPTION_THREADS((at) + offsetof(pages_values, order) + offsetof(onet_order_options, threads)),        \
+        OPTION_QUIET((at) + offsetof(pages_values, quiet))
+
+/* For commands that find orders by a rule if told so. */
+#define OPTION_PAGE_RULE(at)                                                                                 \
+    {                                                                                                        \
+        .name = "rule", .kind = OPTION_CHOICE, .argument = "NAME", .choices = page_rules,                    \
+        .field = (at) + offsetof(pages_values, rule), .default_text = "",                                    \
+        .help = "Order by a rule, without a model."                                                          \
+    }
+
+/* Files read in parallel. A file that cannot be read is named on standard error, and counted. */
+typedef struct pages_read {
+    page_file *files; /* [count]: with format NULL where the file could not be read */
+    size_t count, bad;
+} pages_read;
+/* Reads paths[from .. from + count). notes: whether to print what is odd in the files. */
+onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *paths, size_t from, size_t count,
+                             const pages_values *v, bool notes, onet_error *err);
+void pages_read_free(pages_read *r);
+/* Which of the types some region of the files has: a bit for each of the first 64. */
+uint64_t pages_types_seen(const pages_read *r, const char *types);
+/* Names the types that no region has, on standard error. types may be NULL. */
+void pages_types_report(const char *types, uint64_t seen);
+
+/* The files of the operands, and their pages with an order of two regions or more. */
+typedef struct pages_known {
+    page_paths paths;
+    pages_read read;
+    page **pages; /* [count] */
+    size_t count, left_out;
+} pages_known;
+/* ONET_BAD if no page has such an order. */
+onet_status pages_known_read(pages_known *k, const pages_values *v, int count, char **operands, bool notes,
+                             onet_error *err);
+/* ONET_BAD if some files could not be read: for the end of a command, which then has used the others. */
+onet_status pages_known_complete(const pages_known *k, onet_error *err);
+void pages_known_free(pages_known *k);
+
+/* The key of a model's record for the name of the way that its pages are usually read; missing: the first. */
+#define PAGES_USUAL_KEY "pages.usual"
+
+/* The network with what it needs to order pages, or a rule. */
+typedef struct pages_net {
+    onet_model *model;
+    onet_orderer *orderer;
+    pages_style style;
+} pages_net;
+onet_status pages_net_open(pages_net *net, const pages_values *v, onet_error *err);
+/* The same with a model that is there already, which stays the caller's. */
+onet_status pages_net_with(pages_net *net, const onet_model *model, const pages_values *v, onet_error *err);
+void pages_net_close(pages_net *net);
+/* Checks that a model is one for pages; path is its name. */
+onet_status pages_model_check(const onet_model *model, const char *path, onet_error *err);
+
+/* Finds an order for each page (net->orderer NULL: by the rule). Pages without placed regions stay as they
+ * are. line: where progress is shown, or NULL. */
+onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
+                        progress *line, onet_error *err);
+/* The log-probability of each page's given order; all pages must have one. step: [placed] of all pages, one
+ * after the other. */
+onet_status pages_score(const pages_net *net, bool rtl, page **pages, size_t count, double *logprob,
+                        double *step, onet_error *err);
+
+/* "N pages, N regions, N documents of N titles". A title is what the names of its documents begin with,
+ * before their numbers: nfp_18950706 and nfp_19110701 are of one. */
+onet_status pages_describe(page **pages, size_t count, char *text, size_t size, onet_error *err);
+/* *documents: how many different documents the pages are of; number [count]: that of each page's, from 0, by
+ * name. */
+onet_status pages_documents(page **pages, size_t count, size_t *number, size_t *documents, onet_error *err);
+
+#endif

@@ -1,0 +1,104 @@
+/* Pages as the commands see them, whatever the format of their file: regions with a box and a type, the order
+ * that the file gives them, and the order that was found for them. A format (format.h) reads a file into this
+ * form and writes the file back with nothing but the order changed. */
+#ifndef PAGES_PAGE_H
+#define PAGES_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tasks/layout/text.h"
+
+/* What a region is, as far as the network is told. */
+typedef enum page_kind {
+    KIND_TEXT,
+    KIND_HEADING,
+    KIND_FURNITURE, /* header, footer, page number, signature mark, catch-word */
+    KIND_NOTE,      /* marginal note, footnote, caption */
+    KIND_OTHER,     /* not text: table, image, ... */
+    KIND_SEPARATOR  /* a rule between columns or articles; never placed */
+} page_kind;
+
+/* The kind of a text region by its type in PAGE XML ("page-number"); KIND_TEXT for types that it does not
+ * know. */
+page_kind page_kind_of(const char *type);
+
+typedef struct page_box {
+    double x0, y0, x1, y1;
+} page_box;
+
+static inline double page_box_width(const page_box *b) {
+    return b->x1 - b->x0;
+}
+static inline double page_box_height(const page_box *b) {
+    return b->y1 - b->y0;
+}
+/* An empty box, for page_box_add to grow. */
+extern const page_box page_box_none;
+void page_box_add(page_box *box, double x, double y);
+/* Whether the box has points, all of them finite. */
+bool page_box_valid(const page_box *box);
+
+typedef struct page_line {
+    page_box box;
+    int given;      /* its place in the file's order */
+    int found;      /* its place in the order that was found */
+    size_t element; /* for the format */
+    const char *id; /* where an order may name lines: in the file's document; otherwise NULL */
+} page_line;
+
+typedef struct page_region {
+    char *id;   /* "" where the file gives none */
+    char *type; /* "paragraph", "heading", "table", "image", ... */
+    page_kind kind;
+    page_box box;
+    bool listed;            /* the file's order names it */
+    bool nested;            /* it is part of another region: placed only where it is listed */
+    bool placed;            /* it takes a place in the order; otherwise it is context */
+    int given;              /* its place in the file's order; -1: none */
+    int found;              /* its place in the order that was found; -1: none */
+    int custom;             /* the number that Transkribus keeps in `custom`; -1: none */
+    long line;              /* where it stands in the file, from 1 */
+    size_t element, parent; /* for the format: its number, and that of the element that it stands in */
+    page_line *lines;
+    int line_count;
+    bool lines_moved; /* the found order of its lines is another than the given one */
+} page_region;
+
+typedef struct page {
+    char *id, *document, *source; /* its name; the book or issue and the collection that it belongs to */
+    char *image;                  /* name of the scan; NULL: not known */
+    double width, height;         /* of the page; 0: not known */
+    page_region *regions;
+    int count, placed;
+    bool ordered;   /* the file gives an order to its placed regions */
+    size_t room;    /* of regions */
+    size_t element; /* for the format */
+} page;
+
+/* Adds a region with copies of id and type; NULL if memory runs out. */
+page_region *page_add(page *p, const char *id, const char *type, page_kind kind);
+/* Adds a line to a region; NULL if memory runs out. */
+page_line *page_add_line(page_region *r);
+/* The placed regions by their given or found place into order [placed]. */
+void page_order_of(const page *p, bool found, int32_t *order);
+/* The next type of a list "text,table, heading", and its length; NULL at the end. *list moves on. */
+const char *page_next_type(const char **list, size_t *length);
+/* Whether the region is of that type, or that is "text" and the region is text of any type. */
+bool page_region_is(const page_region *r, const char *type, size_t length);
+/* Decides by `types` (NULL: as the file does) which regions are placed, and numbers the given places anew
+ * from 0. */
+onet_status page_place(page *p, const char *types, onet_error *err);
+/* Takes order [placed] of the placed regions as the found one. */
+void page_found(page *p, const int32_t *order);
+/* Finds the order of the lines in each region where the given one jumps back. */
+onet_status page_order_lines(page *p, bool rtl, onet_error *err);
+/* Mirrors all boxes at a vertical axis: a page that is read from right to left becomes one that is read from
+ * left to right. */
+void page_mirror(page *p);
+void page_free(page *p);
+
+enum { PAGE_MAX_REGIONS = 20000 };
+
+#endif

@@ -1,0 +1,52 @@
+/* Reading orders by rule. They are what the network is compared with, and its features have the ranks that
+ * they give. */
+#ifndef PAGES_RULES_H
+#define PAGES_RULES_H
+
+#include "tasks/layout/page.h"
+
+typedef enum page_rule {
+    RULE_TOP_DOWN,   /* by the upper edge */
+    RULE_PRINTS,     /* the same, but initials before their text, text beside text from left to right */
+    RULE_ROWS,       /* recursive XY-cut that prefers horizontal cuts */
+    RULE_COLUMNS,    /* recursive XY-cut that prefers vertical cuts */
+    RULE_BANDS,      /* wide regions divide the page; between them, columns from left to right */
+    RULE_SEPARATORS, /* as RULE_ROWS, but no cut crosses a separator */
+    PAGE_RULES
+} page_rule;
+const onet_choice *page_rules(void);
+
+/* The order of boxes [n + lines] into order [n]. The last `lines` of them are separators: they have no place
+ * in the order, but some rules do not cut through them. kinds [n]; NULL: all are text. Shifting and scaling
+ * all boxes does not change the order. */
+onet_status rule_order(page_rule rule, const page_box *boxes, const page_kind *kinds, int n, int lines,
+                       int32_t *order, onet_error *err);
+
+/* Recursive XY-cut. A cut needs a gap of at least this, in heights of the page; below 0 boxes may overlap by
+ * so much. Before, boxes lose `trim` at each side, at most a fifth of their size: layout analysis draws them
+ * a little too large. */
+typedef struct xy_cut {
+    bool rows_first;
+    double row_gap, column_gap, trim;
+} xy_cut;
+onet_status rule_xy_cut(const xy_cut *cut, const page_box *boxes, int n, int lines, int32_t *order,
+                        onet_error *err);
+/* Regions wider than `wide` of the page divide it into bands. */
+onet_status rule_bands(double wide, const page_box *boxes, int n, int32_t *order, onet_error *err);
+
+/* RULE_PRINTS with running titles and page numbers of one row read in this order. TITLES_CATCHWORD_FIRST: at
+ * the foot of the page from right to left, so that the catch-word comes before the signature mark; at its
+ * head the highest first. */
+typedef enum page_titles {
+    TITLES_HIGHEST_FIRST,
+    TITLES_WIDEST_FIRST,
+    TITLES_LEFT_FIRST,
+    TITLES_CATCHWORD_FIRST
+} page_titles;
+onet_status rule_prints(page_titles titles, const page_box *boxes, const page_kind *kinds, int n,
+                        int32_t *order, onet_error *err);
+
+/* The lines of a region: columns from left to right, each from top to bottom. */
+onet_status rule_lines(const page_box *boxes, int n, int32_t *order, onet_error *err);
+
+#endif

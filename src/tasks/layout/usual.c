@@ -1,0 +1,92 @@
+/* The way that a title is usually read, counted on corrected pages. Which is read first of a running title
+ * and the page number beside it, for one, differs from book to book, and the boxes of a page do not tell it.
+ * A network that is fine-tuned on a few small pages learns single pages by heart; the count is right more
+ * often (experiments/pages). */
+#include "tasks/layout/usual.h"
+
+#include <stdlib.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "tasks/layout/features.h"
+#include "tasks/layout/ways.h"
+
+/* On so many more pages than the rule for books must another way be right: some pages of every title are read
+ * differently from its others. */
+enum { CLEARLY = 2 };
+
+/* What a page needs to try its ways. */
+typedef struct trial {
+    const page *p;
+    page_layout layout;
+    int32_t *index; /* [n]: the placed regions */
+    int32_t *order; /* [n]: of the way that is tried */
+} trial;
+
+static void trial_end(trial *t) {
+    page_layout_free(&t->layout);
+    free(t->index);
+    free(t->order);
+}
+
+static onet_status trial_begin(trial *t, const page *p, onet_error *err) {
+    *t = (trial){.p = p};
+    onet_status status = page_layout_make(&t->layout, p, err);
+    if (status) return status;
+    t->index = array_new((size_t)p->placed + 1, sizeof *t->index);
+    t->order = array_new((size_t)p->placed + 1, sizeof *t->order);
+    if (t->index && t->order) {
+        page_placed(p, t->index);
+        return ONET_OK;
+    }
+    trial_end(t);
+    return fail_memory(err, "the orders");
+}
+
+/* How many regions the way lets follow the right one: all but one if it finds the given order. */
+static onet_status try_way(trial *t, int way, int *right, onet_error *err) {
+    onet_status status = page_way(way, &t->layout, t->order, err);
+    *right = 0;
+    for (int k = 0; k < t->layout.n && !status; k++) {
+        t->order[k] = t->index[t->order[k]];
+        *right += k && t->p->regions[t->order[k]].given == t->p->regions[t->order[k - 1]].given + 1;
+    }
+    return status;
+}
+
+onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *err) {
+    size_t *right = array_new((size_t)page_way_count(), sizeof *right);
+    onet_status status = right ? ONET_OK : fail_memory(err, "the orders");
+    *way = 0;
+    for (size_t i = 0; i < count && !status; i++) {
+        trial t;
+        status = trial_begin(&t, pages[i], err);
+        if (status) break;
+        for (int k = 0; k < page_way_count() && !status; k++) {
+            int neighbours;
+            status = try_way(&t, k, &neighbours, err);
+            right[k] += !status && neighbours == pages[i]->placed - 1;
+        }
+        trial_end(&t);
+    }
+    for (int k = 1; k < page_way_count() && !status; k++)
+        if (right[k] > right[*way] && right[k] >= right[0] + CLEARLY) *way = k;
+    free(right);
+    return status;
+}
+
+onet_status page_best_way(page *p, onet_error *err) {
+    trial t;
+    int most = -1;
+    onet_status status = trial_begin(&t, p, err);
+    if (status) return status;
+    for (int k = 0; k < page_way_count() && !status; k++) {
+        int neighbours;
+        status = try_way(&t, k, &neighbours, err);
+        if (status || neighbours <= most) continue;
+        most = neighbours;
+        page_found(p, t.order);
+    }
+    trial_end(&t);
+    return status;
+}

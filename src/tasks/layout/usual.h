@@ -1,0 +1,15 @@
+/* The way that a title is usually read, learned from corrected pages. */
+#ifndef PAGES_USUAL_H
+#define PAGES_USUAL_H
+
+#include "tasks/layout/page.h"
+
+/* The way (ways.h) that finds the given order on more of the pages than any other, all of which have one; 0,
+ * the rule for books, where no other is clearly better. */
+onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *err);
+
+/* The found order of a page with a given one: the way's that has the most neighbours right. No choice among
+ * the ways can be better. */
+onet_status page_best_way(page *p, onet_error *err);
+
+#endif

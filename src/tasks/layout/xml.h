@@ -1,0 +1,47 @@
+/* XML as a tree (libxml2) and as text: where each element of the tree stands in the file, so that pieces of
+ * the file can be replaced and moved and all else stays as it was, byte for byte. */
+#ifndef PAGES_XML_H
+#define PAGES_XML_H
+
+#include <libxml/tree.h>
+
+#include "tasks/layout/text.h"
+
+typedef struct xml_place {
+    text_span open;  /* the start tag, or the whole empty element */
+    text_span whole; /* to the end of the end tag */
+} xml_place;
+
+typedef struct page_xml {
+    xmlDoc *doc;
+    xml_place *places; /* of the elements, in document order */
+    size_t count, room;
+} page_xml;
+
+/* Once, before threads parse. */
+void xml_start(void);
+/* Parses without network, external files or entities; entity declarations, elements deeper than 256 and
+ * broken XML are ONET_BAD with the line. HTML that is not XML is read as HTML (html.h). */
+onet_status xml_parse(page_xml *x, const page_text *t, const char *name, onet_error *err);
+void xml_free(page_xml *x);
+
+const xml_place *xml_place_of(const page_xml *x, const xmlNode *node);
+bool xml_is(const xmlNode *node, const char *name); /* an element of that local name, in any namespace */
+xmlNode *xml_child(const xmlNode *node, const char *name); /* the first; NULL: none */
+/* An attribute, copied into text [size]; "" where it is missing; cut where it is longer. */
+const char *xml_get(const xmlNode *node, const char *name, char *text, size_t size);
+/* The same of any length, allocated. */
+char *xml_copy(const xmlNode *node, const char *name);
+/* A whole number of an attribute, of up to eight digits; -1: none. */
+int xml_number(const xmlNode *node, const char *name);
+/* Where the value of an attribute stands in a start tag, without its quotes; false: it has none. */
+bool xml_value(const page_text *t, const xml_place *place, const char *name, text_span *value);
+/* Where the name of the start tag ends. */
+size_t xml_name_end(const page_text *t, const xml_place *place);
+/* The prefix of an element's name with its colon: "pc:"; "" without. */
+const char *xml_prefix(const xmlNode *node, char *text, size_t size);
+
+/* The points of a polygon, "0,0 10,5 ...", grow the box; false where they are not numbers. */
+bool xml_points(const xmlNode *node, const char *attribute, double *box /* x0 y0 x1 y1 */);
+
+#endif

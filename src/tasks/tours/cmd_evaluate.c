@@ -1,0 +1,390 @@
+/* ordernet tsp evaluate: the net's tours against the best known ones and against other heuristics. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/chart.h"
+#include "app/command.h"
+#include "app/interrupt.h"
+#include "app/ordering.h"
+#include "app/progress.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "tasks/tours/gaps.h"
+#include "tasks/tours/net_options.h"
+#include "tasks/tours/rivals.h"
+
+typedef struct evaluate_values {
+    tour_net_values net;
+    onet_read_options read;
+    int proven_to, no_net, quiet;
+    const char *out, *figure, *rivals;
+} evaluate_values;
+
+static void defaults(void *values) {
+    evaluate_values *v = values;
+    v->proven_to = 50;
+    onet_read_defaults(&v->read, sizeof v->read);
+    tour_net_defaults(&v->net);
+}
+
+enum { MOST_SIZES = 256, PUBLISHED = 5 };
+
+/* Pointer Networks trained on 5 to 20 cities, mean lengths on other instances, as their authors published. */
+static const double published_n[PUBLISHED] = {20, 25, 30, 40, 50};
+static const double published_length[PUBLISHED] = {3.88, 4.30, 4.72, 5.91, 7.66};
+
+typedef struct table {
+    int rows;
+    gap_row row[MOST_SIZES];
+} table;
+
+/* ---- Rivals ------------------------------------------------------------------------------------------- */
+
+/* Gaps are compared only on the same instances, which have the same mean optimum. */
+static onet_status check_rivals(const rival_list *list, const table *t, const char *path, onet_error *err) {
+    for (int k = 0; k < list->count; k++)
+        for (int i = 0; i < t->rows; i++) {
+            double here = t->row[i].length[GAP_REFERENCE].mean, there = list->row[k].optimum;
+            if (t->row[i].n == list->row[k].n && fabs(here - there) > 1e-5 * here)
+                return fail(
+                    err, ONET_BAD,
+                    "%s: %s was measured on other instances of %d cities: their mean optimum is %.6f, "
+                    "here %.6f",
+                    path, list->row[k].method, list->row[k].n, there, here);
+        }
+    return ONET_OK;
+}
+
+static const char *reference_name(const evaluate_values *v, int n) {
+    return n <= v->proven_to ? "proven optimum" : "best of a long local search";
+}
+
+/* ---- Text and CSV ------------------------------------------------------------------------------------ */
+
+static void print_table(const evaluate_values *v, const table *t) {
+    printf("%5s %6s %10s", "n", "sets", "reference");
+    for (int m = 1; m < GAP_METHODS; m++)
+        if (m < GAP_GREEDY || !v->no_net) printf(" %19s", gap_method_name((gap_method)m));
+    printf("\n");
+    for (int i = 0; i < t->rows; i++) {
+        const gap_row *r = &t->row[i];
+        printf("%5d %6zu %9.4f%s", r->n, r->count, r->length[GAP_REFERENCE].mean,
+               r->n <= v->proven_to ? " " : "*");
+        for (int m = 1; m < GAP_METHODS; m++)
+            if (m < GAP_GREEDY || !v->no_net)
+                printf(" %8.4f %+6.2f%% %2s", r->length[m].mean, 100 * r->gap[m].mean, "");
+        printf("\n");
+    }
+    if (t->row[t->rows - 1].n > v->proven_to) printf("* not proven: best of a long local search\n");
+}
+
+static onet_status write_row(output *out, const evaluate_values *v, const gap_row *r, int m,
+                             onet_error *err) {
+    return output_printf(out, err, "%d,%s,%zu,%.6f,%.6f,%.6f,%.4f,%.4f,%.4f,%s\n", r->n,
+                         gap_method_name((gap_method)m), r->count, r->length[m].mean, r->length[m].low,
+                         r->length[m].high, 100 * r->gap[m].mean, 100 * r->gap[m].low, 100 * r->gap[m].high,
+                         reference_name(v, r->n));
+}
+
+static onet_status write_rivals(output *out, const evaluate_values *v, const rival_list *rivals, int n,
+                                onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int k = 0; k < rivals->count && !status; k++) {
+        const rival *r = &rivals->row[k];
+        if (r->n == n)
+            status = output_printf(out, err, "%d,%s,%.0f,%.6f,%.6f,%.6f,%.4f,%.4f,%.4f,%s\n", n, r->method,
+                                   r->instances, r->length[0], r->length[1], r->length[2], r->gap[0],
+                                   r->gap[1], r->gap[2], reference_name(v, n));
+    }
+    return status;
+}
+
+static onet_status write_csv(const evaluate_values *v, const table *t, const rival_list *rivals,
+                             onet_error *err) {
+    output *out;
+    onet_status status = output_open(&out, v->out, err);
+    if (status) return status;
+    status = output_printf(
+        out, err,
+        "n,method,instances,length,length_low,length_high,gap_percent,gap_low,gap_high,reference\n");
+    for (int i = 0; i < t->rows && !status; i++) {
+        for (int m = 0; m < GAP_METHODS && !status; m++)
+            if (m < GAP_GREEDY || !v->no_net) status = write_row(out, v, &t->row[i], m, err);
+        if (!status) status = write_rivals(out, v, rivals, t->row[i].n, err);
+        for (int k = 0; k < PUBLISHED && !status; k++)
+            if (t->row[i].n == (int)published_n[k])
+                status = output_printf(out, err, "%d,pointer network (published),,%.2f,,,%.4f,,,%s\n",
+                                       t->row[i].n, published_length[k],
+                                       100 * (published_length[k] / t->row[i].length[GAP_REFERENCE].mean - 1),
+                                       reference_name(v, t->row[i].n));
+    }
+    if (!status) return output_commit(out, err);
+    output_abort(out);
+    return status;
+}
+
+/* ---- Figures ----------------------------------------------------------------------------------------- */
+
+enum { MOST_RIVAL_LINES = 4, LINES = GAP_METHODS + 1 + MOST_RIVAL_LINES };
+typedef struct lines {
+    double x[MOST_SIZES], y[LINES][MOST_SIZES], low[LINES][MOST_SIZES], high[LINES][MOST_SIZES];
+    double rival_x[MOST_RIVAL_LINES][MOST_SIZES];
+    chart_series series[LINES];
+} lines;
+
+/* What each method is called and looks like; the name NULL leaves it out of the figures. */
+static const struct {
+    gap_method method;
+    const char *name;
+    int colour;
+    chart_line line;
+} looks[] = {
+    {GAP_REFERENCE, "optimum", 7, LINE_DASHED},
+    {GAP_SYMMETRIC, "OrderNet, 8 symmetries", 2, LINE_SOLID},
+    {GAP_SHORTEST, "OrderNet, shortest", 4, LINE_SOLID},
+    {GAP_PROBABLE, "OrderNet, most probable", 0, LINE_SOLID},
+    {GAP_GREEDY, "OrderNet, greedy", 3, LINE_DASHED},
+    {GAP_FARTHEST, "farthest insertion", 5, LINE_DASHED},
+    {GAP_CHRISTOFIDES, "Christofides", 1, LINE_DASHED},
+};
+
+/* A dotted line per method of the rivals but the greedy ones. Returns how many lines there are then. */
+static int add_rivals(lines *l, int count, const table *t, const rival_list *rivals, bool gaps) {
+    static const char greedy[] = " greedy";
+    static const int colours[MOST_RIVAL_LINES] = {6, 7, 2, 1};
+    int first = count;
+    for (int k = 0; k < rivals->count && count - first < MOST_RIVAL_LINES; k++) {
+        const char *method = rivals->row[k].method;
+        size_t length = strlen(method);
+        bool known = length > strlen(greedy) && !strcmp(method + length - strlen(greedy), greedy);
+        for (int j = 0; j < k; j++) known = known || !strcmp(rivals->row[j].method, method);
+        if (known) continue;
+        int points = 0;
+        for (int i = 0; i < t->rows; i++)
+            for (int j = 0; j < rivals->count; j++) {
+                const rival *r = &rivals->row[j];
+                if (r->n != t->row[i].n || strcmp(r->method, method) != 0) continue;
+                l->rival_x[count - first][points] = r->n;
+                l->y[count][points] = gaps ? r->gap[0] : r->length[0];
+                l->low[count][points] = gaps ? r->gap[1] : r->length[1];
+                l->high[count][points++] = gaps ? r->gap[2] : r->length[2];
+            }
+        l->series[count] = (chart_series){.name = method,
+                                          .count = points,
+                                          .x = l->rival_x[count - first],
+                                          .y = l->y[count],
+                                          .low = l->low[count],
+                                          .high = l->high[count],
+                                          .colour = colours[count - first],
+                                          .line = LINE_DOTTED};
+        count++;
+    }
+    return count;
+}
+
+static onet_status draw_figure(const evaluate_values *v, const table *t, const rival_list *rivals, bool gaps,
+                               onet_error *err) {
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s-%s", v->figure, gaps ? "gap" : "length") >= (int)sizeof path)
+        return fail(err, ONET_USAGE, "the name of the figure is too long");
+    lines *l = array_new(1, sizeof *l);
+    if (!l) return fail_memory(err, "the figure");
+    int count = 0;
+    for (int i = 0; i < t->rows; i++) l->x[i] = t->row[i].n;
+    for (size_t k = 0; k < sizeof looks / sizeof *looks; k++) {
+        gap_method m = looks[k].method;
+        if ((m >= GAP_GREEDY && v->no_net) || (gaps && m == GAP_REFERENCE)) continue;
+        for (int i = 0; i < t->rows; i++) {
+            const onet_measure *value = gaps ? &t->row[i].gap[m] : &t->row[i].length[m];
+            double scale = gaps ? 100 : 1;
+            l->y[count][i] = scale * value->mean;
+            l->low[count][i] = scale * value->low;
+            l->high[count][i] = scale * value->high;
+        }
+        l->series[count] = (chart_series){.name = looks[k].name,
+                                          .count = t->rows,
+                                          .x = l->x,
+                                          .y = l->y[count],
+                                          .low = l->low[count],
+                                          .high = l->high[count],
+                                          .colour = looks[k].colour,
+                                          .line = looks[k].line};
+        count++;
+    }
+    /* The published means are of other instances: their gap is to the mean of these. */
+    int points = 0;
+    for (int k = 0; k < PUBLISHED; k++)
+        for (int i = 0; i < t->rows; i++)
+            if (t->row[i].n == (int)published_n[k]) {
+                l->low[count][points] = published_n[k];
+                l->y[count][points++] =
+                    gaps ? 100 * (published_length[k] / t->row[i].length[GAP_REFERENCE].mean - 1)
+                         : published_length[k];
+            }
+    if (points) {
+        l->series[count] = (chart_series){.name = "Pointer Net (published)",
+                                          .count = points,
+                                          .x = l->low[count],
+                                          .y = l->y[count],
+                                          .colour = 6};
+        count++;
+    }
+    count = add_rivals(l, count, t, rivals, gaps);
+    chart figure = {.title = gaps ? "Mean gap to the optimum" : "Mean tour length",
+                    .x = {.title = "cities"},
+                    .y = {.title = gaps ? "longer than the optimum" : "length", .unit = gaps ? "%" : NULL},
+                    .count = count,
+                    .series = l->series};
+    if (gaps) figure.y.low = 0, figure.y.high = 16;
+    onet_status status = chart_write(&figure, path, err);
+    free(l);
+    return status;
+}
+
+/* ---- Measuring --------------------------------------------------------------------------------------- */
+
+static int tick(void *context, int n, size_t done, size_t total) {
+    char what[32];
+    snprintf(what, sizeof what, "%d cities:", n);
+    progress_count(context, what, "sets", (double)done, (double)total);
+    return interrupted();
+}
+
+/* The sizes in the sets, each once, smallest first. */
+static onet_status list_sizes(const onet_sets *sets, table *t, onet_error *err) {
+    for (size_t i = 0; i < sets->count; i++) {
+        int n = (int)onet_sets_size(sets, i), at = 0;
+        if (n > ONET_TSP_MAX_CITIES) return fail(err, ONET_BAD, "set %zu has %d cities, too many", i + 1, n);
+        while (at < t->rows && t->row[at].n < n) at++;
+        if (at < t->rows && t->row[at].n == n) continue;
+        if (t->rows == MOST_SIZES) return fail(err, ONET_BAD, "more than %d sizes of sets", MOST_SIZES);
+        for (int k = t->rows++; k > at; k--) t->row[k] = t->row[k - 1];
+        t->row[at].n = n;
+    }
+    return ONET_OK;
+}
+
+static onet_status measure_file(const evaluate_values *v, const char *path, gap_setting *setting, table *t,
+                                onet_error *err) {
+    onet_sets *sets;
+    onet_status status = onet_sets_read(&sets, path, &v->read, err);
+    if (status) return status;
+    if (sets->width != 2 || sets->words || !sets->order)
+        status = fail(err, ONET_BAD, "%s: points x, y with an order are wanted", path);
+    table own = {0};
+    if (!status) status = list_sizes(sets, &own, err);
+    setting->sets = sets;
+    for (int i = 0; i < own.rows && !status; i++) {
+        if (t->rows == MOST_SIZES)
+            status = fail(err, ONET_BAD, "more than %d sizes of sets", MOST_SIZES);
+        else
+            status = gap_measure(&t->row[t->rows++], own.row[i].n, setting, err);
+    }
+    onet_sets_free(sets);
+    return status;
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    evaluate_values *v = values;
+    onet_model *model = NULL, *again = NULL;
+    table *t = array_new(1, sizeof *t);
+    rival_list *rivals = array_new(1, sizeof *rivals);
+    progress p;
+    gap_setting setting = {.threads = pool_new(v->net.search.threads), .tick = tick, .context = &p};
+    onet_status status = t && rivals && setting.threads ? ONET_OK : fail_memory(err, "the evaluation");
+    progress_start(&p, v->quiet);
+    interrupt_catch();
+    if (!status && v->out) status = output_possible(v->out, err);
+    if (!status && v->rivals) status = rivals_read(rivals, v->rivals, err);
+    if (!status && !v->no_net) {
+        tour_net_values greedy = v->net;
+        greedy.search.decode = ONET_GREEDY;
+        status = tour_net_open(&v->net, &model, &setting.beam, err);
+        if (!status) status = tour_net_open(&greedy, &again, &setting.greedy, err);
+    }
+    for (int i = 0; i < count && !status; i++) status = measure_file(v, operands[i], &setting, t, err);
+    progress_end(&p);
+    if (!status) print_table(v, t);
+    if (!status) status = check_rivals(rivals, t, v->rivals, err);
+    if (!status && v->out) status = write_csv(v, t, rivals, err);
+    for (int gaps = 0; gaps < 2 && !status && v->figure; gaps++)
+        status = draw_figure(v, t, rivals, gaps, err);
+    onet_tsp_net_free(setting.greedy);
+    onet_tsp_net_free(setting.beam);
+    onet_model_free(model);
+    onet_model_free(again);
+    pool_free(setting.threads);
+    free(t);
+    free(rivals);
+    return status;
+}
+
+#define AT(name) offsetof(evaluate_values, name)
+
+static const option options[] = {
+    OPTION_TOUR_MODEL(AT(net.model)),
+    {.name = "beam",
+     .kind = OPTION_INT,
+     .argument = "K",
+     .field = AT(net.search.beam),
+     .low = 1,
+     .high = 100000,
+     .help = "Tours kept at each step of the beam."},
+    {.name = "no-net",
+     .kind = OPTION_FLAG,
+     .field = AT(no_net),
+     .help = "Only the other heuristics; no model is needed."},
+    {.name = "proven-to",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = AT(proven_to),
+     .low = 0,
+     .high = ONET_TSP_MAX_CITIES,
+     .help = "Up to this size the orders in the files are proven optimal tours, beyond it the best of a long "
+             "local search; the results say so."},
+    {.name = "out",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(out),
+     .help = "Write the results with their 95% intervals as CSV."},
+    {.name = "figure",
+     .kind = OPTION_STRING,
+     .argument = "PREFIX",
+     .field = AT(figure),
+     .help = "Draw PREFIX-length and PREFIX-gap, each as .svg and .png."},
+    {.name = "rivals",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(rivals),
+     .help =
+         "What another program measured on the same instances, as CSV with the columns of --out and one of "
+         "the mean optimum (experiments/rivals): added to --out and --figure."},
+    OPTIONS_ORDER_MACHINE(AT(net.search)),
+    OPTION_QUIET(AT(quiet)),
+    {.group = "Data format"},
+    OPTIONS_READ(AT(read)),
+    {0},
+};
+
+const command cmd_tsp_evaluate = {
+    .name = "tsp evaluate",
+    .summary = "Measure the net's tours against the best ones",
+    .operands = "FILE ...",
+    .least = 1,
+    .most = -1,
+    .about = "Reads sets of cities with their best tours (as 'ordernet tsp generate' makes them), finds "
+             "tours with the net - greedy, most probable of the beam, shortest of the beam, shortest of the "
+             "beams under the square's 8 symmetries - and with Christofides' method, farthest insertion and "
+             "2-opt with Or-opt, and prints for each size the mean length and the mean gap to the sets' own "
+             "tours. The cities are shown to the net as they are.",
+    .examples =
+        "ordernet tsp generate --n 5-20,25,30 --per-size 1000 --seed 2 --out fresh.safetensors\n"
+        "ordernet tsp evaluate --model tsp.safetensors --out results.csv --figure figure fresh.safetensors",
+    .options = options,
+    .size = sizeof(evaluate_values),
+    .defaults = defaults,
+    .run = run,
+};

@@ -1,0 +1,45 @@
+/* The excess length of tours over the best known ones, by method and by size: the measure of the tour
+ * experiment. */
+#ifndef TOURS_GAPS_H
+#define TOURS_GAPS_H
+
+#include "engine/base/pool.h"
+#include "ordernet_tsp.h"
+#include <stdbool.h>
+
+/* The methods, in the order of the table. */
+typedef enum gap_method {
+    GAP_REFERENCE = 0, /* the sets' own orders */
+    GAP_CHRISTOFIDES,
+    GAP_FARTHEST,
+    GAP_TWO_OPT,
+    GAP_GREEDY,    /* the net, greedy search */
+    GAP_PROBABLE,  /* the net, most probable tour of the beam */
+    GAP_SHORTEST,  /* the net, shortest tour of the beam */
+    GAP_SYMMETRIC, /* the net, shortest of the beams under 8 symmetries */
+    GAP_METHODS
+} gap_method;
+
+const char *gap_method_name(gap_method method);
+
+/* Means over the instances of one size, with 95% intervals (normal approximation). */
+typedef struct gap_row {
+    int n;
+    size_t count;
+    onet_measure length[GAP_METHODS];
+    onet_measure gap[GAP_METHODS]; /* mean of length / reference - 1 */
+} gap_row;
+
+/* Measures the sets of n cities. If greedy and beam, the nets, are NULL, the net's columns are NaN. The sets
+ * must have an order. tick(context, n, done, total) is called from time to time; if it returns non-zero the
+ * call ends with ONET_INTERRUPTED. */
+typedef struct gap_setting {
+    const onet_sets *sets;
+    onet_tsp_net *greedy, *beam;
+    pool *threads;
+    int (*tick)(void *context, int n, size_t done, size_t total);
+    void *context;
+} gap_setting;
+onet_status gap_measure(gap_row *row, int n, const gap_setting *setting, onet_error *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* Random instances with optimal tours: the data of the tour experiment.
+ *
+ * Instance i of a plan has size[i % sizes] cities: the sizes are interleaved, so that any prefix of the data
+ * holds all of them equally. Its cities are drawn from a random sequence of its own, on a grid of 2^-24,
+ * which float32 holds exactly: the tour is optimal for the stored coordinates. */
+#ifndef TOURS_GENERATE_H
+#define TOURS_GENERATE_H
+
+#include "engine/base/pool.h"
+#include "tasks/tours/load.h"
+#include "tasks/tours/shapes.h"
+
+typedef enum tsp_label {
+    TSP_LABEL_AUTO = 0, /* exact up to TSP_EXACT_UNIFORM or TSP_EXACT_OTHER cities, local beyond */
+    TSP_LABEL_EXACT,
+    TSP_LABEL_HELD_KARP,
+    TSP_LABEL_LOCAL /* local search with tsp_plan's kicks: not proven */
+} tsp_label;
+/* Uniform cities are proven in milliseconds; towns and roads of 30 may take minutes. */
+enum { TSP_EXACT_UNIFORM = 50, TSP_EXACT_OTHER = 12, TSP_LABEL_KICKS = 20 };
+const onet_choice *tsp_labels(void);
+
+typedef struct tsp_plan {
+    const int *size; /* [sizes] */
+    int sizes;
+    uint64_t seed;
+    tsp_shape shape;
+    tsp_label label;
+    int kicks;           /* local: per city */
+    int symmetries;      /* 8: each instance is given under all symmetries of the square; otherwise once */
+    int (*stop)(void *); /* called with NULL; non-zero: end with ONET_INTERRUPTED. NULL: never */
+} tsp_plan;
+
+/* Draws the cities xy [n, 2] of instance number `index`; returns n, or 0 if memory ran out. */
+int tsp_draw(const tsp_plan *plan, size_t index, float *xy);
+
+/* Takes an instance with its canonical tour: cities xy [n, 2], tour [n]. */
+typedef onet_status tsp_put(void *context, int n, const float *xy, const int32_t *tour, onet_error *err);
+/* Gives instances first .. first+count-1 to put, one at a time and in their order, from any thread; under 8
+ * symmetries, eight times in a row, each with the canonical tour of its own. They do not depend on the number
+ * of threads. */
+onet_status tsp_generate(const tsp_plan *plan, size_t first, size_t count, pool *threads, tsp_put *put,
+                         void *context, onet_error *err);
+/* A tsp_put: appends to the onet_sets that `sets` points to. */
+onet_status tsp_append(void *sets, int n, const float *xy, const int32_t *tour, onet_error *err);
+
+#endif

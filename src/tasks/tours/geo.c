@@ -1,0 +1,61 @@
+/* Great-circle distances and the azimuthal equidistant projection. */
+#include "tasks/tours/geo.h"
+
+#include <math.h>
+
+static const double EARTH_KM = 6371.0088; /* mean radius, as the IUGG gives it */
+
+typedef struct place {
+    double lon, lat; /* radians */
+} place;
+
+static place radians(const float *degrees) {
+    const double unit = acos(-1) / 180;
+    return (place){degrees[0] * unit, degrees[1] * unit};
+}
+
+/* The haversine formula, which keeps its precision for near places. */
+static double kilometres(place a, place b) {
+    double up = sin((a.lat - b.lat) / 2), across = sin((a.lon - b.lon) / 2);
+    double h = up * up + cos(a.lat) * cos(b.lat) * across * across;
+    return 2 * EARTH_KM * asin(sqrt(fmin(1, h)));
+}
+
+/* Where the mean of the cities, as points in space, points to. Cities that are spread evenly over the Earth
+ * have no middle; the first of them stands for it. */
+static place middle(int n, const float *places) {
+    double x = 0, y = 0, z = 0;
+    for (int i = 0; i < n; i++) {
+        place p = radians(places + 2 * i);
+        x += cos(p.lat) * cos(p.lon);
+        y += cos(p.lat) * sin(p.lon);
+        z += sin(p.lat);
+    }
+    if (sqrt(x * x + y * y + z * z) < 1e-9 * n) return radians(places);
+    return (place){atan2(y, x), atan2(z, hypot(x, y))};
+}
+
+/* xy [2]: where p is on the map about c. */
+static void project(place c, place p, double *xy) {
+    double turn = p.lon - c.lon;
+    double east = cos(p.lat) * sin(turn);
+    double north = cos(c.lat) * sin(p.lat) - sin(c.lat) * cos(p.lat) * cos(turn);
+    double out = hypot(east, north); /* the sine of the angle from the middle */
+    double angle = atan2(out, sin(c.lat) * sin(p.lat) + cos(c.lat) * cos(p.lat) * cos(turn));
+    xy[0] = EARTH_KM * angle * (out > 0 ? east / out : 1);
+    xy[1] = EARTH_KM * angle * (out > 0 ? north / out : 0);
+}
+
+onet_status geo_instance(onet_tsp *t, int n, const float *places, onet_error *err) {
+    onet_status status = onet_tsp_blank(t, n, 1, err);
+    if (status) return status;
+    place centre = middle(n, places);
+    for (int i = 0; i < n; i++) {
+        place p = radians(places + 2 * i);
+        project(centre, p, t->xy + 2 * i);
+        for (int j = 0; j < i; j++)
+            t->dist[(size_t)i * (size_t)n + (size_t)j] = t->dist[(size_t)j * (size_t)n + (size_t)i] =
+                kilometres(p, radians(places + 2 * j));
+    }
+    return ONET_OK;
+}

@@ -1,0 +1,421 @@
+/* Reads instances from TSPLIB files and from files of sets. */
+#include "tasks/tours/load.h"
+
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/names.h"
+#include "engine/base/number.h"
+#include "tasks/tours/geo.h"
+#include "tasks/tours/tsplib.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err) {
+    double *points = array_new((size_t)n * 2, sizeof *points);
+    if (!points) return fail_memory(err, "an instance");
+    for (int i = 0; i < 2 * n; i++) points[i] = xy[i];
+    onet_status status = onet_tsp_points(t, n, points, err);
+    free(points);
+    return status;
+}
+
+/* The rest of an input, for the library. */
+static ptrdiff_t rest(void *in, void *buffer, size_t size) {
+    size_t got;
+    return input_read(in, buffer, size, &got, NULL) ? -1 : (ptrdiff_t)got;
+}
+
+/* ---- Which columns ------------------------------------------------------------------------------------ */
+
+/* What columns and keys are usually called, in any case. */
+static const char *const usual_names[] = {"name", "city", "label", "place", NULL};
+static const char *const usual_x[] = {"x", NULL}, *const usual_y[] = {"y", NULL};
+static const char *const usual_lon[] = {"lon", "lng", "long", "longitude", NULL};
+static const char *const usual_lat[] = {"lat", "latitude", NULL};
+
+static bool is_one_of(const char *const *list, const char *name, size_t length) {
+    for (; *list; list++)
+        if (strlen(*list) == length && !strncasecmp(*list, name, length)) return true;
+    return false;
+}
+
+static bool is_usual(const char *const *list, const char *name) {
+    return name && is_one_of(list, name, strlen(name));
+}
+
+/* The first line of a table, split. A name with the separator inside is split too: none of the usual names
+ * has one. */
+typedef struct header {
+    char text[4096];
+    char separator;
+    bool semicolons;                      /* it has them, and no comma and no tab */
+    const char *x, *y, *lon, *lat, *name; /* columns under usual names, as they are spelt; or NULL */
+} header;
+
+static void note_column(header *h, const char *name) {
+    size_t length = strlen(name);
+    if (!h->x && is_one_of(usual_x, name, length)) h->x = name;
+    if (!h->y && is_one_of(usual_y, name, length)) h->y = name;
+    if (!h->lon && is_one_of(usual_lon, name, length)) h->lon = name;
+    if (!h->lat && is_one_of(usual_lat, name, length)) h->lat = name;
+}
+
+static onet_status read_header(header *h, input *in, const onet_read_options *options, onet_error *err) {
+    const char *data;
+    size_t size;
+    onet_status status = input_peek(in, sizeof h->text - 1, &data, &size, err);
+    *h = (header){0};
+    if (status) return status;
+    if (size >= 3 && !memcmp(data, "\xEF\xBB\xBF", 3)) data += 3, size -= 3;
+    const char *end = memchr(data, '\n', size);
+    size_t length = end ? (size_t)(end - data) : size;
+    if (length >= sizeof h->text || memchr(data, 0, length) || (length && (*data == '{' || *data == '[')))
+        return ONET_OK;
+    memcpy(h->text, data, length);
+    h->semicolons = strchr(h->text, ';') && !strpbrk(h->text, ",\t");
+    h->separator = options && options->delimiter ? (char)options->delimiter
+                   : h->semicolons               ? ';'
+                   : strchr(h->text, ',')        ? ','
+                                                 : '\t';
+    const char *ends = (char[]){h->separator, '\r', 0};
+    /* The name column with the first of the usual names counts. */
+    size_t best = sizeof usual_names / sizeof *usual_names;
+    for (char *at = h->text; at;) {
+        char *next = strchr(at, h->separator);
+        at += strspn(at, " \"");
+        at[strcspn(at, ends)] = 0;
+        size_t last = strlen(at);
+        while (last && strchr(" \"", at[last - 1])) at[--last] = 0;
+        note_column(h, at);
+        for (size_t k = 0; k < best && usual_names[k]; k++)
+            if (!strcasecmp(usual_names[k], at)) best = k, h->name = at;
+        at = next ? next + 1 : NULL;
+    }
+    return ONET_OK;
+}
+
+/* ---- Sets ---------------------------------------------------------------------------------------------- */
+
+/* The sets as they are read. */
+typedef struct loading {
+    tsp_file *file;
+    const tsp_reading *how;
+    size_t name_room, record_room;
+    const char *key; /* that the cities have their names under; NULL: they have none */
+    int x, y;        /* the features that are the coordinates */
+} loading;
+
+static void note(const loading *l, const onet_error *text) {
+    if (l->how->note) l->how->note(text->text);
+}
+
+/* The feature that has one of these names, or -1. */
+static int find_feature(const onet_record *r, const char *const *list) {
+    for (int j = 0; j < onet_record_width(r); j++)
+        if (is_usual(list, onet_record_feature(r, j))) return j;
+    return -1;
+}
+
+static bool find_pair(loading *l, const onet_record *r, const char *const *x, const char *const *y) {
+    l->x = find_feature(r, x);
+    l->y = find_feature(r, y);
+    return l->x >= 0 && l->y >= 0;
+}
+
+/* The two features that are coordinates: those of usual names, or the only ones, x first. */
+static bool find_points(loading *l, const onet_record *r) {
+    bool geo = l->how->geo;
+    if (find_pair(l, r, geo ? usual_lon : usual_x, geo ? usual_lat : usual_y) ||
+        find_pair(l, r, geo ? usual_x : usual_lon, geo ? usual_y : usual_lat))
+        return true;
+    l->x = 0;
+    l->y = 1;
+    return onet_record_width(r) == 2;
+}
+
+/* Keys of JSON, which are spelt one way; a table's name column is known from its header. */
+static onet_status find_names(loading *l, onet_record *r, onet_error *err) {
+    onet_status status = ONET_OK;
+    const char *text, *wanted = l->how->name_column;
+    if (wanted && *wanted) {
+        status = onet_record_item_text(r, wanted, 0, &text, err);
+        if (!status && !text)
+            return fail(err, ONET_BAD, "%s:%ld: there is no `%s` to call the cities by; check --name-column",
+                        onet_reader_name(l->file->in), onet_record_line(r), wanted);
+        l->key = wanted;
+    }
+    for (size_t k = 0; !wanted && usual_names[k] && !l->key && !status; k++) {
+        status = onet_record_item_text(r, usual_names[k], 0, &text, err);
+        if (!status && text) l->key = usual_names[k];
+    }
+    return status;
+}
+
+/* Whether the record is of a table, whose rows have lines and names of their own. */
+static bool is_table(const onet_record *r) {
+    return onet_record_format(r) == ONET_FORMAT_CSV;
+}
+
+/* Two cities of one name may be two places, or a row that stands there twice. */
+static onet_status note_twice(const loading *l, const onet_record *r, char *const *called, onet_error *err) {
+    names seen = {0};
+    int *first = array_new((size_t)onet_record_size(r), sizeof *first), twice = 0, a = 0, b = 0;
+    bool good = first != NULL;
+    for (int i = 0; good && i < onet_record_size(r); i++) {
+        size_t number, before = seen.count;
+        if (!called[i]) continue;
+        good = names_add(&seen, called[i], strlen(called[i]), &number);
+        if (!good) break;
+        if (number == before)
+            first[number] = i;
+        else if (!twice++)
+            a = first[number], b = i;
+    }
+    free(first);
+    names_free(&seen);
+    if (!good) return fail_memory(err, "the names of the cities");
+    if (!twice) return ONET_OK;
+    onet_error text;
+    fail(&text, ONET_BAD, "%s:%ld: `%.100s` is the name of line %ld too%s; every row is visited",
+         onet_reader_name(l->file->in), onet_record_item_line(r, b), called[b], onet_record_item_line(r, a),
+         twice > 1 ? ", and it is not the only one" : "");
+    note(l, &text);
+    return ONET_OK;
+}
+
+/* The names of the cities of the set that was appended last. */
+static onet_status take_names(loading *l, onet_record *r, onet_error *err) {
+    tsp_file *file = l->file;
+    size_t from = file->named, all = file->sets->start[file->sets->count];
+    if (!array_reserve(&file->names, &l->name_room, all, sizeof *file->names))
+        return fail_memory(err, "the names of the cities");
+    for (int i = 0; i < onet_record_size(r); i++) {
+        const char *text;
+        onet_status status = onet_record_item_text(r, l->key, i, &text, err);
+        if (status) return status;
+        if (is_table(r) && (!text || !*text))
+            return fail(err, ONET_BAD,
+                        "%s:%ld: column `%s` is empty; name the city, or do without names (--name-column '')",
+                        onet_reader_name(file->in), onet_record_item_line(r, i), l->key);
+        file->names[from + (size_t)i] = text ? strdup(text) : NULL;
+        file->named++;
+        if (text && !file->names[from + (size_t)i]) return fail_memory(err, "the names of the cities");
+    }
+    return is_table(r) ? note_twice(l, r, file->names + from, err) : ONET_OK;
+}
+
+/* ONET_BAD where a city is not on the Earth. */
+static onet_status check_place(const loading *l, const onet_record *r, int item, const float *place,
+                               onet_error *err) {
+    char which[32] = "";
+    if (!is_table(r)) snprintf(which, sizeof which, "item %d: ", item);
+    bool lon = !(place[0] >= -180 && place[0] <= 360);
+    if (!lon && place[1] >= -90 && place[1] <= 90) return ONET_OK;
+    return fail(err, ONET_BAD,
+                "%s:%ld: %sthe %s %g is out of range, from %s degrees; check the number, and which column is "
+                "which (--features LONGITUDE,LATITUDE)",
+                onet_reader_name(l->file->in), onet_record_item_line(r, item), which,
+                lon ? "longitude" : "latitude", (double)place[!lon], lon ? "-180 to 360" : "-90 to 90");
+}
+
+static onet_status append(loading *l, onet_record *r, onet_error *err) {
+    size_t n = (size_t)onet_record_size(r), width = (size_t)onet_record_width(r);
+    const float *items = onet_record_items(r);
+    float *points = array_new(2 * n, sizeof *points);
+    if (!points) return fail_memory(err, "the cities");
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        points[2 * i] = items[i * width + (size_t)l->x];
+        points[2 * i + 1] = items[i * width + (size_t)l->y];
+        if (l->how->geo) status = check_place(l, r, (int)i, points + 2 * i, err);
+    }
+    /* An order that is there is not looked at. */
+    if (!status) status = onet_sets_append(l->file->sets, (int)n, 2, points, NULL, err);
+    free(points);
+    return status ? status : l->key ? take_names(l, r, err) : ONET_OK;
+}
+
+/* A table that begins with a city: its numbers became the names of columns. */
+static bool lacks_header(const onet_record *r) {
+    if (!is_table(r)) return false;
+    for (int j = 0; j < onet_record_width(r); j++) {
+        const char *name = onet_record_feature(r, j);
+        double value;
+        if (name && *name &&
+            number_scan(name, name + strlen(name), NUMBER_LOOSE, &value) == name + strlen(name))
+            return true;
+    }
+    return false;
+}
+
+static onet_status check_points(loading *l, const onet_record *r, onet_error *err) {
+    const char *name = onet_reader_name(l->file->in);
+    long line = onet_record_line(r);
+    if (lacks_header(r))
+        return fail(err, ONET_BAD,
+                    "%s:1: the first line has numbers where the names of the columns belong; put a header "
+                    "before it, as in name,x,y or name,lat,lon",
+                    name);
+    if (!onet_record_items(r) || !find_points(l, r))
+        return fail(err, ONET_BAD,
+                    "%s:%ld: its items are not points x, y of the plane; name the two "
+                    "columns (--features x,y)",
+                    name, line);
+    if (onet_record_placed(r) < onet_record_size(r))
+        return fail(err, ONET_BAD, "%s:%ld: a tour visits every city; leave the context items out", name,
+                    line);
+    return ONET_OK;
+}
+
+/* Degrees as if they were points of the plane: a degree of longitude counts as one of latitude. */
+static void note_degrees(const loading *l, const onet_record *r) {
+    onet_error text;
+    if (l->how->geo || !is_usual(usual_lon, onet_record_feature(r, l->x))) return;
+    fail(&text, ONET_BAD,
+         "%s:%ld: `%s` and `%s` are taken as points of the plane; --geo makes them places on the Earth",
+         onet_reader_name(l->file->in), onet_record_line(r), onet_record_feature(r, l->x),
+         onet_record_feature(r, l->y));
+    note(l, &text);
+}
+
+static onet_status next_set(loading *l, onet_record *r, int *end, onet_error *err) {
+    onet_status status = onet_reader_next(l->file->in, r, end, err);
+    if (status || *end) return status;
+    status = check_points(l, r, err);
+    if (!status && !l->file->sets->count && !l->key) status = find_names(l, r, err);
+    if (!status && !l->file->sets->count) note_degrees(l, r);
+    return status ? status : append(l, r, err);
+}
+
+static onet_status read_records(loading *l, onet_error *err) {
+    tsp_file *file = l->file;
+    onet_record *r = NULL;
+    int end = 0;
+    onet_status status = onet_sets_new(&file->sets, 2, err);
+    while (!status && !end) {
+        if (!r) status = onet_record_new(&r, err);
+        if (!status) status = next_set(l, r, &end, err);
+        if (status || end || !(l->key || onet_record_format(r) == ONET_FORMAT_CSV)) continue;
+        if (!array_reserve(&file->records, &l->record_room, file->kept + 1, sizeof *file->records)) {
+            status = fail_memory(err, "the sets");
+            break;
+        }
+        file->records[file->kept++] = r;
+        r = NULL;
+    }
+    onet_record_free(r);
+    file->count = file->sets ? file->sets->count : 0;
+    return status;
+}
+
+/* Names the columns of a table, where the user did not and they have usual names: other columns may then hold
+ * anything. features: room for two names. */
+static void choose_columns(const header *h, loading *l, onet_read_options *own, char *features, size_t room) {
+    bool plane = h->x && h->y, earth = h->lon && h->lat;
+    if (h->semicolons && !own->delimiter) own->delimiter = ';';
+    if (!l->how->name_column && h->name && !(own->set_column && !strcmp(own->set_column, h->name)))
+        l->key = h->name;
+    if (!plane && !earth) return;
+    own->format = ONET_FORMAT_CSV;
+    bool degrees = earth && (l->how->geo || !plane);
+    snprintf(features, room, "%s,%s", degrees ? h->lon : h->x, degrees ? h->lat : h->y);
+    if (!own->features) own->features = features;
+}
+
+/* What a list of cities is called: as its file, without folder and ending. */
+static void name_list(tsp_file *file, const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (file->count != 1 || !file->records || !is_table(file->records[0]) || !strcmp(path, "-")) return;
+    snprintf(file->list, sizeof file->list, "%.*s", (int)strcspn(name, "."), name);
+}
+
+/* Standard input was looked at already and cannot be opened again. */
+static onet_status read_sets(tsp_file *file, const char *path, input *in, const tsp_reading *how,
+                             onet_error *err) {
+    onet_read_options own = how->read ? *how->read : (onet_read_options){.size = sizeof own};
+    loading l = {.file = file, .how = how};
+    header h = {0};
+    char features[32];
+    onet_status status = ONET_OK;
+    if (!own.format || own.format == ONET_FORMAT_CSV) status = read_header(&h, in, &own, err);
+    if (status) return status;
+    choose_columns(&h, &l, &own, features, sizeof features);
+    own.one_set = 1;
+    file->geo = how->geo;
+    if (!strcmp(path, "-")) {
+        own.bytes = rest;
+        own.context = in;
+    }
+    status = onet_reader_open(&file->in, strcmp(path, "-") ? path : input_name(in), &own, err);
+    if (!status) status = read_records(&l, err);
+    if (!status) name_list(file, path);
+    return status;
+}
+
+onet_status tsp_load(tsp_file *file, const char *path, const tsp_reading *how, onet_error *err) {
+    static const tsp_reading none = {0};
+    *file = (tsp_file){.count = 1};
+    input *in;
+    bool tsplib;
+    onet_status status = input_open(&in, path, err);
+    if (status) return status;
+    if (!how) how = &none;
+    status = tsplib_is(in, &tsplib, err);
+    if (!status && tsplib && how->geo)
+        status =
+            fail(err, ONET_USAGE,
+                 "%s is a TSPLIB file, which says itself how far its cities are apart; --geo is for lists "
+                 "of cities",
+                 path);
+    if (!status && tsplib) status = tsplib_read(&file->one, in, err);
+    if (!status && !tsplib) status = read_sets(file, path, in, how, err);
+    input_close(in);
+    if (status) tsp_unload(file);
+    return status;
+}
+
+void tsp_unload(tsp_file *file) {
+    onet_tsp_free(&file->one);
+    for (size_t i = 0; i < file->named; i++) free(file->names[i]);
+    free(file->names);
+    for (size_t i = 0; i < file->kept; i++) onet_record_free(file->records[i]);
+    free(file->records);
+    onet_reader_close(file->in);
+    onet_sets_free(file->sets);
+    *file = (tsp_file){0};
+}
+
+static onet_status copy(const onet_tsp *from, onet_tsp *t, onet_error *err) {
+    onet_status status = onet_tsp_blank(t, from->n, from->xy != NULL, err);
+    if (status) return status;
+    size_t n = (size_t)from->n;
+    memcpy(t->dist, from->dist, n * n * sizeof *t->dist);
+    if (t->xy) memcpy(t->xy, from->xy, 2 * n * sizeof *t->xy);
+    memcpy(t->name, from->name, sizeof t->name);
+    t->whole = from->whole;
+    return ONET_OK;
+}
+
+onet_status tsp_get(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err) {
+    if (!file->sets) return copy(&file->one, t, err);
+    size_t from = file->sets->start[i], n = onet_sets_size(file->sets, i);
+    *t = (onet_tsp){0};
+    if (n > ONET_TSP_MAX_CITIES)
+        return fail(err, ONET_BAD, "set %zu has %zu cities; an instance has at most %d", i + 1, n,
+                    ONET_TSP_MAX_CITIES);
+    const float *points = file->sets->items + 2 * from;
+    onet_status status =
+        file->geo ? geo_instance(t, (int)n, points, err) : tsp_floats(t, (int)n, points, err);
+    if (!status && file->list[0])
+        memcpy(t->name, file->list, sizeof t->name);
+    else if (!status)
+        snprintf(t->name, sizeof t->name, "set %zu", i + 1);
+    return status;
+}
+
+char *const *tsp_names(const tsp_file *file, size_t i) {
+    return file->names ? file->names + file->sets->start[i] : NULL;
+}

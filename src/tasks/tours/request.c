@@ -1,0 +1,137 @@
+/* /v1/tour: what tsp solve takes and gives, as JSON. */
+#include "tasks/tours/request.h"
+
+#include <math.h>
+
+#include "engine/base/choice.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "tasks/tours/net_options.h"
+
+void tour_request_free(tour_request *r) {
+    tour_job_free(&r->job);
+}
+
+static bool has_limit(const tour_job *job) {
+    return job->method == ONET_TSP_EXACT || (job->method == ONET_TSP_TWO_OPT && job->options.kicks);
+}
+
+/* What an instance of n cities costs, in the unit of limits->cells; measured roughly. */
+static double cost(const tour_job *job, int n) {
+    double square = (double)n * n;
+    switch (job->method) {
+    case ONET_TSP_ORDERNET:
+        return square * job->beam * job->options.symmetries;
+    case ONET_TSP_HELD_KARP:
+        return n > ONET_TSP_HELD_KARP_MAX ? 0 : square * ldexp(1, n) / 100; /* more cities are refused */
+    default:
+        return 100 * square;
+    }
+}
+
+static onet_status read_options(tour_request *r, const envelope *e, const request_limits *limits,
+                                onet_error *err) {
+    tour_job *job = &r->job;
+    int method = ONET_TSP_EXACT, decode = ONET_BEAM, symmetries = 1, kicks = 0, seed = 1;
+    bool shortest = false;
+    job->beam = 5;
+    onet_status status = request_choice(e, "method", onet_tsp_methods(), &method, err);
+    if (!status) status = request_choice(e, "decode", tour_decodes(), &decode, err);
+    if (!status) status = request_int(e, "beam", 1, limits->beam, &job->beam, err);
+    if (!status) status = request_int(e, "symmetries", 1, 8, &symmetries, err);
+    if (!status && symmetries != 1 && symmetries != 8)
+        status = fail(err, ONET_BAD, "field `symmetries` takes 1 or 8");
+    if (!status) status = request_bool(e, "shortest", &shortest, err);
+    if (!status) status = request_int(e, "kicks", 0, INT32_MAX, &kicks, err);
+    if (!status) status = request_int(e, "seed", 0, INT32_MAX, &seed, err);
+    job->method = (onet_tsp_method)method;
+    job->decode = (onet_decode)decode;
+    onet_tsp_defaults(&job->options, sizeof job->options);
+    job->options.kicks = kicks;
+    job->options.seed = (uint64_t)seed;
+    job->options.symmetries = symmetries;
+    job->options.shortest = shortest || symmetries > 1;
+    return status;
+}
+
+static onet_status read_points(tour_request *r, const envelope *e, const request_limits *limits, char *body,
+                               size_t length, onet_error *err) {
+    set_source *source = NULL;
+    onet_record *record = NULL;
+    double cells = 0;
+    onet_status status = set_source_open(&source, e, body, length, limits, NULL, err);
+    if (!status) status = onet_record_new(&record, err);
+    if (!status) status = onet_sets_new(&r->job.sets, 2, err);
+    while (!status) {
+        int end = 0;
+        status = set_source_next(source, record, &end, err);
+        if (status || end) break;
+        if (onet_record_width(record) != 2)
+            status = fail(err, ONET_BAD, "request: its items are not points x, y of the plane");
+        cells += cost(&r->job, onet_record_size(record));
+        if (!status) status = request_cells(cells, limits, err);
+        if (!status) status = onet_sets_append_record(r->job.sets, record, NULL, 0, err);
+    }
+    if (!status && r->job.sets->context)
+        status = fail(err, ONET_BAD, "request: a tour visits every city; leave the context items out");
+    onet_record_free(record);
+    set_source_close(source);
+    return status;
+}
+
+/* The time of a request is shared by its sets. */
+static onet_status read_limit(tour_request *r, const envelope *e, const request_limits *limits,
+                              onet_error *err) {
+    double sets = (double)r->job.sets->count;
+    r->job.options.seconds = limits->seconds / sets;
+    onet_status status = request_double(e, "time_limit", 0.001, 1e9, &r->job.options.seconds, err);
+    if (status || !has_limit(&r->job) || r->job.options.seconds * sets <= limits->seconds * 1.000001)
+        return status;
+    return fail(err, ONET_FAILED,
+                "field `time_limit`: %zu sets of %g seconds are more than the %g of a request",
+                r->job.sets->count, r->job.options.seconds, limits->seconds);
+}
+
+onet_status tour_request_parse(tour_request *r, models *m, const request_limits *limits, char *body,
+                               size_t length, onet_error *err) {
+    static const char *const options[] = {"model", "method", "decode", "beam",       "symmetries", "shortest",
+                                          "kicks", "seed",   "sets",   "time_limit", NULL};
+    static const char *const set_keys[] = {"items", "order", "context", NULL};
+    envelope e;
+    onet_status status = envelope_members(&e, body, length, err);
+    if (!status) status = request_keys(&e, options, set_keys, err);
+    if (!status) status = read_options(r, &e, limits, err);
+    if (!status && (r->job.method == ONET_TSP_ORDERNET || envelope_find(&e, "model"))) {
+        model_slot *slot;
+        if ((status = request_model(&e, m, "tsp", &slot, err))) return status;
+        r->slot = slot;
+        r->job.version = model_take(slot);
+    }
+    if (!status) status = read_points(r, &e, limits, body, length, err);
+    if (!status) status = read_limit(r, &e, limits, err);
+    if (status) return status;
+    size_t cities = r->job.sets->start[r->job.sets->count];
+    r->job.tour = array_new(cities, sizeof *r->job.tour);
+    r->job.proof = array_new(r->job.sets->count, sizeof *r->job.proof);
+    return r->job.tour && r->job.proof ? ONET_OK : fail_memory(err, "the tours");
+}
+
+void tour_request_answer(const tour_request *r, text *t) {
+    const tour_job *job = &r->job;
+    bool bounds = job->method == ONET_TSP_EXACT || job->method == ONET_TSP_HELD_KARP;
+    text_printf(t, "{\"method\":\"%s\",", choice_name(onet_tsp_methods(), (int)job->method));
+    if (r->slot) text_printf(t, "\"model\":\"%s\",", r->slot->name);
+    text_put(t, "\"answers\":[");
+    for (size_t s = 0; s < job->sets->count; s++) {
+        text_put(t, s ? ",{\"tour\":" : "{\"tour\":");
+        text_order(t, job->tour + job->sets->start[s], onet_sets_size(job->sets, s));
+        text_put(t, ",\"length\":");
+        text_double(t, job->proof[s].length);
+        if (bounds) {
+            text_printf(t, ",\"optimal\":%s,\"bound\":", job->proof[s].proven ? "true" : "false");
+            text_double(t, job->proof[s].bound);
+        }
+        text_put(t, "}");
+    }
+    text_put(t, "]}\n");
+}

@@ -1,0 +1,157 @@
+/* A queue and a few threads, each with a net of its own. */
+#include "tasks/tours/solver.h"
+
+#include <stdlib.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "tasks/tours/load.h"
+
+enum { THREADS = 2 };
+
+struct solver {
+    const char *kernels;
+    pthread_t thread[THREADS];
+    int threads;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    tour_job *first, **last;
+    size_t queued;
+    bool stop;
+    atomic_bool hurry;
+};
+
+/* Kept from job to job while these ask for the same. */
+typedef struct kept_net {
+    model_version *version;
+    onet_decode decode;
+    int beam;
+    onet_tsp_net *net; /* NULL: there is none */
+} kept_net;
+
+void tour_job_free(tour_job *job) {
+    onet_sets_free(job->sets);
+    free(job->tour);
+    free(job->proof);
+    model_release(job->version);
+}
+
+static void drop(kept_net *k) {
+    if (!k->net) return;
+    onet_tsp_net_free(k->net);
+    model_release(k->version);
+    k->net = NULL;
+}
+
+static onet_status find_net(kept_net *k, const solver *s, tour_job *job) {
+    if (k->net && k->version == job->version && k->decode == job->decode && k->beam == job->beam)
+        return ONET_OK;
+    drop(k);
+    onet_order_options o = {.size = sizeof o,
+                            .decode = job->decode,
+                            .beam = job->beam,
+                            .threads = 1,
+                            .kernels = s->kernels,
+                            .device = "cpu"};
+    onet_status status = onet_tsp_net_new(&k->net, job->version->model, &o, &job->err);
+    if (status) {
+        k->net = NULL;
+        return status;
+    }
+    atomic_fetch_add(&job->version->users, 1);
+    *k = (kept_net){job->version, job->decode, job->beam, k->net};
+    return ONET_OK;
+}
+
+static int hurried(void *context) {
+    return atomic_load((atomic_bool *)context);
+}
+
+static onet_status solve(solver *s, kept_net *k, tour_job *job) {
+    onet_tsp_options options = job->options;
+    options.stop = hurried;
+    options.context = &s->hurry;
+    onet_status status = job->method == ONET_TSP_ORDERNET ? find_net(k, s, job) : ONET_OK;
+    options.net = k->net;
+    for (size_t i = 0; i < job->sets->count && !status; i++) {
+        size_t from = job->sets->start[i];
+        onet_tsp t = {0};
+        status = tsp_floats(&t, (int)onet_sets_size(job->sets, i), job->sets->items + 2 * from, &job->err);
+        if (!status)
+            status = onet_tsp_solve(&t, job->method, &options, job->tour + from, &job->proof[i], &job->err);
+        if (status) error_prefix(&job->err, "set %zu", i + 1);
+        onet_tsp_free(&t);
+    }
+    return status;
+}
+
+static void *work(void *context) {
+    solver *s = context;
+    kept_net k = {0};
+    for (;;) {
+        pthread_mutex_lock(&s->lock);
+        while (!s->first && !s->stop) pthread_cond_wait(&s->news, &s->lock);
+        tour_job *job = s->first;
+        if (job) {
+            s->first = job->next;
+            if (!s->first) s->last = &s->first;
+            s->queued--;
+        }
+        pthread_mutex_unlock(&s->lock);
+        if (!job) break;
+        job->status = solve(s, &k, job);
+        job->done(job);
+    }
+    drop(&k);
+    return NULL;
+}
+
+onet_status solver_new(solver **result, const char *kernels, onet_error *err) {
+    *result = NULL;
+    solver *s = calloc(1, sizeof *s);
+    if (!s) return fail_memory(err, "a queue");
+    s->kernels = kernels;
+    s->last = &s->first;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->news, NULL);
+    while (s->threads < THREADS && !pthread_create(&s->thread[s->threads], NULL, work, s)) s->threads++;
+    if (s->threads == THREADS) {
+        *result = s;
+        return ONET_OK;
+    }
+    solver_free(s);
+    return fail(err, ONET_FAILED, "cannot start a thread; are there too many?");
+}
+
+void solver_free(solver *s) {
+    if (!s) return;
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_broadcast(&s->news);
+    pthread_mutex_unlock(&s->lock);
+    for (int i = 0; i < s->threads; i++) pthread_join(s->thread[i], NULL);
+    pthread_cond_destroy(&s->news);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+void solver_add(solver *s, tour_job *job) {
+    job->next = NULL;
+    pthread_mutex_lock(&s->lock);
+    *s->last = job;
+    s->last = &job->next;
+    s->queued++;
+    pthread_cond_signal(&s->news);
+    pthread_mutex_unlock(&s->lock);
+}
+
+size_t solver_queued(solver *s) {
+    pthread_mutex_lock(&s->lock);
+    size_t queued = s->queued;
+    pthread_mutex_unlock(&s->lock);
+    return queued;
+}
+
+void solver_hurry(solver *s) {
+    atomic_store(&s->hurry, true);
+}

@@ -1,0 +1,37 @@
+/* Finds the tours of /v1/tour in threads of its own, so that a long search keeps nobody else waiting. */
+#ifndef SERVE_SOLVER_H
+#define SERVE_SOLVER_H
+
+#include "front/serve/models.h"
+#include "ordernet_tsp.h"
+
+typedef struct tour_job {
+    model_version *version; /* ordernet: it alone needs one */
+    onet_sets *sets;        /* of points */
+    onet_tsp_method method;
+    onet_tsp_options options; /* without net and stop */
+    onet_decode decode;
+    int beam;
+    int32_t *tour;         /* [items of all sets] */
+    onet_tsp_proof *proof; /* [sets->count] */
+    onet_status status;
+    onet_error err;
+    void (*done)(struct tour_job *job); /* called by a thread of the solver, once */
+    struct tour_job *next;
+} tour_job;
+
+void tour_job_free(tour_job *job); /* what it holds, not the job */
+
+typedef struct solver solver;
+
+onet_status solver_new(solver **s, const char *kernels, onet_error *err);
+/* After the last job is done. NULL is allowed. */
+void solver_free(solver *s);
+/* Takes the job over until done is called. */
+void solver_add(solver *s, tour_job *job);
+/* Jobs that wait. */
+size_t solver_queued(solver *s);
+/* Searches with a time limit end at once, with the best tours that they have. */
+void solver_hurry(solver *s);
+
+#endif

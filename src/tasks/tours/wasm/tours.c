@@ -1,0 +1,79 @@
+/* What the page calls for tours; as page.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/wasm/page.h"
+#include "ordernet_tsp.h"
+#include "tasks/tours/load.h"
+
+/* An instance of n cities at xy [n, 2]. NULL on failure. */
+EXPORT(page_tour_points) onet_tsp *page_tour_points(const double *xy, int n) {
+    onet_tsp *t = calloc(1, sizeof *t);
+    if (!t)
+        page_no_memory();
+    else if (onet_tsp_points(t, n, xy, &page_failure)) {
+        free(t);
+        t = NULL;
+    }
+    return t;
+}
+
+/* The first instance of a file, TSPLIB or sets. NULL on failure. */
+EXPORT(page_tour_read) onet_tsp *page_tour_read(const char *path) {
+    onet_tsp *t = calloc(1, sizeof *t);
+    tsp_file file;
+    if (!t) {
+        page_no_memory();
+        return NULL;
+    }
+    onet_status status = tsp_load(&file, path, NULL, &page_failure);
+    if (!status) {
+        status = tsp_get(&file, 0, t, &page_failure);
+        tsp_unload(&file);
+    }
+    if (!status) return t;
+    free(t);
+    return NULL;
+}
+
+EXPORT(page_tour_free) void page_tour_free(onet_tsp *t) {
+    if (t) onet_tsp_free(t);
+    free(t);
+}
+
+EXPORT(page_tour_size) int page_tour_size(const onet_tsp *t) {
+    return t->n;
+}
+
+/* [n, 2]; NULL: only distances are known. */
+EXPORT(page_tour_xy) const double *page_tour_xy(const onet_tsp *t) {
+    return t->xy;
+}
+
+/* The cities as the net sees them: items [n, 2]. */
+EXPORT(page_tour_items) int page_tour_items(const onet_tsp *t, float *items) {
+    return (int)onet_tsp_net_items(t, ONET_TSP_FITTED, items, &page_failure);
+}
+
+/* A tour [n] by the method of that name; model: for "ordernet" alone. proof [3]: length, bound, proven. */
+EXPORT(page_tour_solve)
+int page_tour_solve(const onet_tsp *t, const char *method, const onet_model *model, double seconds,
+                    int symmetries, int32_t *tour, double *proof) {
+    const onet_choice *named = onet_tsp_methods();
+    while (named->name && strcmp(named->name, method)) named++;
+    onet_tsp_options o;
+    onet_tsp_defaults(&o, sizeof o);
+    o.seconds = seconds;
+    o.symmetries = symmetries;
+    o.shortest = symmetries > 1;
+    onet_order_options order = {.size = sizeof order, .threads = 1, .device = "cpu"};
+    onet_status status = model ? onet_tsp_net_new(&o.net, model, &order, &page_failure) : ONET_OK;
+    onet_tsp_proof found;
+    if (!status) status = onet_tsp_solve(t, (onet_tsp_method)named->value, &o, tour, &found, &page_failure);
+    onet_tsp_net_free(o.net);
+    if (status) return (int)status;
+    proof[0] = found.length;
+    proof[1] = found.bound;
+    proof[2] = found.proven;
+    return 0;
+}

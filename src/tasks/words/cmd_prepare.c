@@ -1,0 +1,199 @@
+/* ordernet words prepare: sets of words from text and word vectors. */
+#include <stdio.h>
+
+#include "app/command.h"
+#include "app/progress.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "tasks/words/prepare.h"
+
+typedef struct prepare_values {
+    prepare_options o;
+    const char *vocabulary, *out, *windows, *length;
+    int quiet;
+} prepare_values;
+
+static void defaults(void *values) {
+    prepare_values *v = values;
+    prepare_defaults(&v->o);
+}
+
+static double percent(size_t part, size_t whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_report(const prepare_report *r, bool cut, double seconds) {
+    fprintf(stderr, "lines     %zu read, %zu kept; dropped: %zu blank, %zu headers, %zu too short\n", r->read,
+            r->kept, r->blank, r->headers, r->shorter);
+    if (cut)
+        fprintf(stderr,
+                "windows   %zu: %zu at the beginning of a paragraph, %zu of another sentence, %zu anywhere, "
+                "%zu whole sentences\n",
+                r->sets, r->sorts[WINDOW_PARAGRAPH], r->sorts[WINDOW_SENTENCE], r->sorts[WINDOW_ANYWHERE],
+                r->sorts[WINDOW_WHOLE]);
+    fprintf(stderr, "words     %zu in the %s, %zu distinct\n", r->words, cut ? "windows" : "kept lines",
+            r->distinct);
+    if (r->vectors)
+        fprintf(stderr, "vectors   %zu words, %zu numbers each; %zu repeated words passed over\n", r->vectors,
+                r->vectors_width, r->vectors_repeated);
+    if (r->rows) {
+        fprintf(stderr, "rows      %zu in the vocabulary\n", r->rows);
+        fprintf(stderr,
+                "tokens    %.3f%% with a vector; %zu with a row of their own, %zu @-@ @,@ @.@, %zu <unk>, "
+                "%zu by their kind\n",
+                percent(r->with_vector, r->words), r->own_row, r->special, r->unk, r->kind);
+        fprintf(stderr, "unknown   words in %zu %s, %.2f%%\n", r->sets_unknown, cut ? "windows" : "lines",
+                percent(r->sets_unknown, r->sets));
+    }
+    fprintf(stderr, "time      %.1f s\n", seconds);
+}
+
+static onet_status run(void *values, int count, char **operands, onet_error *err) {
+    prepare_values *v = values;
+    (void)count, (void)operands;
+    if (!v->out && !v->o.lines)
+        return fail(err, ONET_USAGE, "nothing to write: give --out FILE for sets, or --lines FILE for text");
+    if (v->out && !v->o.vectors && !v->vocabulary)
+        return fail(err, ONET_USAGE, "--out needs --vectors FILE, or --vocabulary FILE of data made before");
+    onet_format format;
+    if (v->out && !onet_format_of_path(v->out, &format, NULL) && format != ONET_FORMAT_SAFETENSORS)
+        return fail(
+            err, ONET_USAGE,
+            "--out %s: sets with a vocabulary are written as safetensors; end the name in .safetensors",
+            v->out);
+    if (v->o.vectors && v->vocabulary)
+        return fail(err, ONET_USAGE, "--vectors and --vocabulary cannot both be given");
+    if (v->length && !v->windows)
+        return fail(err, ONET_USAGE, "--length is for --windows; --first K takes K words of each line");
+    if (v->windows) {
+        onet_status wrong = windows_parse(&v->o.windows, v->windows, v->length ? v->length : "5", err);
+        if (wrong) return wrong;
+    }
+    progress p;
+    progress_start(&p, true);
+    onet_sets *before = NULL;
+    prepared made = {.sets = NULL};
+    onet_status status = v->out ? output_possible(v->out, err) : ONET_OK;
+    if (!status && v->vocabulary) {
+        status = onet_sets_read(&before, v->vocabulary, NULL, err);
+        if (!status && !before->words)
+            status = fail(err, ONET_BAD, "%s: its items are numbers, not words", v->vocabulary);
+        if (!status) v->o.words = before->words;
+        v->o.unk_share = 0;
+    }
+    if (!status) status = prepare_words(&made, &v->o, err);
+    if (!status && v->out) status = onet_sets_write(made.sets, v->out, ONET_FORMAT_SAFETENSORS, err);
+    if (!status && !v->quiet) print_report(&made.report, v->windows, progress_seconds(&p));
+    prepare_free(&made);
+    onet_sets_free(before);
+    return status;
+}
+
+static const option options[] = {
+    {.name = "text",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = offsetof(prepare_values, o.text),
+     .required = true,
+     .help = "The text: WikiText's raw format, or a line of words for each set. May be .gz, .xz or -."},
+    {.name = "vectors",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = offsetof(prepare_values, o.vectors),
+     .help = "Word vectors in the text format of Stanford's GloVe, of any width. May be .gz, .xz or -."},
+    {.name = "vocabulary",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = offsetof(prepare_values, vocabulary),
+     .help = "Data made before, whose words and vectors are to be used: for validation sets."},
+    {.name = "first",
+     .kind = OPTION_INT,
+     .argument = "K",
+     .field = offsetof(prepare_values, o.first),
+     .low = 1,
+     .high = 1000,
+     .help = "Words taken from each line; lines with fewer are dropped. Not used with --windows."},
+    {.name = "windows",
+     .kind = OPTION_STRING,
+     .argument = "LIST",
+     .field = offsetof(prepare_values, windows),
+     .help = "The lines are sentences, and sets are windows of them: how many per sentence, as in "
+             "paragraph:1,sentence:1,anywhere:0.5,whole:1. paragraph: at the beginning of a sentence that "
+             "opens a paragraph, marked by a ^ and a blank; sentence: of any other one; anywhere: of all; "
+             "whole: the sentence itself. A fraction is a probability."},
+    {.name = "length",
+     .kind = OPTION_STRING,
+     .argument = "LIST",
+     .field = offsetof(prepare_values, length),
+     .help = "Words of a window, drawn for each: a number, a range as in 2-20, or several with weights, as "
+             "in 3-8:3,9-20:1, where each length from 3 to 8 is three times as frequent as one from 9 to "
+             "20. Shorter sentences give the shorter ones of these lengths. (default: 5)"},
+    {.name = "out",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = offsetof(prepare_values, out),
+     .help = "Where the sets are written, with their vocabulary, for train and eval."},
+    {.name = "lines",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = offsetof(prepare_values, o.lines),
+     .help = "Where the kept lines, or the windows, are written as text."},
+    {.name = "unknown",
+     .kind = OPTION_CHOICE,
+     .argument = "HOW",
+     .choices = onet_unknowns,
+     .field = offsetof(prepare_values, o.vocabulary.unknown),
+     .help = "What stands for words without a vector."},
+    {.name = "own-row",
+     .kind = OPTION_INT,
+     .argument = "TIMES",
+     .field = offsetof(prepare_values, o.vocabulary.own_row),
+     .low = 0,
+     .high = 1000000000,
+     .help = "With kinds: a word without a vector that is seen so often has a row of its own; 0: never."},
+    {.name = "unk-share",
+     .kind = OPTION_DOUBLE,
+     .argument = "SHARE",
+     .field = offsetof(prepare_values, o.unk_share),
+     .low = 0,
+     .high = 1,
+     .help = "With kinds: share of the unknown words that are written <unk>, so that training text in which "
+             "rare words still stand teaches what <unk> is. Not used with --vocabulary."},
+    {.name = "limit-words",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = offsetof(prepare_values, o.vocabulary.limit),
+     .low = 64,
+     .high = 100000000,
+     .help = "Rows of the vocabulary at most; the least frequent words go first."},
+    {.name = "seed",
+     .kind = OPTION_U64,
+     .argument = "N",
+     .field = offsetof(prepare_values, o.seed),
+     .help = "Seed of the windows, and of the order in which the items of a set are written."},
+    OPTION_QUIET(offsetof(prepare_values, quiet)),
+    {0},
+};
+
+const command cmd_words_prepare = {
+    .name = "words prepare",
+    .summary = "Make sets of words from text and word vectors",
+    .about =
+        "Takes the first K words of each line, lower-cased, as a set and their order in the text as its "
+        "right order. Blank lines, headers (\" = Title = \") and lines with fewer words are dropped. With "
+        "--windows, takes such sets from sentences: at their beginning or anywhere, of one length or "
+        "several.\n\n"
+        "The vocabulary goes into the data, and from there into a model: the words of the text that "
+        "have a vector, then further words of the file of vectors. See --unknown for the others.",
+    .examples = "ordernet words prepare --text wiki.train.tokens --vectors glove.6B.50d.txt --first 5 --out "
+                "train.safetensors\n"
+                "ordernet words prepare --text wiki.valid.tokens --vocabulary train.safetensors --first 5 "
+                "--out valid.safetensors\n"
+                "ordernet words prepare --text wiki.valid.tokens --first 5 --lines valid.txt\n"
+                "ordernet words prepare --text sentences.txt.xz --vectors glove.6B.50d.txt --windows "
+                "paragraph,sentence,anywhere:2 --length 2-20 --out windows.safetensors",
+    .options = options,
+    .size = sizeof(prepare_values),
+    .defaults = defaults,
+    .run = run,
+};

@@ -1,0 +1,262 @@
+/* An n-gram model (interpolated Kneser-Ney) and the most probable order of a set of words under it. */
+#include "tasks/words/ngram.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+
+/* Grams are known by a 64-bit hash alone: among 10^7 of them two share one with probability 3 in a million.
+ */
+typedef struct entry {
+    uint64_t key; /* 0: empty */
+    uint32_t a, b;
+} entry;
+
+typedef struct table {
+    entry *slot;
+    size_t slots, used; /* slots is a power of two */
+} table;
+
+struct ngram {
+    int length;
+    double words; /* of the vocabulary: the last resort is 1/words */
+    /* How often a gram was seen; for those that another gram ends in, before how many different words. */
+    table grams; /* a: the count */
+    /* What follows a context: the sum of the counts of the grams that begin with it, and their number. */
+    table contexts;                                          /* a: sum, b: number */
+    double ones[NGRAM_LONGEST + 1], twos[NGRAM_LONGEST + 1]; /* grams of each length with count 1 and 2 */
+    double discount[NGRAM_LONGEST + 1];
+};
+
+static uint64_t hash_of(const int32_t *gram, int length) {
+    uint64_t h = ((uint64_t)length + 1) << 40; /* away from the words' own numbers */
+    for (int i = 0; i < length; i++) {
+        h = (h ^ (uint64_t)(uint32_t)gram[i]) * 0x9E3779B97F4A7C15u;
+        h ^= h >> 29;
+        h *= 0xBF58476D1CE4E5B9u;
+        h ^= h >> 32;
+    }
+    return h ? h : 1;
+}
+
+static entry *find(const table *t, uint64_t key) {
+    size_t at = (size_t)key & (t->slots - 1);
+    while (t->slot[at].key && t->slot[at].key != key) at = (at + 1) & (t->slots - 1);
+    return &t->slot[at];
+}
+
+static bool grow(table *t, size_t slots) {
+    table grown = {.slot = array_new(slots, sizeof *grown.slot), .slots = slots, .used = t->used};
+    if (!grown.slot) return false;
+    for (size_t i = 0; i < t->slots; i++)
+        if (t->slot[i].key) *find(&grown, t->slot[i].key) = t->slot[i];
+    free(t->slot);
+    *t = grown;
+    return true;
+}
+
+/* The entry of the key, made where there is none; NULL when memory is short. */
+static entry *find_or_make(table *t, uint64_t key) {
+    if (4 * (t->used + 1) > 3 * t->slots && !grow(t, 2 * t->slots)) return NULL;
+    entry *e = find(t, key);
+    if (!e->key) {
+        e->key = key;
+        t->used++;
+    }
+    return e;
+}
+
+/* Counts gram[length] once more. Kneser-Ney: a shorter gram counts the different words before it, so it is
+ * counted only when the longer one is new. */
+static bool count_gram(ngram *m, const int32_t *gram, int length) {
+    for (; length; gram++, length--) {
+        entry *g = find_or_make(&m->grams, hash_of(gram, length));
+        entry *c = find_or_make(&m->contexts, hash_of(gram, length - 1));
+        if (!g || !c) return false;
+        bool fresh = g->a == 0;
+        g->a++;
+        c->a++;
+        c->b += fresh;
+        m->ones[length] += fresh - (g->a == 2);
+        m->twos[length] += (g->a == 2) - (g->a == 3);
+        if (!fresh) break;
+    }
+    return true;
+}
+
+enum { START = -1 };
+
+static bool count_set(ngram *m, const onet_sets *sets, size_t s) {
+    const int32_t *word = sets->word + sets->start[s], *order = sets->order + sets->start[s];
+    int n = (int)(sets->start[s + 1] - sets->start[s]);
+    int32_t last[NGRAM_LONGEST]; /* the words up to here, the last at the end */
+    int held = 1;
+    last[0] = START;
+    for (int t = 0; t < n; t++) {
+        if (held == m->length) memmove(last, last + 1, (size_t)--held * sizeof *last);
+        last[held++] = word[order[t]];
+        if (!count_gram(m, last, held)) return false;
+    }
+    return true;
+}
+
+onet_status ngram_train(ngram **model, const onet_sets *sets, int length, onet_error *err) {
+    *model = NULL;
+    if (length < 1 || length > NGRAM_LONGEST)
+        return fail(err, ONET_USAGE, "n-grams have 1 to %d words, not %d", NGRAM_LONGEST, length);
+    if (!sets->word || !sets->order)
+        return fail(err, ONET_BAD, "an n-gram model needs sets of words with a known order");
+    ngram *m = calloc(1, sizeof *m);
+    if (!m) return fail_memory(err, "the n-gram model");
+    m->length = length;
+    m->words = onet_words_count(sets->words);
+    bool enough = grow(&m->grams, 1024) && grow(&m->contexts, 1024);
+    for (size_t s = 0; s < sets->count && enough; s++) enough = count_set(m, sets, s);
+    if (!enough) {
+        ngram_free(m);
+        return fail_memory(err, "the n-gram model");
+    }
+    for (int k = 1; k <= length; k++) /* some for all: an order with a new gram is not impossible */
+        m->discount[k] = m->ones[k] > 0 ? m->ones[k] / (m->ones[k] + 2 * m->twos[k]) : 0.5;
+    *model = m;
+    return ONET_OK;
+}
+
+void ngram_free(ngram *m) {
+    if (!m) return;
+    free(m->grams.slot);
+    free(m->contexts.slot);
+    free(m);
+}
+
+/* P(last word of gram | those before it): the discounted share, and what the discount left over spread as the
+ * shorter gram says. */
+static double gram_probability(const ngram *m, const int32_t *gram, int length) {
+    if (!length) return 1 / m->words;
+    double shorter = gram_probability(m, gram + 1, length - 1);
+    const entry *c = find(&m->contexts, hash_of(gram, length - 1));
+    if (!c->key) return shorter;
+    const entry *g = find(&m->grams, hash_of(gram, length));
+    double d = m->discount[length], seen = g->key && g->a > d ? g->a - d : 0;
+    return (seen + d * c->b * shorter) / c->a;
+}
+
+double ngram_probability(const ngram *m, const int32_t *before, int count, int32_t word) {
+    int32_t gram[NGRAM_LONGEST];
+    int held = 0, room = m->length - 1;
+    if (count < room) gram[held++] = START;
+    for (int i = count < room ? 0 : count - room; i < count; i++) gram[held++] = before[i];
+    gram[held++] = word;
+    return gram_probability(m, gram, held);
+}
+
+typedef struct search {
+    const ngram *m;
+    const int32_t *word;
+    int n;
+    bool taken[NGRAM_MOST_ITEMS];
+    int32_t order[NGRAM_MOST_ITEMS], row[NGRAM_MOST_ITEMS];
+    int32_t *best;
+    double best_logprob;
+} search;
+
+/* A longer order is never more probable than its beginning: what is behind already is not looked into. */
+static void extend(search *s, int t, double logprob) {
+    if (t == s->n) {
+        memcpy(s->best, s->order, (size_t)t * sizeof *s->best);
+        s->best_logprob = logprob;
+        return;
+    }
+    for (int i = 0; i < s->n; i++) {
+        if (s->taken[i]) continue;
+        double next = logprob + log(ngram_probability(s->m, s->row, t, s->word[i]));
+        if (!(next > s->best_logprob)) continue;
+        s->taken[i] = true;
+        s->order[t] = i;
+        s->row[t] = s->word[i];
+        extend(s, t + 1, next);
+        s->taken[i] = false;
+    }
+}
+
+void ngram_order(const ngram *m, const int32_t *word, int n, int32_t *order, double *logprob) {
+    search s = {.m = m, .word = word, .n = n, .best = order, .best_logprob = -INFINITY};
+    for (int i = 0; i < n; i++) order[i] = i;
+    extend(&s, 0, 0);
+    *logprob = s.best_logprob;
+}
+
+/* A beginning of an order: one of the step before, and an item more. */
+typedef struct beginning {
+    double logprob;
+    int parent;   /* among those of the step before */
+    int32_t item; /* added to it */
+} beginning;
+
+/* More probable first; of equal ones that of the earlier parent, then of the smaller item. */
+static bool is_better(const beginning *a, const beginning *b) {
+    if (a->logprob != b->logprob) return a->logprob > b->logprob;
+    return a->parent != b->parent ? a->parent < b->parent : a->item < b->item;
+}
+
+/* Puts b among the `kept` best, of which there is room for `beam`; returns how many they are then. */
+static int keep_best(beginning *best, int kept, int beam, beginning b) {
+    if (kept == beam && !is_better(&b, &best[kept - 1])) return kept;
+    int at = kept < beam ? kept : beam - 1;
+    for (; at > 0 && is_better(&b, &best[at - 1]); at--) best[at] = best[at - 1];
+    best[at] = b;
+    return kept < beam ? kept + 1 : kept;
+}
+
+static bool has_item(const int32_t *order, int length, int32_t item) {
+    for (int t = 0; t < length; t++)
+        if (order[t] == item) return true;
+    return false;
+}
+
+onet_status ngram_beam(const ngram *m, const int32_t *word, int n, int beam, int32_t *order, double *logprob,
+                       onet_error *err) {
+    if (n < 1 || beam < 1) return fail(err, ONET_USAGE, "a beam of %d over %d words", beam, n);
+    size_t rows = (size_t)beam, size = (size_t)n;
+    beginning *best = array_new(rows, sizeof *best), *now = array_new(rows, sizeof *now);
+    int32_t *orders = array_new(2 * rows * size, sizeof *orders), *before = array_new(size, sizeof *before);
+    if (!best || !now || !orders || !before) {
+        free(best);
+        free(now);
+        free(orders);
+        free(before);
+        return fail_memory(err, "the beam");
+    }
+    int count = 1;
+    for (int t = 0; t < n; t++) {
+        int32_t *old = orders + (size_t)(t % 2) * rows * size,
+                *new = orders + (size_t)(1 - t % 2) * rows *size;
+        int kept = 0;
+        for (int p = 0; p < count; p++) {
+            const int32_t *done = old + (size_t)p * size;
+            for (int k = 0; k < t; k++) before[k] = word[done[k]];
+            for (int32_t i = 0; i < n; i++)
+                if (!has_item(done, t, i)) {
+                    double next = now[p].logprob + log(ngram_probability(m, before, t, word[i]));
+                    kept = keep_best(best, kept, beam, (beginning){next, p, i});
+                }
+        }
+        for (int k = 0; k < kept; k++) {
+            memcpy(new + (size_t)k *size, old + (size_t)best[k].parent * size, (size_t)t * sizeof *new);
+            new[(size_t)k * size + (size_t)t] = best[k].item;
+            now[k] = best[k];
+        }
+        count = kept;
+    }
+    memcpy(order, orders + (size_t)(n % 2) * rows * size, size * sizeof *order);
+    *logprob = now[0].logprob;
+    free(best);
+    free(now);
+    free(orders);
+    free(before);
+    return ONET_OK;
+}

@@ -1,0 +1,88 @@
+/* Writes the orders of an answer as sentences and adds up those that read the same. */
+#include "tasks/words/readings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+
+/* How many orders may read like one of them: the product of the factorials of the repeats, capped. */
+static int repeats(const onet_bag *b, int cap) {
+    int product = 1;
+    for (int i = 0; i < onet_bag_count(b); i++) {
+        int nth = 1;
+        for (int j = 0; j < i; j++) nth += !strcmp(onet_bag_word(b, i, NULL), onet_bag_word(b, j, NULL));
+        if (nth > cap / product) return cap;
+        product *= nth;
+    }
+    return product;
+}
+
+int readings_beam(int n) {
+    const int widest = 120, least = 5, cells = 50000;
+    int beam = cells / (n > 0 ? n * n : 1);
+    return beam > widest ? widest : beam < least ? least : beam;
+}
+
+int readings_orders(const onet_bag *b, int top, int beam) {
+    int same = repeats(b, 1000);
+    return top * same < beam ? top * same : beam;
+}
+
+static char *write(const onet_bag *b, const int32_t *order, onet_letters letters) {
+    size_t room = onet_bag_write(b, order, letters, NULL, 0) + 1;
+    char *text = malloc(room);
+    if (text) onet_bag_write(b, order, letters, text, room);
+    return text;
+}
+
+onet_status readings_make(reading **result, int *count, const onet_bag *b, const onet_answer *a, int top,
+                          onet_letters letters, onet_error *err) {
+    size_t n = (size_t)onet_bag_count(b);
+    reading *r = *result = array_new((size_t)top, sizeof *r);
+    *count = 0;
+    bool memory = r != NULL;
+    for (int k = 0; k < a->found && memory; k++) {
+        const int32_t *order = a->order + (size_t)k * n;
+        char *text = write(b, order, letters);
+        int same = 0;
+        memory = text != NULL;
+        while (memory && same < *count && strcmp(r[same].text, text)) same++;
+        if (memory && same == *count && *count < top) {
+            r[(*count)++] = (reading){.text = text, .order = order};
+            text = NULL;
+        }
+        if (memory && same < *count) r[same].probability += exp(a->logprob[k]);
+        free(text);
+    }
+    if (memory) return ONET_OK;
+    readings_free(r, *count);
+    *result = NULL;
+    return fail_memory(err, "the orders");
+}
+
+void readings_free(reading *r, int count) {
+    for (int k = 0; r && k < count; k++) free(r[k].text);
+    free(r);
+}
+
+bool reading_is_guess(double logprob, int n) {
+    return logprob < (n - 1) * log(0.5);
+}
+
+static bool joined(const onet_sets *set, int i) {
+    for (size_t k = 0; k < set->constraint_count; k++) {
+        const onet_constraint *c = &set->constraints[k];
+        if (c->kind == ONET_NEXT && (c->item == (size_t)i || c->other == (size_t)i)) return true;
+    }
+    return false;
+}
+
+bool readings_alike(const onet_bag *b, const onet_sets *set, int i, int j) {
+    int i_known, j_known;
+    const char *one = onet_bag_word(b, i, &i_known), *other = onet_bag_word(b, j, &j_known);
+    return !i_known && !j_known && set->word[i] == set->word[j] && strcmp(one, other) != 0 &&
+           !joined(set, i) && !joined(set, j);
+}

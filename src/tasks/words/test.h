@@ -1,0 +1,73 @@
+/* Lines of text as a test of what puts words in order: by the net (words evaluate) or by n-grams (words
+ * ngram), measured alike. Two words are the same when they are written the same; that a net sees two unknown
+ * words alike is no excuse for it. */
+#ifndef CLI_WORDS_TEST_H
+#define CLI_WORDS_TEST_H
+
+#include "engine/base/file.h"
+#include "tasks/words/prepare.h"
+
+typedef struct words_test {
+    prepared made;            /* the lines, and as sets with shuffled items */
+    onet_sets *same;          /* the same sets; items of one feature, equal for equal words */
+    size_t shortest, longest; /* words of a line */
+    int *unknown;             /* [count]: words of the line that have no row of their own, <unk> among them */
+    onet_answer *answers;     /* [count], one order each */
+    int32_t *orders;
+    double *logprobs;
+    output *csv; /* NULL: none is written */
+} words_test;
+
+/* The options of a test: its lines, and where the measures go. All but text and first may be NULL. */
+typedef struct words_test_options {
+    const char *text, *windows, *length, *csv;
+    int first;
+} words_test_options;
+
+/* words_test_close may be called in any case. */
+onet_status words_test_open(words_test *t, const words_test_options *options, const onet_words *words,
+                            onet_error *err);
+/* Measures the answers that stand in t->answers: a few lines on standard output, and in the CSV file. how:
+ * the way in which they came about; scores [count] or NULL: log-probability of the right orders. */
+onet_status words_test_report(words_test *t, const char *how, const double *scores, double seconds,
+                              onet_error *err);
+/* Puts the CSV file in its place. */
+onet_status words_test_commit(words_test *t, onet_error *err);
+void words_test_close(words_test *t);
+
+/* The words of line s in their right order and in that of its answer, parted by blanks, for the caller to
+ * free; NULL when memory is short. Scrambled: as they were given to the model. */
+typedef enum words_line { LINE_SCRAMBLED, LINE_RIGHT, LINE_ANSWER } words_line;
+char *words_test_line(const words_test *t, size_t s, words_line which);
+
+/* Their options, in a struct whose words_test_options stand at `at`. */
+#define OPTIONS_WORDS_TEST(at)                                                                               \
+    {.name = "text",                                                                                         \
+     .kind = OPTION_STRING,                                                                                  \
+     .argument = "FILE",                                                                                     \
+     .field = (at) + offsetof(words_test_options, text),                                                     \
+     .required = true,                                                                                       \
+     .help = "The lines to put in order, as for words prepare. May be .gz, .xz or -."},                      \
+        {.name = "first",                                                                                    \
+         .kind = OPTION_INT,                                                                                 \
+         .argument = "K",                                                                                    \
+         .field = (at) + offsetof(words_test_options, first),                                                \
+         .low = 1,                                                                                           \
+         .high = 1000,                                                                                       \
+         .help = "Words taken from each line. Not used with --windows."},                                    \
+        {.name = "windows",                                                                                  \
+         .kind = OPTION_STRING,                                                                              \
+         .argument = "LIST",                                                                                 \
+         .field = (at) + offsetof(words_test_options, windows),                                              \
+         .help = "Take windows of sentences, as words prepare does, and measure by their length too."},      \
+        {.name = "length",                                                                                   \
+         .kind = OPTION_STRING,                                                                              \
+         .argument = "LIST",                                                                                 \
+         .field = (at) + offsetof(words_test_options, length),                                               \
+         .help = "Words of a window, as for words prepare. (default: 5)"},                                   \
+    {                                                                                                        \
+        .name = "csv", .kind = OPTION_STRING, .argument = "FILE",                                            \
+        .field = (at) + offsetof(words_test_options, csv), .help = "Where the measures are written as CSV."  \
+    }
+
+#endif
