@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/serve/request.h"
+#include "app/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,6 +21,7 @@ static void check_sentence(const onet_error *err) {
 
 static onet_status read_options(const envelope *e, onet_error *err) {
     static models none;
+    const service shared = {.m = &none};
     int number;
     double real;
     bool flag;
@@ -29,7 +30,7 @@ static onet_status read_options(const envelope *e, onet_error *err) {
     if (!status) status = request_double(e, "time_limit", 0, 10, &real, err);
     if (!status) status = request_bool(e, "steps", &flag, err);
     if (!status) status = request_choice(e, "format", onet_formats(), &number, err);
-    if (!status && request_model(e, &none, NULL, &slot, err) == ONET_OK) abort();
+    if (!status && request_model(e, &shared, NULL, &slot, err) == ONET_OK) abort();
     return status;
 }
 

@@ -18,6 +18,6 @@ bench-serve: $(PROGRAM) $(B)/bench/serve_engine
 	ORDERNET=$(PROGRAM) ENGINE=$(B)/bench/serve_engine python3 bench/serve.py $(BENCH_ARGS)
 
 # The parser of requests, without the engine.
-$(B)/fuzz/replay_request build/fuzz/fuzz_request: $(patsubst %,$(B)/src/front/serve/%.o,envelope fields models sets text)
+$(B)/fuzz/replay_request build/fuzz/fuzz_request: $(patsubst %,$(B)/src/app/%.o,envelope request_fields models request_sets text)
 
 .PHONY: check-serve check-soak bench-serve

@@ -18,8 +18,9 @@ alone() { # LANGUAGE COMPILER FLAGS ...
     shift 2
     "$compiler" "$@" -Wall -Wextra -Werror -pedantic -fsyntax-only -Iinclude "$folder/alone.$language"
 }
-includes_only() { # FOLDER PATTERN: prints includes that do not match
-    ! find "$1" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | xargs grep -Hn '#include "' | grep -vE "\"($2)\""
+includes_only() { # FILES PATTERN: prints includes that do not match
+    # shellcheck disable=SC2086 # a pattern of names
+    ! grep -Hn '#include "' $1 | grep -vE "\"($2)\""
 }
 no_options() { # FOLDER: prints sentences that name an option
     find "$1" -type f | xargs grep -HnE '"[^"]*--[a-z]' && return 1 || return 0
@@ -40,16 +41,22 @@ if command -v "${CXX:-c++}" >/dev/null; then
 else
     skip "the header in C++: no C++ compiler"
 fi
-check "src/engine includes the engine alone" includes_only src/engine "$PUBLIC|engine/[a-z_0-9/]+\.(h|cuh)|emulated_mma\.h"
+check "src/engine includes the engine alone" includes_only "$(find src/engine -type f | tr "\n" " ")" "$PUBLIC|engine/[a-z_0-9/]+\.(h|cuh)|emulated_mma\.h"
 check "the folders of src/engine do not include each other in a circle" no_cycle
-check "src/app includes the public headers and itself" includes_only src/app "$PUBLIC|$BASE|app/[a-z_0-9]+\.h"
+check "src/app includes the public headers and itself" includes_only "src/app/*.[ch]" "$PUBLIC|$BASE|app/[a-z_0-9]+\.h"
 for task in src/tasks/*/; do
-    task=${task%/}
-    check "$task includes the public headers, src/app and itself" includes_only "$task" "$PUBLIC|$BASE|app/[a-z_0-9]+\.h|${task#src/}/[a-z_0-9/]+\.h"
+    task=${task%/} own="${task#src/tasks/}"
+    check "$task includes the public headers, src/app and itself" includes_only "$task/*.[ch]" \
+        "$PUBLIC|$BASE|app/[a-z_0-9]+\.h|tasks/$own/[a-z_0-9/]+\.h"
+    # Its folders are its part of the library, and what it exports to JavaScript.
+    for part in "$task"/*/; do
+        [ ! -d "$part" ] || check "${part%/} includes the engine, its task and app/wasm_export.h" includes_only "$part*.[ch]" \
+            "$PUBLIC|engine/[a-z_0-9/]+\.h|app/wasm_export\.h|tasks/$own/[a-z_0-9/]+\.h"
+    done
 done
 for front in src/front/*/; do
     front=${front%/}
-    check "$front includes the public headers, src/app, tasks and itself" includes_only "$front" \
+    check "$front includes the public headers, src/app, tasks and itself" includes_only "$front/*.[ch]" \
         "$PUBLIC|engine/base/[a-z_0-9]+\.h|(app|tasks/[a-z]+|${front#src/})/[a-z_0-9]+\.h"
 done
 for part in src/engine src/tasks/tours/solve src/tasks/words/sentence; do

@@ -20,54 +20,54 @@ import tempfile
 import threading
 import time
 
-FOLDERS = ["base", "data", "words", "model", "kernels", "train", "decode", "evaluate", "tsp", "sentences", "tours", "pages",
-           "show", "serve", "cli"]
+FOLDERS = ["engine/" + f for f in "base words data model kernels train decode evaluate".split()] + [
+    "tasks/tours/solve", "tasks/words/sentence", "app", "tasks/tours", "tasks/words", "tasks/layout", "front/serve", "front/cli"]
 # Unit tests, and command-line cases by the beginning of their names, that a folder answers for. Those of a file come first.
 UNITS = {
-    "base": "number shown file file_memory doors world locale interrupt words_lookup",
-    "data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text columns data_memory model_file doors",
-    "words": "words_lookup words_vectors words_public words_prepare words_bag words_memory doors",
-    "model": "model_file public growth choices doors sizes merge",
-    "kernels": "kernels engine_golden engine_properties relative mixed paper_form sizes",
-    "train": "train train_augment sizes mixed growth doors world choices",
-    "decode": "engine_properties constrained engine_golden doors world relative sizes",
-    "evaluate": "measure public doors",
-    "tsp": "tsp_exact tsp_matching tsp_api tsp_net doors",
-    "sentences": "words_prepare words_ngram words_memory",
-    "tours": "tsp_tsplib tsp_generate tours_geo tsp_exact tsp_net",
-    "pages": "pages",
-    "show": "show pages",
-    "serve": "serve_request serve_clients",
-    "cli": "options fields interrupt curve",
+    "engine/base": "number shown file file_memory doors world locale interrupt words_lookup",
+    "engine/data": "data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text columns data_memory model_file doors",
+    "engine/words": "words_lookup words_vectors words_public words_prepare words_memory doors",
+    "engine/model": "model_file public growth choices doors sizes merge",
+    "engine/kernels": "kernels engine_golden engine_properties relative mixed paper_form sizes",
+    "engine/train": "train train_augment sizes mixed growth doors world choices",
+    "engine/decode": "engine_properties constrained engine_golden doors world relative sizes",
+    "engine/evaluate": "measure public doors",
+    "tasks/tours/solve": "tsp_exact tsp_matching tsp_api tsp_net doors",
+    "tasks/words/sentence": "words_bag words_memory doors",
+    "tasks/words": "words_prepare words_ngram words_memory show",
+    "tasks/tours": "tsp_tsplib tsp_generate tours_geo tsp_exact tsp_net",
+    "tasks/layout": "pages show",
+    "app": "options fields interrupt show serve_request pages",
+    "front/serve": "serve_request serve_clients",
+    "front/cli": "curve",
 }
 CASES = {
-    "base": "file no closed full device", "data": "convert order bad", "words": "words order", "model": "model inspect",
-    "kernels": "", "train": "train", "decode": "order unscramble", "evaluate": "eval", "tsp": "tsp", "sentences": "words",
-    "tours": "tsp escapes", "pages": "pages", "show": "curve tsp escapes eval words pages", "serve": "serve", "cli": "",
+    "engine/base": "file no closed full device", "engine/data": "convert order bad", "engine/words": "words order",
+    "engine/model": "model inspect", "engine/kernels": "", "engine/train": "train", "engine/decode": "order unscramble",
+    "engine/evaluate": "eval", "tasks/tours/solve": "tsp", "tasks/words/sentence": "words unscramble", "tasks/words": "words unscramble",
+    "tasks/tours": "tsp escapes", "tasks/layout": "pages", "front/serve": "serve",
 }
 # A case that takes the program away from the library that holds it here.
 ELSEWHERE = {"device-library-place.case"}
 # Commands of tests/oom/run.sh, each allocation of which fails in turn.
 COMMANDS = {
-    "base": "convert-gz", "data": "convert-csv convert-npz order-csv", "words": "words-prepare unscramble",
-    "model": "inspect convert-half merge", "kernels": "train", "train": "train train-words", "decode": "order order-score",
-    "evaluate": "eval", "tsp": "tsp-solve tsp-solve-christofides", "sentences": "words-prepare words-ngram",
-    "tours": "tsp-generate tsp-solve tsp-evaluate", "pages": "pages-order pages-boxes", "show": "curve tsp-solve words-picture pages-draw",
+    "engine/base": "convert-gz", "engine/data": "convert-csv convert-npz order-csv", "engine/words": "words-prepare unscramble",
+    "engine/model": "inspect convert-half merge", "engine/kernels": "train", "engine/train": "train train-words",
+    "engine/decode": "order order-score", "engine/evaluate": "eval", "tasks/tours/solve": "tsp-solve tsp-solve-christofides",
+    "tasks/words/sentence": "unscramble", "tasks/words": "words-prepare words-ngram words-picture",
+    "tasks/tours": "tsp-generate tsp-solve tsp-evaluate", "tasks/layout": "pages-order pages-boxes pages-draw", "app": "curve",
 }
 # Other programs that test a folder.
-PROGRAMS = {"serve": ["python3 tests/serve/test_serve.py", "python3 tests/oom/serve.py PRELOAD"]}
+PROGRAMS = {"front/serve": ["python3 tests/serve/test_serve.py", "python3 tests/oom/serve.py PRELOAD"]}
 PROGRAMS.update({folder: ["tests/oom/run.sh PRELOAD " + names] for folder, names in COMMANDS.items()})
-CASES_OF = {  # files of src/cli
+CASES_OF = {  # files of src/app and src/front/cli
     "cmd_train": "train", "training": "train progress", "folds": "train", "cmd_order": "order bad model", "ordering": "order eval",
     "cmd_eval": "eval", "eval_sets": "eval", "report": "eval train", "cmd_inspect": "inspect escapes", "cmd_convert": "convert bad",
-    "cmd_curve": "curve", "cmd_unscramble": "unscramble order-max", "cmd_help": "help", "help": "help", "commands": "help unknown no",
+    "cmd_curve": "curve", "cmd_help": "help", "help": "help", "commands": "help unknown no",
     "main": "help no version closed full unknown", "options": "option bad flag choice operand unknown help", "fields": "bad train",
     "cmd_completion": "completion", "interrupt": "train-interrupt train-terminate train-hangup tsp-interrupt",
-    "model_path": "unscramble device tsp", "processes": "processes order train", "progress": "progress train tsp", "draw": "tsp",
-    "touring": "tsp", "json": "eval inspect", "choice": "choice", "cmd_tsp_solve": "tsp", "cmd_tsp_generate": "tsp",
-    "cmd_tsp_evaluate": "tsp", "cmd_tsp_compare": "tsp", "cmd_serve": "serve", "pages": "pages", "cmd_pages_order": "pages",
-    "cmd_pages_train": "pages", "cmd_pages_eval": "pages", "cmd_pages_check": "pages", "cmd_pages_draw": "pages",
-    "cmd_words_prepare": "words", "cmd_words_evaluate": "words", "cmd_words_picture": "words", "words_test": "words",
+    "model_path": "unscramble device tsp", "processes": "processes order train", "progress": "progress train tsp", "json": "eval inspect", "canvas": "curve tsp",
+    "chart": "curve", "bars": "eval", "models": "serve", "batcher": "serve", "division": "train",
 }
 
 # (name, pattern, replacement): the pattern is looked for in lines of code.
@@ -229,10 +229,10 @@ class Builder:
 
 def tests_of(path):
     """What answers for a file, in the order in which it is tried: ("unit", name), ("case", path), ("program", line)."""
-    folder = path.parts[1]
+    folder = str(path.parent.relative_to("src"))
     units = UNITS[folder].split()
     units.sort(key=lambda name: name not in path.stem and path.stem not in name)  # the file's own first
-    starts = (CASES_OF.get(path.stem, "help order train") if folder == "cli" else CASES[folder]).split()
+    starts = (CASES[folder] if folder in CASES else CASES_OF.get(path.stem, "help order train")).split()
     cases = [c for c in sorted(pathlib.Path("tests/cli").glob("*.case")) if c.name.startswith(tuple(starts)) and c.name not in ELSEWHERE]
     return [("unit", u) for u in units] + [("case", c) for c in cases if starts] + [("program", p) for p in PROGRAMS.get(folder, [])]
 

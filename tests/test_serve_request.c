@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "alloc_count.h"
-#include "front/serve/request.h"
-#include "tasks/tours/request.h"
+#include "app/request.h"
 #include "unit.h"
 
+extern const endpoint order_endpoint;
 static const request_limits limits = {.sets = 3, .items = 5, .beam = 10, .cells = 500, .seconds = 1};
 static models served;
 
@@ -149,13 +149,11 @@ static void dashes(void **state) {
 
 /* ---- Requests ---------------------------------------------------------------------------------------- */
 
-typedef onet_status parser(order_request *r, models *m, const request_limits *l, char *body, size_t length,
-                           onet_error *err);
-
-static onet_status parse(parser *p, order_request *r, const char *body, onet_error *err) {
+static onet_status parse(order_request *o, const char *body, onet_error *err) {
     char *copy = strdup(body);
-    *r = (order_request){0};
-    onet_status status = copy ? p(r, &served, &limits, copy, strlen(copy), err) : ONET_MEMORY;
+    *o = (order_request){0};
+    const service shared = {.m = &served, .limits = limits};
+    onet_status status = copy ? order_endpoint.parse(&o->r, &shared, copy, strlen(copy), err) : ONET_MEMORY;
     free(copy); /* nothing of it is kept */
     return status;
 }
@@ -164,21 +162,17 @@ static void orders(void **state) {
     (void)state;
     order_request r;
     onet_error err;
-    assert_int_equal(
-        parse(order_request_parse, &r, "{\"items\": [[3], [1],\n[2]], \"top\": 7, \"steps\": true}", &err),
-        ONET_OK);
+    assert_int_equal(parse(&r, "{\"items\": [[3], [1],\n[2]], \"top\": 7, \"steps\": true}", &err), ONET_OK);
     assert_int_equal(r.job.sets->count, 1);
     assert_int_equal(r.job.sets->start[1], 3);
     assert_int_equal(r.job.search.beam, 7);
     assert_int_equal(r.job.search.top, 7);
     assert_true(r.job.search.steps);
-    order_request_free(&r);
-    assert_int_equal(
-        parse(order_request_parse, &r, "{\"sets\": [{\"items\": [1]}, {\"items\": [[2], [3]]}]}", &err),
-        ONET_OK);
+    order_request_release(&r.r);
+    assert_int_equal(parse(&r, "{\"sets\": [{\"items\": [1]}, {\"items\": [[2], [3]]}]}", &err), ONET_OK);
     assert_int_equal(r.job.sets->count, 2);
     assert_int_equal(r.job.search.beam, 5);
-    order_request_free(&r);
+    order_request_release(&r.r);
 }
 
 static void orders_refused(void **state) {
@@ -209,10 +203,9 @@ static void orders_refused(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         order_request r;
         onet_error err;
-        if (parse(order_request_parse, &r, bad[i].body, &err) != bad[i].status ||
-            !strstr(err.text, bad[i].sentence))
+        if (parse(&r, bad[i].body, &err) != bad[i].status || !strstr(err.text, bad[i].sentence))
             fail_msg("%s: %s", bad[i].body, err.text);
-        order_request_free(&r);
+        order_request_release(&r.r);
     }
 }
 
@@ -223,12 +216,11 @@ static void memory_runs_out(void **state) {
         order_request r;
         onet_error err = {{0}};
         alloc_fail(which, 0);
-        onet_status status =
-            parse(order_request_parse, &r,
-                  "{\"sets\": [{\"items\": [[3], [1]]}, {\"items\": [2], \"first\": 0}], \"top\": 2}", &err);
+        onet_status status = parse(
+            &r, "{\"sets\": [{\"items\": [[3], [1]]}, {\"items\": [2], \"first\": 0}], \"top\": 2}", &err);
         int failed = alloc_failed();
         alloc_fail(SIZE_MAX, 0);
-        order_request_free(&r);
+        order_request_release(&r.r);
         if (!failed) {
             assert_int_equal(status, ONET_OK);
             assert_true(which > 5);
@@ -242,14 +234,14 @@ static void memory_runs_out(void **state) {
 enum { JOBS = 12 };
 
 typedef struct waiting {
-    order_request r;
+    order_request o;
     pthread_mutex_t *lock;
     pthread_cond_t *news;
     int *left;
 } waiting;
 
 static void job_done(order_job *job) {
-    waiting *w = (waiting *)(void *)job;
+    waiting *w = job->context;
     pthread_mutex_lock(w->lock);
     --*w->left;
     pthread_cond_signal(w->news);
@@ -284,16 +276,16 @@ static size_t run_jobs(text *answers, int together) {
     pthread_mutex_lock(&lock);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < JOBS; i++) {
-            assert_int_equal(parse(order_request_parse, &w[i].r, bodies[i], &err), ONET_OK);
+            assert_int_equal(parse(&w[i].o, bodies[i], &err), ONET_OK);
             w[i].lock = &lock, w[i].news = &news, w[i].left = &left;
-            w[i].r.job.done = job_done;
+            w[i].o.job.done = job_done, w[i].o.job.context = &w[i];
             left++;
-            batcher_add(b, &w[i].r.job);
+            batcher_add(b, &w[i].o.job);
             while (left && (!together || i + 1 == JOBS)) pthread_cond_wait(&news, &lock);
             for (int j = together ? 0 : i; j <= i && (!together || i + 1 == JOBS); j++) {
-                assert_int_equal(w[j].r.job.status, ONET_OK);
-                order_request_answer(&w[j].r, answers);
-                order_request_free(&w[j].r);
+                assert_int_equal(w[j].o.job.status, ONET_OK);
+                order_endpoint.answer(&w[j].o.r, answers);
+                order_request_release(&w[j].o.r);
             }
         }
     pthread_mutex_unlock(&lock);

@@ -1,7 +1,7 @@
-/* The commands of the program. A command is one file cmd_NAME.c with one `const command cmd_NAME`, and one
- * line in commands.c. */
-#ifndef CLI_COMMANDS_H
-#define CLI_COMMANDS_H
+/* A command of the program: one file cmd_NAME.c with one `const command cmd_NAME`, listed by its task or, for
+ * those of no task, in front/cli/commands.c. */
+#ifndef APP_COMMAND_H
+#define APP_COMMAND_H
 
 #include "app/options.h"
 
@@ -21,8 +21,8 @@ typedef struct command {
     onet_status (*run)(void *values, int count, char **operands, onet_error *err);
 } command;
 
-/* All of them, in the order of the help page, ended by NULL. */
-extern const command *const commands[];
+/* The command after c in the order of the help page, the first for NULL; NULL after the last. */
+const command *command_after(const command *c);
 
 /* The command that arguments[0] (or the two words arguments[0] and arguments[1]) name, or NULL with a
  * sentence; *words is 1 or 2. */

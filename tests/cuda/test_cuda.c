@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/cuda/cuda.h"
 #include "engine/data/sets.h"
 #include "engine/kernels/cpu.h"
+#include "engine/kernels/gpu_library.h"
 #include "engine/model/generated.h"
 #include "engine/words/words.h"
 #include "golden_file.h"

@@ -2,7 +2,7 @@
 #ifndef CUDA_ORDER_H
 #define CUDA_ORDER_H
 
-#include "engine/cuda/cuda.h"
+#include "engine/kernels/gpu_library.h"
 
 #define CUDA_ORDER CUDA_SYMBOL(CUDA_VERSIONED(ordernet_cuda_order))
 

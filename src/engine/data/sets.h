@@ -7,8 +7,6 @@
 #include "engine/words/words.h"
 #include "ordernet.h"
 
-enum { MAX_WIDTH = 65536 }; /* features an item */
-
 /* No sets yet, items of `width` features (0: as the first set appended has). */
 onet_status sets_new(onet_sets **sets, int width, onet_error *err);
 

@@ -8,7 +8,6 @@
 #include "engine/base/file.h"
 #include "engine/base/number.h"
 #include "engine/base/utf8.h"
-#include "engine/data/sets.h"
 #include "engine/words/maker.h"
 
 /* A part of a line, for a message. */

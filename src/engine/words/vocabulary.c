@@ -12,7 +12,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/sized.h"
 #include "engine/base/utf8.h"
-#include "engine/data/sets.h"
 #include "engine/words/kind.h"
 #include "engine/words/maker.h"
 #include "engine/words/vectors.h"

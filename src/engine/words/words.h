@@ -6,6 +6,8 @@
 
 #include "ordernet.h"
 
+enum { MAX_WIDTH = 65536 }; /* features per item, numbers per vector */
+
 struct onet_words {
     int count, width;
     size_t *at; /* [count + 1]: word w is text[at[w]] .. text[at[w+1]-1], UTF-8, not terminated */

@@ -23,18 +23,17 @@ static void print_choices(const option *o) {
 /* The words that may stand first, each once, though a family has many commands. */
 static void print_first_words(void) {
     const char *last = "";
-    for (const command *const *c = commands; *c; c++) {
-        size_t length = strcspn((*c)->name, " ");
-        if (strncmp(last, (*c)->name, length) || (last[length] && last[length] != ' '))
-            printf(" %.*s", (int)length, (*c)->name);
-        last = (*c)->name;
+    for (const command *c = command_after(NULL); c; c = command_after(c)) {
+        size_t length = strcspn(c->name, " ");
+        if (strncmp(last, c->name, length) || (last[length] && last[length] != ' '))
+            printf(" %.*s", (int)length, c->name);
+        last = c->name;
     }
 }
 
 static void print_second_words(const char *family, size_t length) {
-    for (const command *const *c = commands; *c; c++)
-        if (!strncmp((*c)->name, family, length) && (*c)->name[length] == ' ')
-            printf(" %s", (*c)->name + length + 1);
+    for (const command *c = command_after(NULL); c; c = command_after(c))
+        if (!strncmp(c->name, family, length) && c->name[length] == ' ') printf(" %s", c->name + length + 1);
 }
 
 static void bash(void) {
@@ -48,20 +47,20 @@ static void bash(void) {
     print_first_words();
     puts(" --help --version\" -- \"$word\"))\n        return\n    fi\n    case $command in");
     const char *last = "";
-    for (const command *const *c = commands; *c; c++) {
-        size_t length = strcspn((*c)->name, " ");
-        if (!(*c)->name[length] || (!strncmp(last, (*c)->name, length) && last[length] == ' ')) continue;
-        last = (*c)->name;
+    for (const command *c = command_after(NULL); c; c = command_after(c)) {
+        size_t length = strcspn(c->name, " ");
+        if (!c->name[length] || (!strncmp(last, c->name, length) && last[length] == ' ')) continue;
+        last = c->name;
         printf("    %.*s)\n        if ((COMP_CWORD == 2)); then\n            COMPREPLY=($(compgen -W \"",
                (int)length, last);
         print_second_words(last, length);
         puts("\" -- \"$word\"))\n            return\n        fi\n        command+=\" ${COMP_WORDS[2]}\" ;;");
     }
     puts("    esac\n    case \"$command $before\" in");
-    for (const command *const *c = commands; *c; c++)
-        for (const option *o = (*c)->options; more(o); o++) {
+    for (const command *c = command_after(NULL); c; c = command_after(c))
+        for (const option *o = c->options; more(o); o++) {
             if (!o->name || !takes_argument(o)) continue;
-            printf("    \"%s --%s\")", (*c)->name, o->name);
+            printf("    \"%s --%s\")", c->name, o->name);
             if (takes_file(o))
                 puts(" COMPREPLY=($(compgen -f -- \"$word\")); return ;;");
             else if (o->choices) {
@@ -73,9 +72,9 @@ static void bash(void) {
         }
     puts("    esac\n    if [[ $word != -* ]]; then\n"
          "        COMPREPLY=($(compgen -f -- \"$word\"))\n        return\n    fi\n    case $command in");
-    for (const command *const *c = commands; *c; c++) {
-        printf("    \"%s\") COMPREPLY=($(compgen -W \"--help", (*c)->name);
-        for (const option *o = (*c)->options; more(o); o++)
+    for (const command *c = command_after(NULL); c; c = command_after(c)) {
+        printf("    \"%s\") COMPREPLY=($(compgen -W \"--help", c->name);
+        for (const option *o = c->options; more(o); o++)
             if (o->name) printf(" --%s", o->name);
         puts("\" -- \"$word\")) ;;");
     }
@@ -102,18 +101,18 @@ static void zsh(void) {
     print_first_words();
     puts(" --help --version\n        return\n    fi\n    case $command in");
     const char *last = "";
-    for (const command *const *c = commands; *c; c++) {
-        size_t length = strcspn((*c)->name, " ");
-        if (!(*c)->name[length] || (!strncmp(last, (*c)->name, length) && last[length] == ' ')) continue;
-        last = (*c)->name;
+    for (const command *c = command_after(NULL); c; c = command_after(c)) {
+        size_t length = strcspn(c->name, " ");
+        if (!c->name[length] || (!strncmp(last, c->name, length) && last[length] == ' ')) continue;
+        last = c->name;
         printf("    %.*s)\n        if ((CURRENT == 3)); then\n            compadd --", (int)length, last);
         print_second_words(last, length);
         puts("\n            return\n        fi\n        command+=\" $words[3]\"\n        shift=2 ;;");
     }
     puts("    esac\n    words=(\"${(@)words[shift+1,-1]}\")\n    ((CURRENT -= shift))\n    case $command in");
-    for (const command *const *c = commands; *c; c++) {
-        printf("    '%s')\n        _arguments '--help[Show the help page.]'", (*c)->name);
-        for (const option *o = (*c)->options; more(o); o++) {
+    for (const command *c = command_after(NULL); c; c = command_after(c)) {
+        printf("    '%s')\n        _arguments '--help[Show the help page.]'", c->name);
+        for (const option *o = c->options; more(o); o++) {
             if (!o->name) continue;
             printf(" \\\n            '--%s[", o->name);
             print_quoted(o->help, true);
@@ -131,7 +130,7 @@ static void zsh(void) {
             }
             putchar('\'');
         }
-        if ((*c)->operands) fputs(" \\\n            '*:file:_files'", stdout);
+        if (c->operands) fputs(" \\\n            '*:file:_files'", stdout);
         puts(" ;;");
     }
     puts("    esac\n}\n_ordernet \"$@\"");
@@ -139,8 +138,8 @@ static void zsh(void) {
 
 static void fish(void) {
     puts("# fish completion for ordernet\ncomplete -c ordernet -f");
-    for (const command *const *c = commands; *c; c++) {
-        const char *name = (*c)->name;
+    for (const command *c = command_after(NULL); c; c = command_after(c)) {
+        const char *name = c->name;
         size_t length = strcspn(name, " ");
         char condition[192];
         if (name[length]) {
@@ -154,11 +153,11 @@ static void fish(void) {
             printf("complete -c ordernet -n __fish_use_subcommand -a %s -d '", name);
             snprintf(condition, sizeof condition, "__fish_seen_subcommand_from %s", name);
         }
-        print_quoted((*c)->summary, false);
+        print_quoted(c->summary, false);
         puts("'");
-        if ((*c)->operands) printf("complete -c ordernet -n '%s' -F\n", condition);
+        if (c->operands) printf("complete -c ordernet -n '%s' -F\n", condition);
         printf("complete -c ordernet -n '%s' -l help -d 'Show the help page.'\n", condition);
-        for (const option *o = (*c)->options; more(o); o++) {
+        for (const option *o = c->options; more(o); o++) {
             if (!o->name) continue;
             printf("complete -c ordernet -n '%s' -l %s", condition, o->name);
             if (takes_argument(o)) fputs(takes_file(o) ? " -r -F" : " -x", stdout);

@@ -63,10 +63,10 @@ void help_overview(FILE *out, const char *family) {
         fputc('\n', out);
     }
     fputs("Commands:\n", out);
-    for (const command *const *c = commands; *c; c++) {
-        if (family && (strncmp((*c)->name, family, length) || (*c)->name[length] != ' ')) continue;
-        fprintf(out, "  %-14s ", (*c)->name);
-        print_wrapped(out, (*c)->summary, 17, 17, width);
+    for (const command *c = command_after(NULL); c; c = command_after(c)) {
+        if (family && (strncmp(c->name, family, length) || c->name[length] != ' ')) continue;
+        fprintf(out, "  %-14s ", c->name);
+        print_wrapped(out, c->summary, 17, 17, width);
     }
     fputc('\n', out);
     print_wrapped(out,
@@ -252,8 +252,8 @@ onet_status help_man(FILE *out, onet_error *err) {
         "\\fB\\-\\-\\fR ends the options; every command knows \\fB\\-\\-help\\fR.\n"
         ".SH COMMANDS\n",
         out);
-    for (const command *const *c = commands; *c; c++) {
-        onet_status status = man_command(out, *c, err);
+    for (const command *c = command_after(NULL); c; c = command_after(c)) {
+        onet_status status = man_command(out, c, err);
         if (status) return status;
     }
     fputs(".SH \"EXIT STATUS\"\n", out);

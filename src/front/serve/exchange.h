@@ -8,13 +8,11 @@
 #include "front/serve/files.h"
 #include "front/serve/metrics.h"
 #include "front/serve/server.h"
-#include "tasks/tours/request.h"
 
 struct server {
     server_options o;
-    models *m;
-    batcher *batch[MODELS];
-    solver *tours;
+    service shared;
+    void *worker[ENDPOINTS]; /* of the endpoints */
     struct MHD_Daemon *daemon;
     metrics counts;
     clients open;
@@ -28,15 +26,11 @@ struct server {
 
 /* One request and its answer. */
 typedef struct exchange {
-    /* One of them, by the route; first: the job is the beginning of both. */
-    union {
-        order_request order;
-        tour_request tour;
-    };
     server *s;
+    request *asked; /* of an endpoint; NULL: not parsed yet */
     struct MHD_Connection *connection;
     client *who;
-    route to;
+    int to; /* its route */
     char *path;
     text body;
     size_t body_read; /* with what was thrown away */

@@ -13,37 +13,20 @@ enum { HELD_BODIES = 64 };
 /* ---- The engine's part ------------------------------------------------------------------------------- */
 
 /* The answer is there; from another thread. */
-static void resume(exchange *x) {
+static void resume(request *r) {
+    exchange *x = r->context;
     server *s = x->s; /* x is gone as soon as its connection goes on */
     atomic_fetch_sub(&s->queued, 1);
     MHD_resume_connection(x->connection);
     atomic_fetch_sub(&s->suspended, 1);
 }
 
-static void order_done(order_job *job) {
-    exchange *x = (exchange *)(void *)job;
-    x->err = job->err;
-    resume(x);
-}
-
-static void tour_done(tour_job *job) {
-    exchange *x = (exchange *)(void *)job;
-    x->err = job->err;
-    resume(x);
-}
-
 static onet_status parse(exchange *x) {
-    server *s = x->s;
-    const request_limits *limits = &s->o.limits;
+    const endpoint *to = route_endpoint(x->to);
     char nothing[1] = "", *body = x->body.data ? x->body.data : nothing;
-    switch (x->to) {
-    case ROUTE_ORDER:
-        return order_request_parse(&x->order, s->m, limits, body, x->body.length, &x->err);
-    case ROUTE_TOUR:
-        return tour_request_parse(&x->tour, s->m, limits, body, x->body.length, &x->err);
-    default:
-        return unscramble_request_parse(&x->order, s->m, limits, body, x->body.length, &x->err);
-    }
+    if (!(x->asked = calloc(1, to->size))) return fail_memory(&x->err, "a request");
+    *x->asked = (request){.to = to, .worker = x->s->worker[x->to], .done = resume, .context = x};
+    return to->parse(x->asked, &x->s->shared, body, x->body.length, &x->err);
 }
 
 static void drop_body(exchange *x) {
@@ -69,26 +52,17 @@ static enum MHD_Result submit(exchange *x) {
     /* Before the job is given away: its answer may be there at once. */
     atomic_fetch_add(&s->suspended, 1);
     MHD_suspend_connection(x->connection);
-    if (x->to == ROUTE_TOUR) {
-        x->tour.job.done = tour_done;
-        solver_add(s->tours, &x->tour.job);
-    } else {
-        x->order.job.done = order_done;
-        batcher_add(s->batch[x->order.slot - s->m->slot], &x->order.job);
-    }
+    x->asked->to->submit(x->asked, &s->shared);
     return MHD_YES;
 }
 
 static enum MHD_Result answer(exchange *x) {
-    onet_status status = x->to == ROUTE_TOUR ? x->tour.job.status : x->order.job.status;
-    if (status) return reply_failure(x, status);
+    if (x->asked->status) {
+        x->err = x->asked->err;
+        return reply_failure(x, x->asked->status);
+    }
     text t = {0};
-    if (x->to == ROUTE_ORDER)
-        order_request_answer(&x->order, &t);
-    else if (x->to == ROUTE_TOUR)
-        tour_request_answer(&x->tour, &t);
-    else
-        unscramble_request_answer(&x->order, &t);
+    x->asked->to->answer(x->asked, &t);
     return reply_text(x, &t, "application/json");
 }
 
@@ -125,7 +99,7 @@ static void refuse(exchange *x, int code, const char *sentence) {
 /* What the headers tell. A refusal is sent when the body has been read, so that the connection can be used
  * again; one that is too long is not read. */
 static enum MHD_Result begin(exchange *x, const char *method) {
-    bool posts = x->to <= ROUTE_UNSCRAMBLE;
+    bool posts = x->to < ENDPOINTS;
     x->post = !strcmp(method, "POST");
     if (MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size >
         x->s->o.header)
@@ -148,7 +122,7 @@ static enum MHD_Result take_body(exchange *x, const char *data, size_t size) {
     x->body_read += size;
     /* No Content-Length told of this: read a little more for the sake of a clear answer, not without end. */
     if (x->body_read > 4 * s->o.body) return MHD_NO;
-    if (!x->post || x->to > ROUTE_UNSCRAMBLE)
+    if (!x->post || x->to >= ENDPOINTS)
         refuse(x, 413, "this path takes no body");
     else if (x->body_read > s->o.body)
         refuse(x, 413, "the body is longer than this server takes");
@@ -165,12 +139,6 @@ static enum MHD_Result take_body(exchange *x, const char *data, size_t size) {
     return MHD_YES;
 }
 
-static route find_route(const char *path) {
-    for (int r = 0; r < ROUTE_PAGE; r++)
-        if (!strcmp(path, route_path((route)r))) return (route)r;
-    return ROUTE_PAGE;
-}
-
 enum MHD_Result http_handle(void *context, struct MHD_Connection *connection, const char *path,
                             const char *method, const char *version, const char *data, size_t *size,
                             void **state) {
@@ -184,7 +152,7 @@ enum MHD_Result http_handle(void *context, struct MHD_Connection *connection, co
         x->s = context;
         x->connection = connection;
         x->who = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-        x->to = find_route(path);
+        x->to = route_find(path);
         x->began = clock_seconds();
         atomic_fetch_add(&x->s->counts.under_way, 1);
         *state = x;
@@ -198,7 +166,7 @@ enum MHD_Result http_handle(void *context, struct MHD_Connection *connection, co
     if (x->answered) return MHD_YES;
     if (x->submitted) return answer(x);
     if (x->code) return reply_error(x, x->code, x->err.text);
-    return x->to <= ROUTE_UNSCRAMBLE ? submit(x) : reply_get(x);
+    return x->to < ENDPOINTS ? submit(x) : reply_get(x);
 }
 
 void http_completed(void *context, struct MHD_Connection *connection, void **state,
@@ -210,10 +178,8 @@ void http_completed(void *context, struct MHD_Connection *connection, void **sta
     if (x->answered) metrics_count(&s->counts, x->to, x->code, clock_seconds() - x->began);
     client_waited_for(&s->open, x->who);
     drop_body(x);
-    if (x->to == ROUTE_TOUR)
-        tour_request_free(&x->tour);
-    else
-        order_request_free(&x->order);
+    if (x->asked) x->asked->to->release(x->asked);
+    free(x->asked);
     free(x->path);
     free(x);
     *state = NULL;

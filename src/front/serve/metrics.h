@@ -4,22 +4,8 @@
 
 #include <stdatomic.h>
 
-#include "front/serve/text.h"
-
-typedef enum route {
-    ROUTE_ORDER = 0,
-    ROUTE_TOUR,
-    ROUTE_UNSCRAMBLE,
-    ROUTE_MODELS,
-    ROUTE_OPENAPI,
-    ROUTE_HEALTH,
-    ROUTE_METRICS,
-    ROUTE_PAGE, /* all other paths: static files */
-    ROUTES
-} route;
-
-/* The path of a route, as the label of its counts; "page" for the static files. */
-const char *route_path(route r);
+#include "app/text.h"
+#include "front/serve/routes.h"
 
 enum { METRIC_CODES = 12, METRIC_BUCKETS = 12 };
 
@@ -32,7 +18,7 @@ typedef struct metrics {
     atomic_int connections, under_way;
 } metrics;
 
-void metrics_count(metrics *m, route r, int code, double seconds);
+void metrics_count(metrics *m, int r, int code, double seconds);
 void metrics_write(metrics *m, text *t);
 
 #endif

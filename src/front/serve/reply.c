@@ -27,8 +27,7 @@ static enum MHD_Result send_response(exchange *x, int code, struct MHD_Response 
     if (policy == API_POLICY) MHD_add_response_header(response, "Cache-Control", "no-store");
     if (code == 503) MHD_add_response_header(response, "Retry-After", "1");
     if (code == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
-    if (code == 405)
-        MHD_add_response_header(response, "Allow", x->to <= ROUTE_UNSCRAMBLE ? "POST" : "GET, HEAD");
+    if (code == 405) MHD_add_response_header(response, "Allow", x->to < ENDPOINTS ? "POST" : "GET, HEAD");
     if (atomic_load(&x->s->quiet)) MHD_add_response_header(response, "Connection", "close");
     enum MHD_Result queued = MHD_queue_response(x->connection, (unsigned)code, response);
     MHD_destroy_response(response);
@@ -96,8 +95,8 @@ static void write_columns(text *t, const onet_columns *columns) {
 static enum MHD_Result send_models(exchange *x) {
     text t = {0};
     text_put(&t, "{\"models\":[");
-    for (int i = 0; i < x->s->m->count; i++) {
-        model_slot *slot = &x->s->m->slot[i];
+    for (int i = 0; i < x->s->shared.m->count; i++) {
+        model_slot *slot = &x->s->shared.m->slot[i];
         model_version *v = model_take(slot);
         const onet_words *words = onet_model_words(v->model);
         char when[32];
@@ -124,32 +123,33 @@ static enum MHD_Result send_metrics(exchange *x) {
     text_put(&t, "# HELP ordernet_queue_requests Requests waiting to be ordered, by model.\n"
                  "# TYPE ordernet_queue_requests gauge\n");
     batcher_counts counts[MODELS];
-    for (int i = 0; i < s->m->count; i++) {
-        counts[i] = batcher_count(s->batch[i]);
-        text_printf(&t, "ordernet_queue_requests{model=\"%s\"} %zu\n", s->m->slot[i].name, counts[i].queued);
+    for (int i = 0; i < s->shared.m->count; i++) {
+        counts[i] = batcher_count(s->shared.batch[i]);
+        text_printf(&t, "ordernet_queue_requests{model=\"%s\"} %zu\n", s->shared.m->slot[i].name,
+                    counts[i].queued);
     }
-    text_printf(
-        &t,
-        "# HELP ordernet_queue_tours Requests waiting for a tour.\n# TYPE ordernet_queue_tours gauge\n"
-        "ordernet_queue_tours %zu\n",
-        solver_queued(s->tours));
+    const endpoint *e;
+    for (int r = 0; (e = route_endpoint(r)); r++)
+        if (e->metrics) e->metrics(s->worker[r], &t);
     text_put(&t, "# HELP ordernet_batches_total Batches ordered, by model.\n"
                  "# TYPE ordernet_batches_total counter\n");
-    for (int i = 0; i < s->m->count; i++)
-        text_printf(&t, "ordernet_batches_total{model=\"%s\"} %llu\n", s->m->slot[i].name, counts[i].batches);
+    for (int i = 0; i < s->shared.m->count; i++)
+        text_printf(&t, "ordernet_batches_total{model=\"%s\"} %llu\n", s->shared.m->slot[i].name,
+                    counts[i].batches);
     text_put(&t, "# HELP ordernet_batched_requests_total Requests in these batches.\n"
                  "# TYPE ordernet_batched_requests_total counter\n");
-    for (int i = 0; i < s->m->count; i++)
-        text_printf(&t, "ordernet_batched_requests_total{model=\"%s\"} %llu\n", s->m->slot[i].name,
+    for (int i = 0; i < s->shared.m->count; i++)
+        text_printf(&t, "ordernet_batched_requests_total{model=\"%s\"} %llu\n", s->shared.m->slot[i].name,
                     counts[i].requests);
     text_put(&t, "# HELP ordernet_sets_total Sets in these batches.\n# TYPE ordernet_sets_total counter\n");
-    for (int i = 0; i < s->m->count; i++)
-        text_printf(&t, "ordernet_sets_total{model=\"%s\"} %llu\n", s->m->slot[i].name, counts[i].sets);
+    for (int i = 0; i < s->shared.m->count; i++)
+        text_printf(&t, "ordernet_sets_total{model=\"%s\"} %llu\n", s->shared.m->slot[i].name,
+                    counts[i].sets);
     text_put(&t, "# HELP ordernet_model_loads_total Times that a model's file was loaded.\n"
                  "# TYPE ordernet_model_loads_total counter\n");
-    for (int i = 0; i < s->m->count; i++)
-        text_printf(&t, "ordernet_model_loads_total{model=\"%s\"} %u\n", s->m->slot[i].name,
-                    atomic_load(&s->m->slot[i].loads));
+    for (int i = 0; i < s->shared.m->count; i++)
+        text_printf(&t, "ordernet_model_loads_total{model=\"%s\"} %u\n", s->shared.m->slot[i].name,
+                    atomic_load(&s->shared.m->slot[i].loads));
     return reply_text(x, &t, "text/plain; version=0.0.4; charset=utf-8");
 }
 

@@ -59,13 +59,15 @@ onet_status server_start(server **result, models *m, const server_options *optio
     server *s = calloc(1, sizeof *s);
     if (!s) return fail_memory(err, "the server");
     s->o = *options;
-    s->m = m;
+    s->shared = (service){.m = m, .limits = s->o.limits, .kernels = s->o.batch.kernels};
     clients_start(&s->open);
     pthread_rwlock_init(&s->page_lock, NULL);
     onet_status status = s->o.page ? page_files_list(&s->page, s->o.page, err) : ONET_OK;
     for (int i = 0; i < m->count && !status; i++)
-        status = batcher_new(&s->batch[i], &m->slot[i], &s->o.batch, err);
-    if (!status) status = solver_new(&s->tours, s->o.batch.kernels, err);
+        status = batcher_new(&s->shared.batch[i], &m->slot[i], &s->o.batch, err);
+    const endpoint *e;
+    for (int r = 0; (e = route_endpoint(r)) && !status; r++)
+        if (e->open) status = e->open(&s->worker[r], &s->shared, err);
     if (!status) status = allow_descriptors(s, err);
     if (!status) status = listen_at(s, err);
     if (status)
@@ -84,7 +86,7 @@ void server_watch(server *s) {
 }
 
 onet_status server_refresh(server *s, onet_error *err) {
-    for (int i = 0; i < s->m->count; i++) batcher_refresh(s->batch[i]);
+    for (int i = 0; i < s->shared.m->count; i++) batcher_refresh(s->shared.batch[i]);
     if (!s->o.page) return ONET_OK;
     page_files fresh = {0};
     onet_status status = page_files_list(&fresh, s->o.page, err);
@@ -108,7 +110,9 @@ int server_under_way(const server *s) {
 }
 
 void server_hurry(server *s) {
-    solver_hurry(s->tours);
+    const endpoint *e;
+    for (int r = 0; (e = route_endpoint(r)); r++)
+        if (e->hurry) e->hurry(s->worker[r]);
 }
 
 int server_working(const server *s) {
@@ -118,8 +122,10 @@ int server_working(const server *s) {
 void server_stop(server *s) {
     if (!s) return;
     if (s->daemon) MHD_stop_daemon(s->daemon);
-    for (int i = 0; i < s->m->count; i++) batcher_free(s->batch[i]);
-    solver_free(s->tours);
+    for (int i = 0; i < s->shared.m->count; i++) batcher_free(s->shared.batch[i]);
+    const endpoint *e;
+    for (int r = 0; (e = route_endpoint(r)); r++)
+        if (e->close) e->close(s->worker[r]);
     page_files_free(&s->page);
     pthread_rwlock_destroy(&s->page_lock);
     pthread_mutex_destroy(&s->open.lock);

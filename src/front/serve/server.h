@@ -2,8 +2,8 @@
 #ifndef SERVE_SERVER_H
 #define SERVE_SERVER_H
 
-#include "front/serve/models.h"
-#include "front/serve/request.h"
+#include "app/endpoint.h"
+#include "app/models.h"
 
 typedef struct server_options {
     const char *host;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/wasm/page.h"
+#include "app/wasm_export.h"
 
 onet_error page_failure;
 

@@ -1,15 +1,21 @@
 /* /v1/tour: what tsp solve takes and gives, as JSON. */
-#include "tasks/tours/request.h"
-
 #include <math.h>
 
+#include "app/request.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "tasks/tours/net_options.h"
+#include "tasks/tours/solver.h"
 
-void tour_request_free(tour_request *r) {
-    tour_job_free(&r->job);
+typedef struct tour_request {
+    request r;
+    tour_job job;
+    const model_slot *slot; /* NULL: no model is used */
+} tour_request;
+
+static void release(request *base) {
+    tour_job_free(&((tour_request *)(void *)base)->job);
 }
 
 static bool has_limit(const tour_job *job) {
@@ -92,8 +98,9 @@ static onet_status read_limit(tour_request *r, const envelope *e, const request_
                 r->job.sets->count, r->job.options.seconds, limits->seconds);
 }
 
-onet_status tour_request_parse(tour_request *r, models *m, const request_limits *limits, char *body,
-                               size_t length, onet_error *err) {
+static onet_status parse(request *base, const service *shared, char *body, size_t length, onet_error *err) {
+    tour_request *r = (tour_request *)(void *)base;
+    const request_limits *limits = &shared->limits;
     static const char *const options[] = {"model", "method", "decode", "beam",       "symmetries", "shortest",
                                           "kicks", "seed",   "sets",   "time_limit", NULL};
     static const char *const set_keys[] = {"items", "order", "context", NULL};
@@ -103,7 +110,7 @@ onet_status tour_request_parse(tour_request *r, models *m, const request_limits 
     if (!status) status = read_options(r, &e, limits, err);
     if (!status && (r->job.method == ONET_TSP_ORDERNET || envelope_find(&e, "model"))) {
         model_slot *slot;
-        if ((status = request_model(&e, m, "tsp", &slot, err))) return status;
+        if ((status = request_model(&e, shared, "tsp", &slot, err))) return status;
         r->slot = slot;
         r->job.version = model_take(slot);
     }
@@ -116,7 +123,8 @@ onet_status tour_request_parse(tour_request *r, models *m, const request_limits 
     return r->job.tour && r->job.proof ? ONET_OK : fail_memory(err, "the tours");
 }
 
-void tour_request_answer(const tour_request *r, text *t) {
+static void answer(const request *base, text *t) {
+    const tour_request *r = (const tour_request *)(const void *)base;
     const tour_job *job = &r->job;
     bool bounds = job->method == ONET_TSP_EXACT || job->method == ONET_TSP_HELD_KARP;
     text_printf(t, "{\"method\":\"%s\",", choice_name(onet_tsp_methods(), (int)job->method));
@@ -135,3 +143,54 @@ void tour_request_answer(const tour_request *r, text *t) {
     }
     text_put(t, "]}\n");
 }
+
+static void tour_done(tour_job *job) {
+    tour_request *r = job->context;
+    r->r.status = job->status;
+    r->r.err = job->err;
+    r->r.done(&r->r);
+}
+
+static void submit(request *base, const service *shared) {
+    (void)shared;
+    tour_request *r = (tour_request *)(void *)base;
+    r->job.context = r;
+    r->job.done = tour_done;
+    solver_add(base->worker, &r->job);
+}
+
+static onet_status open_solver(void **worker, const service *shared, onet_error *err) {
+    solver *s;
+    onet_status status = solver_new(&s, shared->kernels, err);
+    *worker = s;
+    return status;
+}
+
+static void close_solver(void *worker) {
+    solver_free(worker);
+}
+
+static void hurry(void *worker) {
+    solver_hurry(worker);
+}
+
+static void metrics(void *worker, text *t) {
+    text_printf(
+        t,
+        "# HELP ordernet_queue_tours Requests waiting for a tour.\n# TYPE ordernet_queue_tours gauge\n"
+        "ordernet_queue_tours %zu\n",
+        solver_queued(worker));
+}
+
+const endpoint tour_endpoint = {
+    .path = "/v1/tour",
+    .size = sizeof(tour_request),
+    .open = open_solver,
+    .close = close_solver,
+    .hurry = hurry,
+    .metrics = metrics,
+    .parse = parse,
+    .submit = submit,
+    .answer = answer,
+    .release = release,
+};

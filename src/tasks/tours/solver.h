@@ -1,8 +1,8 @@
 /* Finds the tours of /v1/tour in threads of its own, so that a long search keeps nobody else waiting. */
-#ifndef SERVE_SOLVER_H
-#define SERVE_SOLVER_H
+#ifndef TOURS_SOLVER_H
+#define TOURS_SOLVER_H
 
-#include "front/serve/models.h"
+#include "app/models.h"
 #include "ordernet_tsp.h"
 
 typedef struct tour_job {
@@ -17,6 +17,7 @@ typedef struct tour_job {
     onet_status status;
     onet_error err;
     void (*done)(struct tour_job *job); /* called by a thread of the solver, once */
+    void *context;                      /* the caller's */
     struct tour_job *next;
 } tour_job;
 

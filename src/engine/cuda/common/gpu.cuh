@@ -1,6 +1,6 @@
 /* The net on a CUDA device: what all families of kernels share.
  *
- * src/engine/cuda/cuda.h, order.h   what the library offers to the rest of the program
+ * src/engine/kernels/gpu_library.h, order.h   what the library offers to the rest of the program
  * src/cuda/common            one training step from the host's side: the table of operations (net.cu), memory
  *                            (memory.cu), launches and graphs (step.cu), norms, the optimiser, words'
  * vectors; and parts of kernels: this file, mma.cuh and gemm.cuh (tensor cores) src/cuda/layers training, any
@@ -36,7 +36,7 @@
 
 extern "C" {
 #include "engine/base/error.h"
-#include "engine/cuda/cuda.h"
+#include "engine/kernels/gpu_library.h"
 #include "engine/kernels/net.h"
 #include "engine/words/words.h"
 }

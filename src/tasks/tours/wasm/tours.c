@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/wasm/page.h"
+#include "app/wasm_export.h"
 #include "ordernet_tsp.h"
 #include "tasks/tours/load.h"
 

@@ -1,5 +1,5 @@
 /* Loads models, counts who uses a version, and replaces it when its file has changed. */
-#include "front/serve/models.h"
+#include "app/models.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* What the files share that the page calls. */
-#ifndef WASM_PAGE_H
-#define WASM_PAGE_H
+/* What functions exported to JavaScript share. */
+#ifndef APP_WASM_EXPORT_H
+#define APP_WASM_EXPORT_H
 
 #include "ordernet.h"
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/request.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "front/serve/request.h"
 
 struct set_source {
     onet_reader *reader;

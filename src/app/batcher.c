@@ -1,5 +1,5 @@
 /* The queue, the thread, the orderers that it keeps, and the sets of several requests as one. */
-#include "front/serve/batcher.h"
+#include "app/batcher.h"
 
 #include <stdlib.h>
 #include <string.h>

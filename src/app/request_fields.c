@@ -3,9 +3,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "app/request.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
-#include "front/serve/request.h"
 
 static bool listed(const char *const *list, const span *key) {
     for (; list && *list; list++)
@@ -90,8 +90,9 @@ onet_status request_choice(const envelope *e, const char *key, const onet_choice
                         choice_names(choices, ", ", names, sizeof names));
 }
 
-onet_status request_model(const envelope *e, models *m, const char *usual, model_slot **slot,
+onet_status request_model(const envelope *e, const service *shared, const char *usual, model_slot **slot,
                           onet_error *err) {
+    models *m = shared->m;
     const span *at = envelope_find(e, "model");
     char names[512];
     json_t *v = NULL;

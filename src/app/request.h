@@ -1,44 +1,26 @@
-/* Requests: a JSON body in, a job for the engine out; then the job's answer as JSON.
+/* What the parsers of requests share: the members of the JSON body, the model, the sets.
  *
  * Parsing gives ONET_OK; ONET_BAD or ONET_USAGE with the sentence that the command would print; ONET_IO where
  * there is no such model; ONET_FAILED where the request goes beyond a limit of the server; ONET_MEMORY. */
-#ifndef SERVE_REQUEST_H
-#define SERVE_REQUEST_H
+#ifndef APP_REQUEST_H
+#define APP_REQUEST_H
 
-#include "front/serve/batcher.h"
-#include "front/serve/envelope.h"
-#include "front/serve/text.h"
-#include "tasks/words/readings.h"
+#include "app/endpoint.h"
+#include "app/envelope.h"
 
-/* What one request may ask for. */
-typedef struct request_limits {
-    int sets, items; /* per request, per set */
-    int beam;        /* its width */
-    double cells;    /* items^2 * beam, summed over the sets: the time that they take goes with it */
-    double seconds;  /* for tours, shared by the sets */
-} request_limits;
-
+/* A request for orders by a model: what /v1/order has in common with those of tasks. */
 typedef struct order_request {
+    request r;
     order_job job;
     model_slot *slot;
-    /* Of /v1/unscramble: */
-    onet_bag *words;
-    onet_letters letters;
-    int top; /* readings */
 } order_request;
 
-/* Both change the body, and keep nothing of it. */
-onet_status order_request_parse(order_request *r, models *m, const request_limits *limits, char *body,
-                                size_t length, onet_error *err);
-onet_status unscramble_request_parse(order_request *r, models *m, const request_limits *limits, char *body,
-                                     size_t length, onet_error *err);
-void order_request_free(order_request *r);
+/* The vocabulary of the model, which lives as long as the version that the job holds, is lent to the sets. */
+void order_request_lend_words(order_request *o);
+void order_request_submit(request *r, const service *s);
+void order_request_release(request *r);
 
-/* The answers of a job that is done with status ONET_OK. */
-void order_request_answer(const order_request *r, text *t);
-void unscramble_request_answer(const order_request *r, text *t);
-
-/* ---- For the other parsers --------------------------------------------------------------------------- */
+/* ---- Parsing ----------------------------------------------------------------------------------------- */
 
 /* Refuses a key that is in none of both lists, which end in NULL (set_keys may be NULL), and beside "sets"
  * the keys of one set. */
@@ -53,7 +35,7 @@ onet_status request_choice(const envelope *e, const char *key, const onet_choice
                            onet_error *err);
 /* The model under "model"; where none is named, the one called `usual`, or the only one where that is NULL.
  */
-onet_status request_model(const envelope *e, models *m, const char *usual, model_slot **slot,
+onet_status request_model(const envelope *e, const service *shared, const char *usual, model_slot **slot,
                           onet_error *err);
 
 /* Reads the sets of a request, one by one: those under "sets", or the body itself as one set; words and names

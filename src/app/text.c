@@ -1,5 +1,5 @@
 /* A growing buffer and the few kinds of JSON values that answers are made of. */
-#include "front/serve/text.h"
+#include "app/text.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Splits a JSON object or array one level deep. Brackets are counted, not matched: the reader of a span finds
  * what is wrong inside it. */
-#include "front/serve/envelope.h"
+#include "app/envelope.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* What the library of GPU kernels offers; src/engine/kernels/device.c opens it at run time. */
-#ifndef CUDA_CUDA_H
-#define CUDA_CUDA_H
+#ifndef KERNELS_GPU_LIBRARY_H
+#define KERNELS_GPU_LIBRARY_H
 
 #include "engine/kernels/device.h"
 #include "engine/kernels/net.h"

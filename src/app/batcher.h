@@ -4,11 +4,11 @@
  * queue; when it is free it takes all that ask for the same search. If these are fewer than were in the last
  * batch, it waits for more, each request at most `wait` seconds from its arrival: a lone client never waits.
  */
-#ifndef SERVE_BATCHER_H
-#define SERVE_BATCHER_H
+#ifndef APP_BATCHER_H
+#define APP_BATCHER_H
 
+#include "app/models.h"
 #include "app/ordering.h"
-#include "front/serve/models.h"
 
 /* What an order is looked for with. Requests share a batch if all but `steps` is the same; sampled ones never
  * do, since what is drawn depends on a set's number in its request. */
@@ -28,6 +28,7 @@ typedef struct order_job {
     onet_status status;
     onet_error err;
     void (*done)(struct order_job *job); /* called by the batcher's thread, once */
+    void *context;                       /* the caller's */
     double arrived;
     struct order_job *next;
 } order_job;

@@ -1,6 +1,6 @@
 /* Text that grows, and JSON written into it. */
-#ifndef SERVE_TEXT_H
-#define SERVE_TEXT_H
+#ifndef APP_TEXT_H
+#define APP_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

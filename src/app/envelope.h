@@ -1,7 +1,7 @@
 /* The body of a request, taken apart: the members of a JSON object and the elements of an array, as spans of
  * the text. What stands in a span is read by whoever knows its meaning: the sets by the library's reader. */
-#ifndef SERVE_ENVELOPE_H
-#define SERVE_ENVELOPE_H
+#ifndef APP_ENVELOPE_H
+#define APP_ENVELOPE_H
 
 #include <stdbool.h>
 

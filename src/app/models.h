@@ -1,7 +1,7 @@
 /* The models that are served, by name. A reload puts a new version beside the old one, which lives until the
  * last request that began with it has its answer. */
-#ifndef SERVE_MODELS_H
-#define SERVE_MODELS_H
+#ifndef APP_MODELS_H
+#define APP_MODELS_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,0 +1,52 @@
+/* What the server answers at one path: a JSON body becomes a request, which other threads work on, and then
+ * its answer as JSON. A task offers endpoints in its `task` (app/task.h). */
+#ifndef APP_ENDPOINT_H
+#define APP_ENDPOINT_H
+
+#include "app/batcher.h"
+#include "app/text.h"
+
+/* What one request may ask for. */
+typedef struct request_limits {
+    int sets, items; /* per request, per set */
+    int beam;        /* its width */
+    double cells;    /* items^2 * beam, summed over the sets: the time that they take goes with it */
+    double seconds;  /* for tours, shared by the sets */
+} request_limits;
+
+/* What all endpoints share. */
+typedef struct service {
+    models *m;
+    batcher *batch[MODELS]; /* one per model */
+    request_limits limits;
+    const char *kernels; /* as in onet_order_options */
+} service;
+
+typedef struct endpoint endpoint;
+
+/* One request; first member of the endpoint's own struct. */
+typedef struct request {
+    const endpoint *to;
+    void *worker; /* what to->open made */
+    onet_status status;
+    onet_error err;
+    void (*done)(struct request *r); /* called once, by any thread, when status and err are filled in */
+    void *context;                   /* of who waits for it */
+} request;
+
+struct endpoint {
+    const char *path; /* "/v1/order" */
+    size_t size;      /* of its requests, which begin with a `request` and are zeroed */
+    /* Threads or memory of its own, for as long as the server runs; NULL: none are needed. */
+    onet_status (*open)(void **worker, const service *s, onet_error *err);
+    void (*close)(void *worker);            /* after the last request is done; NULL is allowed */
+    void (*hurry)(void *worker);            /* long work ends with what it has; may be NULL */
+    void (*metrics)(void *worker, text *t); /* in the text format of Prometheus; may be NULL */
+    /* Changes the body, and keeps nothing of it. The status as app/request.h says. */
+    onet_status (*parse)(request *r, const service *s, char *body, size_t length, onet_error *err);
+    void (*submit)(request *r, const service *s); /* r->done follows */
+    void (*answer)(const request *r, text *t);    /* of a request that is done with status ONET_OK */
+    void (*release)(request *r);                  /* what it holds, whatever was called before */
+};
+
+#endif

@@ -1,0 +1,13 @@
+/* The tasks of the program, in the order of the help page: a line to declare one, a line to list it. */
+#include "app/task.h"
+
+extern const task tours_task;
+extern const task layout_task;
+extern const task words_task;
+
+const task *const tasks[] = {
+    &tours_task,
+    &layout_task,
+    &words_task,
+    NULL,
+};
