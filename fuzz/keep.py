@@ -1,13 +1,50 @@
 #!/usr/bin/env python3
-"""Adds to fuzz/corpus/NAME what a search found, as far as it reaches code that no smaller input reaches. libFuzzer's own merge
-also keeps an input for each count of a loop, more than twice as many files.
+"""Adds inputs to fuzz/corpus/NAME.tar.gz. The archive depends on the inputs alone: sorted, without times and owners.
 
-usage: fuzz/keep.py PROGRAMS FOUND NAME ...      PROGRAMS holds fuzz_NAME, FOUND the found inputs in folders NAME"""
+usage: fuzz/keep.py add NAME FILE ...
+       fuzz/keep.py found PROGRAMS FOUND NAME ...
+
+`add` adds the files as they are: seeds, and inputs that once broke a target. `found` adds what a search found and reaches code
+that no smaller input reaches; PROGRAMS holds fuzz_NAME, FOUND the found inputs in folders NAME. libFuzzer's own merge also
+keeps an input for each count of a loop, more than twice as many files."""
+import gzip
+import io
 import pathlib
-import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
+
+
+def read(archive):
+    """The inputs of an archive by their names; none if there is no archive yet."""
+    if not archive.exists():
+        return {}
+    with tarfile.open(archive) as tar:
+        return {member.name: tar.extractfile(member).read() for member in tar}
+
+
+def write(archive, inputs):
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in sorted(inputs):
+            member = tarfile.TarInfo(name)
+            member.size = len(inputs[name])
+            tar.addfile(member, io.BytesIO(inputs[name]))
+    archive.write_bytes(gzip.compress(raw.getvalue(), mtime=0))
+
+
+def add(name, paths):
+    archive = pathlib.Path("fuzz/corpus", name + ".tar.gz")
+    inputs = read(archive)
+    known = set(inputs.values())
+    # libFuzzer names an input by its SHA-1, of which the beginning is enough.
+    more = {p.name[:12] if len(p.name) == 40 else p.name: p.read_bytes() for p in paths if p.read_bytes() not in known}
+    if inputs.keys() & more.keys():
+        sys.exit(f"{archive} already has other inputs of these names: {', '.join(sorted(inputs.keys() & more.keys()))}")
+    inputs.update(more)
+    write(archive, inputs)
+    print(f"{name}: {len(more)} more, {len(inputs)} inputs of {sum(map(len, inputs.values()))} bytes")
 
 
 def reaching(program, folders):
@@ -25,16 +62,17 @@ def reaching(program, folders):
     return [pathlib.Path(names[int(w[1])]) for w in words if w[:1] == ["COV"] and len(w) > 2]
 
 
-def main():
-    programs, found, names = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
+def add_found(programs, found, names):
     for name in names:
-        corpus = pathlib.Path("fuzz/corpus", name)
-        known = {p.read_bytes() for p in corpus.iterdir()}
-        kept = [p for p in reaching(f"{programs}/fuzz_{name}", [corpus, found / name]) if p.read_bytes() not in known]
-        for path in kept:
-            shutil.copy(path, corpus / path.name[:12])
-        size = sum(p.stat().st_size for p in corpus.iterdir())
-        print(f"{name}: {len(kept)} more, {len(list(corpus.iterdir()))} files of {size} bytes")
+        with tempfile.TemporaryDirectory() as seeds:
+            for seed, data in read(pathlib.Path("fuzz/corpus", name + ".tar.gz")).items():
+                pathlib.Path(seeds, seed).write_bytes(data)
+            add(name, reaching(f"{programs}/fuzz_{name}", [seeds, pathlib.Path(found, name)]))
 
 
-main()
+if sys.argv[1:2] == ["add"] and len(sys.argv) > 3:
+    add(sys.argv[2], [pathlib.Path(p) for p in sys.argv[3:]])
+elif sys.argv[1:2] == ["found"] and len(sys.argv) > 4:
+    add_found(sys.argv[2], sys.argv[3], sys.argv[4:])
+else:
+    sys.exit(__doc__)

@@ -43,8 +43,8 @@ int main(int argc, char **argv) {
     struct dirent **entry;
     if (argc != 3) return 2;
     int count = scandir(argv[2], &entry, visible, by_name), failed = 0;
-    if (count < 0) {
-        fprintf(stderr, "%s: no such folder\n", argv[2]);
+    if (count <= 0) {
+        fprintf(stderr, "%s: %s\n", argv[2], count < 0 ? "no such folder" : "no files to replay");
         return 1;
     }
     for (int i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 # Each fuzz/fuzz_NAME.c feeds bytes to one reader. `make fuzz-NAME` searches for bytes that break it (clang's
 # libFuzzer, SECONDS=30 long) and adds new inputs to build/fuzz/corpus/NAME; `make fuzz-all SECONDS=N` does so for each
-# in turn and sums up; `make fuzz-keep` adds what they found to fuzz/corpus; `make check-corpus` replays the files of
-# fuzz/corpus/NAME, seeds and past findings, with any compiler.
+# in turn and sums up; `make fuzz-keep` adds what they found to the archives fuzz/corpus/NAME.tar.gz; `make check-corpus`
+# replays the files of the archives, seeds and past findings, with any compiler.
 FUZZ_SECONDS := $(or $(SECONDS),30)
 FUZZ_NAMES   := $(patsubst fuzz/fuzz_%.c,%,$(sort $(wildcard fuzz/fuzz_*.c)))
 FUZZ_H       := $(wildcard fuzz/*.h) tests/json_oracle.h
@@ -25,8 +25,13 @@ $(B)/fuzz/replay_%: fuzz/fuzz_%.c fuzz/replay.c $(FUZZ_H) $(B)/fuzz/more.a
 	$(call say,CC $<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALLCFLAGS) $(filter %.c %.o,$^) $(filter %.a,$^) $(LDFLAGS) $(LIB_LIBS) $(CLI_LIBS) -o $@
 
-check-corpus: $(REPLAY_BIN)
-	@for n in $(FUZZ_NAMES); do $(B)/fuzz/replay_$$n $$n fuzz/corpus/$$n || bad=1; done; [ -z "$$bad" ]
+# The folder is emptied first: what an older archive held is not replayed.
+$(B)/fuzz/seeds/%.unpacked: fuzz/corpus/%.tar.gz
+	@rm -rf $(@:.unpacked=) && mkdir -p $(@:.unpacked=)
+	$(Q)tar -xzf $< -C $(@:.unpacked=) && touch $@
+
+check-corpus: $(REPLAY_BIN) $(FUZZ_NAMES:%=$(B)/fuzz/seeds/%.unpacked)
+	@for n in $(FUZZ_NAMES); do $(B)/fuzz/replay_$$n $$n $(B)/fuzz/seeds/$$n || bad=1; done; [ -z "$$bad" ]
 CHECKS += check-corpus
 
 # The sanitized library and the fuzzers are built in a folder of their own, with small buffers: a run is short then, and
@@ -34,10 +39,10 @@ CHECKS += check-corpus
 FUZZ_MAKE    := $(MAKE) --no-print-directory CC=clang B=build/fuzz OPT='-O2 -fno-omit-frame-pointer -DFILE_CHUNK=512' \
                 SAN='-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -fno-sanitize-recover=undefined'
 fuzz-bins:
-	+@$(FUZZ_MAKE) $(FUZZ_NAMES:%=build/fuzz/fuzz_%)
+	+@$(FUZZ_MAKE) $(FUZZ_NAMES:%=build/fuzz/fuzz_%) $(FUZZ_NAMES:%=build/fuzz/fuzz/seeds/%.unpacked)
 
 fuzz-%:
-	+@$(FUZZ_MAKE) build/fuzz/fuzz_$*
+	+@$(FUZZ_MAKE) build/fuzz/fuzz_$* build/fuzz/fuzz/seeds/$*.unpacked
 	@fuzz/all.sh $(FUZZ_SECONDS) $*
 
 fuzz-all: fuzz-bins
@@ -46,7 +51,7 @@ fuzz-all: fuzz-bins
 # What the search found and reaches new code becomes part of the repository.
 fuzz-keep: fuzz-bins
 	@mkdir -p $(FUZZ_NAMES:%=build/fuzz/corpus/%)
-	@python3 fuzz/keep.py build/fuzz build/fuzz/corpus $(FUZZ_NAMES)
+	@python3 fuzz/keep.py found build/fuzz build/fuzz/corpus $(FUZZ_NAMES)
 
 build/fuzz/fuzz_%: fuzz/fuzz_%.c $(FUZZ_H) $(B)/fuzz/more.a
 	$(call say,CC $<)

@@ -61,7 +61,7 @@ static void expect_survival(job *run, const char *from, const char *to_name) {
 
 static void test_model(void **state) {
     (void)state;
-    expect_survival(copy_model, "fuzz/corpus/model/words", "model.safetensors");
+    expect_survival(copy_model, "tests/data/words.model", "model.safetensors");
 }
 
 static void test_npz(void **state) {
@@ -71,7 +71,7 @@ static void test_npz(void **state) {
 
 static void test_binary(void **state) {
     (void)state;
-    expect_survival(copy_binary, "fuzz/corpus/sets_binary/words", "sets.safetensors.gz");
+    expect_survival(copy_binary, "tests/data/words.sets", "sets.safetensors.gz");
 }
 
 int main(void) {

@@ -190,9 +190,9 @@ static void test_hostile_npz(void **state) {
 
 static void test_hostile_binary(void **state) {
     (void)state;
-    expect_robust(sets_binary_read, "fuzz/corpus/sets_binary/items", false);
-    expect_robust(sets_binary_read, "fuzz/corpus/sets_binary/words", false);
-    expect_robust(sets_binary_read, "fuzz/corpus/sets_binary/constraints", false);
+    expect_robust(sets_binary_read, "tests/data/items.sets", false);
+    expect_robust(sets_binary_read, "tests/data/words.sets", false);
+    expect_robust(sets_binary_read, "tests/data/constraints.sets", false);
 }
 
 static void test_cannot_hold(void **state) {
@@ -204,7 +204,7 @@ static void test_cannot_hold(void **state) {
     assert_int_equal(npz_write(sets, help_path("none.npz"), NULL, &err), ONET_BAD);
     assert_int_equal(sets_append(sets, 1, 2, items, NULL, &err), ONET_OK);
     onet_sets_free(sets);
-    assert_int_equal(read_path(sets_binary_read, &sets, "fuzz/corpus/sets_binary/words", &err), ONET_OK);
+    assert_int_equal(read_path(sets_binary_read, &sets, "tests/data/words.sets", &err), ONET_OK);
     assert_int_equal(npz_write(sets, help_path("words.npz"), NULL, &err), ONET_BAD);
     assert_non_null(strstr(err.text, "npz cannot hold words; use jsonl, safetensors or text"));
     onet_sets_free(sets);
