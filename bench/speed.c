@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ordernet.h"
+#include "ordernet_measure.h"
 
 int main(int argc, char **argv) {
     if (argc != 4) return fprintf(stderr, "usage: speed train|order KERNELS SECONDS\n"), ONET_USAGE;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ordernet.h>
+#include <ordernet_io.h>
+#include <ordernet_words.h>
 
 enum { WORDS = 9, SIZE = 3, SETS = 400, MOST = 9 };
 
@@ -40,11 +41,8 @@ static onet_status order_words(const onet_model *model, int n, char **words, one
     double logprob;
     const onet_words *vocabulary = onet_model_words(model);
     for (int i = 0; i < n; i++) row[i] = onet_words_find(vocabulary, words[i], strlen(words[i]), NULL);
-    onet_sets set = {.count = 1,
-                     .width = onet_words_width(vocabulary),
-                     .start = start,
-                     .word = row,
-                     .words = (onet_words *)vocabulary};
+    onet_sets set = {
+        .count = 1, .width = onet_words_width(vocabulary), .start = start, .word = row, .words = vocabulary};
     onet_answer answer = {.order = order, .logprob = &logprob};
     onet_orderer *orderer;
     onet_status status = onet_orderer_new(&orderer, model, NULL, err);
@@ -62,6 +60,7 @@ int main(int argc, char **argv) {
     float vectors[WORDS];
     for (int w = 0; w < WORDS; w++) vectors[w] = (float)(w + 1);
     onet_error err;
+    onet_words *words = NULL;
     onet_sets *sets = NULL;
     onet_model *model = NULL;
     onet_train_options options;
@@ -69,8 +68,11 @@ int main(int argc, char **argv) {
     options.epochs = 10;
     options.device = "cpu";
     onet_status status = onet_sets_new(&sets, 0, &err);
-    if (!status) status = onet_words_from(&sets->words, WORDS, 1, name, NULL, vectors, &err);
-    if (!status) status = make_examples(sets, &err);
+    if (!status) status = onet_words_from(&words, WORDS, 1, name, NULL, vectors, &err);
+    if (!status) {
+        sets->words = words; /* and onet_sets_free frees it */
+        status = make_examples(sets, &err);
+    }
     if (!status) status = onet_train(&model, sets, NULL, &options, &err);
     if (!status) status = order_words(model, argc - 1, argv + 1, &err);
     if (status) fprintf(stderr, "%s: %s\n", argv[0], err.text);

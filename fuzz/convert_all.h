@@ -6,6 +6,7 @@
 #include "bytes.h"
 #include "engine/data/sets.h"
 #include "engine/data/sets_io.h"
+#include "ordernet_io.h"
 
 static inline void convert_all(const uint8_t *data, size_t size, const onet_read_options *given) {
     onet_read_options options = {.size = sizeof options};

@@ -4,6 +4,7 @@
 #include "engine/base/utf8.h"
 #include "engine/data/constraints.h"
 #include "engine/words/words.h"
+#include "ordernet_words.h"
 
 enum { MOST = 400 };
 

@@ -3,6 +3,7 @@
 #include "bytes.h"
 #include "engine/base/utf8.h"
 #include "engine/words/words.h"
+#include "ordernet_words.h"
 
 static onet_words *vocabulary(void) {
     static const char *const text[] = {"the",           "lobster",     "don't",        "rock", "city's",

@@ -1,9 +1,10 @@
-# make install PREFIX= DESTDIR= LIBDIR=: program, libraries, header, man page, completions, shipped models, and the page
+# make install PREFIX= DESTDIR= LIBDIR=: program, libraries, headers, man page, completions, shipped models, and the page
 # if it has been built.
 LIBDIR    ?= $(PREFIX)/lib
 INSTALL   ?= install
 SHARE     := $(PREFIX)/share
 COMPLETE  := $(B)/ordernet.bash $(B)/ordernet.zsh $(B)/ordernet.fish
+HEADERS   := $(wildcard include/*.h)
 MODELS    := $(wildcard models/*.safetensors)
 
 # Written each time, since PREFIX may differ from one call to the next.
@@ -25,7 +26,7 @@ install: all $(B)/ordernet.1 $(COMPLETE)
 	    $(DESTDIR)$(SHARE)/zsh/site-functions $(DESTDIR)$(SHARE)/fish/vendor_completions.d \
 	    $(DESTDIR)$(SHARE)/ordernet/models
 	$(INSTALL) -m 755 ordernet $(DESTDIR)$(PREFIX)/bin/ordernet
-	$(INSTALL) -m 644 include/ordernet.h include/ordernet_tsp.h $(DESTDIR)$(PREFIX)/include/
+	$(INSTALL) -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/
 	$(INSTALL) -m 644 libordernet.a $(DESTDIR)$(LIBDIR)/libordernet.a
 	$(INSTALL) -m 755 libordernet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libordernet.so.$(VERSION)
 	ln -sf libordernet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libordernet.so.$(SOMAJOR)
@@ -43,7 +44,7 @@ install: all $(B)/ordernet.1 $(COMPLETE)
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig 2>/dev/null || true
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/ordernet $(DESTDIR)$(PREFIX)/include/ordernet.h $(DESTDIR)$(PREFIX)/include/ordernet_tsp.h \
+	rm -f $(DESTDIR)$(PREFIX)/bin/ordernet $(HEADERS:%=$(DESTDIR)$(PREFIX)/%) \
 	    $(DESTDIR)$(LIBDIR)/libordernet.a $(DESTDIR)$(LIBDIR)/libordernet.so \
 	    $(DESTDIR)$(LIBDIR)/libordernet.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/libordernet.so.$(VERSION) \
 	    $(DESTDIR)$(LIBDIR)/pkgconfig/ordernet.pc $(DESTDIR)$(SHARE)/man/man1/ordernet.1 \

@@ -5,7 +5,7 @@ prefix=$folder/usr
 lib=$prefix/lib
 check "make install" $MAKE --no-print-directory install PREFIX="$prefix"
 check "installed program" "$prefix/bin/ordernet" --version
-for file in bin/ordernet include/ordernet.h include/ordernet_tsp.h lib/libordernet.a lib/libordernet.so lib/libordernet.so.1 \
+for file in bin/ordernet $(ls include/*.h) lib/libordernet.a lib/libordernet.so lib/libordernet.so.1 \
     lib/pkgconfig/ordernet.pc share/man/man1/ordernet.1 share/bash-completion/completions/ordernet \
     share/zsh/site-functions/_ordernet share/fish/vendor_completions.d/ordernet.fish; do
     check "installed $file" test -s "$prefix/$file"

@@ -10,6 +10,8 @@
 
 #include "app/fields.h"
 
+#include "ordernet_io.h"
+
 static void says(const char *sentence, const char *meant) {
     onet_error err;
     snprintf(err.text, sizeof err.text, "%s", sentence);

@@ -10,6 +10,8 @@
 
 #include "engine/base/sized.h"
 
+#include "ordernet_io.h"
+
 static onet_error err;
 
 /* The options of a first header, as a program that was compiled with it has them. */

@@ -4,6 +4,8 @@
 
 #include "random_model.h"
 
+#include "ordernet_measure.h"
+
 enum { MOST = 16 };
 
 /* Measures the given answers for sets of n items of one feature whose right order is 0 .. n-1. */

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ordernet.h"
+#include "ordernet_io.h"
+#include "ordernet_measure.h"
 #include "unit.h"
 
 static onet_error err;
@@ -123,6 +124,8 @@ static void names_files(void **state) {
     assert_string_equal(path, "a/m.log.csv");
     onet_train_path(path, sizeof path, "m", ONET_TRAIN_BEST);
     assert_string_equal(path, "m.best.safetensors");
+    assert_int_equal(onet_train_path(path, sizeof path, "m.safetensors", ONET_TRAIN_LOCK), 6);
+    assert_string_equal(path, "m.lock");
     assert_int_equal(onet_train_path(path, 4, "m", ONET_TRAIN_CHECKPOINT), 24);
     assert_string_equal(path, "m.c");
     assert_int_equal(onet_train_model_path(path, sizeof path, "a/m.safetensors", 2), 17);

@@ -15,6 +15,7 @@
 #include "engine/kernels/net.h"
 #include "engine/model/model.h"
 #include "engine/words/maker.h"
+#include "ordernet_measure.h"
 #include "unit.h"
 
 static char folder[] = "/tmp/ordernet-train-XXXXXX";

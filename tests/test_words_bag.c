@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "engine/base/file.h"
-#include "ordernet.h"
+#include "ordernet_words.h"
 #include "unit.h"
 
 static onet_error err;

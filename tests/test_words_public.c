@@ -1,5 +1,6 @@
 /* Vocabularies through ordernet.h: made of arrays and of a file of vectors, looked up, refused. */
-#include "ordernet.h"
+#include "ordernet_io.h"
+#include "ordernet_words.h"
 #include "unit.h"
 #include "words_files.h"
 
@@ -77,14 +78,37 @@ static void read_from_a_file(void **state) {
     onet_words_free(words);
 }
 
+/* Two sets share a vocabulary, which outlives both. */
+static void lent_words(void **state) {
+    (void)state;
+    const char *const text[] = {"a", "b"};
+    const int32_t rows[] = {1, 0};
+    onet_words *words;
+    assert_int_equal(onet_words_from(&words, 2, 4, text, NULL, NULL, &err), ONET_OK);
+    const onet_words *shown = words;
+    for (int i = 0; i < 2; i++) {
+        onet_sets *sets;
+        assert_int_equal(onet_sets_new(&sets, 0, &err), ONET_OK);
+        sets->words = shown;
+        sets->words_lent = 1;
+        assert_int_equal(onet_sets_append_words(sets, 2, rows, NULL, &err), ONET_OK);
+        assert_int_equal(onet_sets_check(sets, &err), ONET_OK);
+        onet_sets_free(sets);
+    }
+    assert_int_equal(onet_words_exact(words, "b", 1), 1);
+    onet_words_free(words);
+}
+
 static void sets_of_words(void **state) {
     (void)state;
     const char *const text[] = {"a", "b"};
     onet_sets *sets;
+    onet_words *words;
     const int32_t rows[] = {1, 0, 1}, order[] = {2, 0, 1};
     assert_int_equal(onet_sets_new(&sets, 0, &err), ONET_OK);
     assert_int_equal(onet_sets_append_words(sets, 3, rows, order, &err), ONET_USAGE);
-    assert_int_equal(onet_words_from(&sets->words, 2, 4, text, NULL, NULL, &err), ONET_OK);
+    assert_int_equal(onet_words_from(&words, 2, 4, text, NULL, NULL, &err), ONET_OK);
+    sets->words = words;
     assert_int_equal(onet_sets_append_words(sets, 3, rows, order, &err), ONET_OK);
     assert_int_equal(onet_sets_append_words(sets, 0, rows, order, &err), ONET_BAD);
     assert_int_equal(sets->width, 4);
@@ -104,9 +128,8 @@ static void sets_of_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_of_arrays),
-        cmocka_unit_test(arrays_refused),
-        cmocka_unit_test(read_from_a_file),
+        cmocka_unit_test(made_of_arrays),   cmocka_unit_test(arrays_refused),
+        cmocka_unit_test(read_from_a_file), cmocka_unit_test(lent_words),
         cmocka_unit_test(sets_of_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

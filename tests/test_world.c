@@ -235,7 +235,7 @@ static void deal_context(const world *w, void *shared) {
         assert_int_equal(sets_size(s.own, own), n);
         assert_memory_equal(s.own->context + s.own->start[own], sets->context + sets->start[k], n);
     }
-    shard_free(&s, w);
+    shard_free(&s);
 }
 
 static void deals_context(void **state) {

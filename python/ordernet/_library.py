@@ -1,7 +1,7 @@
 """The C library: its structs and functions as ctypes has them, and its statuses as exceptions.
 
-The structs follow include/ordernet.h and include/ordernet_tsp.h field by field; tests/test_library.py compares
-them with the headers.
+The structs follow the headers in include/ field by field; tests/test_engine.py compares them with
+the headers.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ class SetsStruct(Structure):
         ("constraint_count", c_size_t),
         ("hash", c_char * 65),
         ("columns", c_void_p),
-        ("reserved", c_void_p * 3),
+        ("words_lent", c_size_t),
+        ("reserved", c_void_p * 2),
     ]
 
 

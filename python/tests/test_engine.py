@@ -40,7 +40,8 @@ def test_structs_are_the_headers(tmp_path):
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if not compiler:
         pytest.skip("there is no C compiler to compare the structs with those of the headers")
-    lines = ['#include "ordernet_tsp.h"', "#include <stdio.h>", "int main(void) {"]
+    headers = sorted(path.name for path in (ROOT / "include").glob("*.h"))
+    lines = [*(f'#include "{name}"' for name in headers), "#include <stdio.h>", "int main(void) {"]
     expected = []
     for name, python in STRUCTS.items():
         struct = getattr(_library, python)

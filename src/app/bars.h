@@ -2,7 +2,7 @@
 #ifndef SHOW_BARS_H
 #define SHOW_BARS_H
 
-#include "ordernet.h"
+#include "ordernet_measure.h"
 
 typedef struct bars_panel {
     const char *title;

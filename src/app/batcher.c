@@ -39,7 +39,6 @@ struct batcher {
 };
 
 void order_job_free(order_job *job) {
-    if (job->sets && job->version) job->sets->words = NULL; /* lent by the model */
     onet_sets_free(job->sets);
     answer_room_free(&job->room);
     model_release(job->version);

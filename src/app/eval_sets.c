@@ -11,6 +11,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
+#include "ordernet_io.h"
 
 void eval_sets_free(eval_sets *e) {
     size_t count = e->sets ? e->sets->count : 0;
@@ -23,7 +24,6 @@ void eval_sets_free(eval_sets *e) {
     free(e->id);
     free(e->group);
     free(e->feature);
-    if (e->line && e->sets) e->sets->words = NULL; /* the model's */
     onet_sets_free(e->sets);
     *e = (eval_sets){0};
 }
@@ -98,8 +98,10 @@ static onet_status read_records(eval_sets *e, onet_reader *in, const onet_read_o
     while (!status && !(status = onet_reader_next(in, r, &end, err)) && !end)
         status = append(e, r, in, options, group, err);
     onet_record_free(r);
-    /* Lent until eval_sets_free: the model owns its words. */
-    if (e->sets && e->sets->word) e->sets->words = (onet_words *)(uintptr_t)options->words;
+    if (e->sets && e->sets->word) {
+        e->sets->words = options->words;
+        e->sets->words_lent = 1; /* by the model */
+    }
     return status;
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "ordernet.h"
+#include "ordernet_measure.h"
 
 typedef struct eval_sets {
     onet_sets *sets;

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/shown.h"
+#include "ordernet_io.h"
 
 /* Fewer items may be distinct whole numbers by chance, or have one value. */
 enum { ENOUGH = 20 };

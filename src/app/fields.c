@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ordernet_io.h"
+
 /* Fields whose option has another name; the others differ in their dashes only. */
 static const struct {
     const char *field, *option;

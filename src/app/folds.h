@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "ordernet.h"
+#include "ordernet_measure.h"
 
 /* Divides the sets at random, by the seed, into `folds` parts of nearly equal size; trains for each part a
  * model on the others, and lets it order that part by beam search. The report is over all sets, each measured

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ordernet.h"
+#include "ordernet_io.h"
 
 typedef enum option_kind {
     OPTION_FLAG,      /* no argument; stores 1 in an int */

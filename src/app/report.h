@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ordernet.h"
+#include "ordernet_measure.h"
 
 typedef struct report_measure {
     const char *name, *key; /* for people, for JSON */

@@ -5,7 +5,8 @@
 #include "engine/base/error.h"
 
 void order_request_lend_words(order_request *o) {
-    o->job.sets->words = (onet_words *)(uintptr_t)onet_model_words(o->job.version->model);
+    o->job.sets->words = onet_model_words(o->job.version->model);
+    o->job.sets->words_lent = 1;
 }
 
 static void order_done(order_job *job) {

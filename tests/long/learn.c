@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ordernet.h"
+#include "ordernet_measure.h"
 
 typedef struct task {
     const char *name;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "ordernet.h"
+#include "ordernet_io.h"
 
 struct onet_columns {
     int width;        /* features in the user's data */

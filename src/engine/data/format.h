@@ -9,7 +9,7 @@
 
 #include "engine/base/file.h"
 #include "engine/data/record.h"
-#include "ordernet.h"
+#include "ordernet_io.h"
 
 /* What a format may or may not hold. */
 typedef enum format_part {

@@ -7,6 +7,7 @@
 
 #include "engine/base/file.h"
 #include "engine/data/record.h"
+#include "ordernet_io.h"
 
 /* ---- Reading (jsonl.c) ------------------------------------------------------------------------------- */
 

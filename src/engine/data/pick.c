@@ -9,6 +9,7 @@
 #include "engine/base/memory.h"
 #include "engine/data/constraints.h"
 #include "engine/data/sets.h"
+#include "ordernet_io.h"
 
 /* The constraints of set s to the set that was appended last; their items are counted within it. */
 static onet_status append_constraints(onet_sets *out, const onet_sets *sets, size_t s, onet_error *err) {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "ordernet.h"
+#include "ordernet_io.h"
 
 typedef struct csv_table csv_table;
 

@@ -60,6 +60,13 @@ void sets_taken(onet_sets *s) {
     g->order_room = s->order ? total : 0;
 }
 
+void sets_drop_words(onet_sets *sets) {
+    if (!sets->words_lent)
+        words_free((onet_words *)(uintptr_t)sets->words); /* the owner's: const for others */
+    sets->words = NULL;
+    sets->words_lent = 0;
+}
+
 void onet_sets_free(onet_sets *sets) {
     if (!sets) return;
     free(sets->start);
@@ -69,7 +76,7 @@ void onet_sets_free(onet_sets *sets) {
     free(sets->context);
     free(sets->constraints);
     onet_columns_free(sets->columns);
-    words_free(sets->words);
+    sets_drop_words(sets);
     free(sets);
 }
 
@@ -314,6 +321,8 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
     for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
         if (s->reserved[i])
             return fail(err, ONET_USAGE, "onet_sets.reserved[%zu] is set; it must be NULL", i);
+    if (s->words_lent > 1)
+        return fail(err, ONET_USAGE, "onet_sets.words_lent is %zu; it must be 0 or 1", s->words_lent);
     if (s->constraint_count && !s->constraints)
         return fail(err, ONET_USAGE, "onet_sets.constraints is NULL, and constraint_count %zu",
                     s->constraint_count);

@@ -35,6 +35,9 @@ onet_status sets_room(onet_sets **sets, size_t count, size_t total, int width, b
 
 onet_status sets_room_context(onet_sets *sets, size_t total, onet_error *err);
 
+/* Takes the vocabulary away from the sets and frees it, unless it was lent. */
+void sets_drop_words(onet_sets *sets);
+
 /* After the arrays of sets made by sets_new were replaced by others, which hold just what the sets need: sets
  * that are appended go behind them. */
 void sets_taken(onet_sets *sets);

@@ -167,7 +167,7 @@ static onet_status use_words(onet_sets *sets, const onet_words *words, onet_erro
     }
     for (size_t i = 0; i < sets->start[sets->count]; i++) sets->word[i] = row[sets->word[i]];
     free(row);
-    words_free(sets->words);
+    sets_drop_words(sets);
     sets->words = copy;
     sets->width = copy->width;
     return ONET_OK;

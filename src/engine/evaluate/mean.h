@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "ordernet.h"
+#include "ordernet_measure.h"
 
 #define NORMAL_95 1.959963984540054
 

@@ -13,6 +13,7 @@
 #include "engine/kernels/peak.h"
 #include "engine/model/generated.h"
 #include "engine/model/model.h"
+#include "ordernet_measure.h"
 
 /* The best of several stretches: other programs share the machine. A training step is measured in short ones,
  * which often pass undisturbed. */

@@ -98,7 +98,7 @@ static onet_words *words_room(const header *h) {
 }
 
 /* The same for all, so that a trained vector moves in the same way everywhere. */
-static void share_words(const world *w, onet_words *words, const header *h) {
+static void share_words(const world *w, const onet_words *words, const header *h) {
     w->broadcast(w, 0, words->at, (h->words + 1) * sizeof *words->at);
     w->broadcast(w, 0, words->text, h->text);
     w->broadcast(w, 0, words->vectors, h->words * (size_t)h->width * sizeof *words->vectors);
@@ -176,8 +176,7 @@ onet_status shard_columns(const world *w, onet_columns **columns, onet_error *er
 
 /* ---- all together ---- */
 
-void shard_free(shard *s, const world *w) {
-    if (s->own && !w->rank) s->own->words = NULL; /* lent by the whole sets */
+void shard_free(shard *s) {
     onet_sets_free(s->own);
     onet_sets_free(s->plan);
     *s = (shard){0};
@@ -196,8 +195,9 @@ static onet_status own_room(shard *s, const world *w, const header *h, const one
     onet_status status = sets_room(&s->own, own_count(w, h->count, w->rank), items ? items : 1, h->width,
                                    h->words > 0, true, err);
     if (status) return status;
-    if (h->words && !(s->own->words = w->rank ? words_room(h) : all->words))
-        return fail_memory(err, "the vocabulary");
+    if (h->words && w->rank && !(s->words = words_room(h))) return fail_memory(err, "the vocabulary");
+    if (h->words) s->own->words = w->rank ? s->words : all->words;
+    s->own->words_lent = !w->rank;
     if (h->context && (status = sets_room_context(s->own, items ? items : 1, err))) return status;
     if (h->context && w->rank && (status = sets_room_context(s->plan, plan->start[plan->count], err)))
         return status;
@@ -243,7 +243,7 @@ onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_erro
             w->broadcast(w, 0, plan->context, plan->start[plan->count]);
             deal(w, piece, plan, w->rank ? NULL : all->context, s->own->context, 1);
         }
-        if (h.words && w->rank && !words_build(s->own->words)) status = fail_memory(err, "the vocabulary");
+        if (h.words && w->rank && !words_build(s->words)) status = fail_memory(err, "the vocabulary");
         status = world_agree(w, status, err);
     }
     free(piece);

@@ -6,14 +6,15 @@
 #include "engine/base/world.h"
 
 typedef struct shard {
-    onet_sets *plan; /* the sizes of all sets; NULL in rank 0, which has the sets themselves */
-    onet_sets *own;  /* this rank's sets */
+    onet_sets *plan;   /* the sizes of all sets; NULL in rank 0, which has the sets themselves */
+    onet_sets *own;    /* this rank's sets */
+    onet_words *words; /* those that rank 0 sent, a part of own; NULL in rank 0, whose sets lend theirs */
 } shard;
 
 /* Called by all ranks. `all`: the sets in rank 0, where they must live as long as the shard; NULL elsewhere.
  */
 onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_error *err);
-void shard_free(shard *s, const world *w);
+void shard_free(shard *s);
 
 /* Rank 0's columns, which may be NULL, to all ranks, whose own are NULL. */
 onet_status shard_columns(const world *w, onet_columns **columns, onet_error *err);

@@ -94,7 +94,7 @@ size_t onet_train_path(char *path, size_t room, const char *model_path, onet_tra
                                          [ONET_TRAIN_LOG] = TRAIN_LOG,
                                          [ONET_TRAIN_LOCK] = TRAIN_LOCK};
     if (path && room) path[0] = 0;
-    if (!model_path || (!path && room) || (unsigned)file > ONET_TRAIN_LOG) return 0;
+    if (!model_path || (!path && room) || (unsigned)file > ONET_TRAIN_LOCK) return 0;
     size_t length = stem_length(model_path);
     return (size_t)snprintf(path, room, "%.*s%s", (int)length, model_path, ending[file]);
 }
@@ -833,7 +833,7 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     augment_free(r.augment);
     free(r.begin);
     state_free(&r.s);
-    if (w) shard_free(&r.shard, w);
+    if (w) shard_free(&r.shard);
     free(r.index);
     free(r.row);
     lock_release(&r.lock);

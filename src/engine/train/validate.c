@@ -10,6 +10,7 @@
 #include "engine/data/sets.h"
 #include "engine/decode/orderer.h"
 #include "engine/model/model.h"
+#include "ordernet_measure.h"
 
 enum { BLOCK = 256 }; /* sets between two looks */
 

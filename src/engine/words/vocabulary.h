@@ -17,6 +17,7 @@
 #define WORDS_VOCABULARY_H
 
 #include "engine/words/words.h"
+#include "ordernet_words.h"
 
 /* onet_words_choose with options whose size was checked. */
 onet_status vocabulary_make(onet_words **words, const onet_words *vectors, const onet_words *seen,

@@ -9,6 +9,7 @@
 #include "engine/base/fold.h"
 #include "engine/base/memory.h"
 #include "engine/words/kind.h"
+#include "ordernet_words.h"
 
 enum { LONGEST = 256 }; /* bytes of the longest word that is folded; a longer one is unknown */
 

@@ -7,6 +7,7 @@
 
 #include "app/command.h"
 #include "engine/base/error.h"
+#include "ordernet_measure.h"
 
 typedef struct bench_values {
     const char *preset, *kernels, *device, *csv;

@@ -7,6 +7,7 @@
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/shown.h"
+#include "ordernet_words.h"
 
 typedef struct inspect_values {
     int json;

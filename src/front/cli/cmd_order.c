@@ -112,8 +112,8 @@ static onet_status answer_some(ordering *o, const char *name, int *bad, onet_err
     onet_status status = gather(o, &sets, name, err);
     *bad = -1;
     if (!status) {
-        /* Lent for the time of the call: the model owns its words. */
-        sets->words = (onet_words *)(uintptr_t)onet_model_words(o->model);
+        sets->words = onet_model_words(o->model);
+        sets->words_lent = 1;
         status = answer_room_make(&o->room, sets, o->v->order.top, o->v->steps, err);
         if (!status) {
             status =
@@ -121,7 +121,6 @@ static onet_status answer_some(ordering *o, const char *name, int *bad, onet_err
             int sound = (int)answers_sound(o->room.answers, (size_t)o->count);
             if (status == ONET_BAD && sound < o->count) *bad = sound;
         }
-        sets->words = NULL;
     }
     onet_sets_free(sets);
     if (*bad >= 0) fail(err, status, "%s:%ld: " TOO_LARGE, name, onet_record_line(o->records[*bad]));

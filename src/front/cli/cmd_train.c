@@ -15,6 +15,7 @@
 #include "app/training.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "ordernet_words.h"
 
 typedef struct train_values {
     const char *data, *valid, *holdout, *vectors, *preset, *from;

@@ -7,6 +7,7 @@
 #include "app/fields.h"
 #include "front/serve/exchange.h"
 #include "front/serve/openapi.h"
+#include "ordernet_words.h"
 
 static const char API_POLICY[] = "default-src 'none'; frame-ancestors 'none'";
 static const char PAGE_POLICY[] =

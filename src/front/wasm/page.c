@@ -8,6 +8,9 @@
 
 #include "app/wasm_export.h"
 
+#include "ordernet_io.h"
+#include "ordernet_words.h"
+
 onet_error page_failure;
 
 EXPORT(page_error) const char *page_error(void) {
@@ -97,7 +100,7 @@ static onet_sets lend(const onet_model *model, float *items, int32_t *rows, size
                        .start = start,
                        .items = rows ? NULL : items,
                        .word = rows,
-                       .words = rows ? (onet_words *)onet_model_words(model) : NULL};
+                       .words = rows ? onet_model_words(model) : NULL};
 }
 
 /* Orders one set of n items: items [n, width], or rows [n] of words (then items is NULL). Out: order [top,
@@ -238,10 +241,10 @@ static onet_status order_record(const onet_model *model, onet_record *record, on
     if (!status && onet_model_columns(model))
         status = onet_sets_set_columns(set, onet_model_columns(model), &page_failure);
     if (!status) {
-        set->words = (onet_words *)words;
+        set->words = words;
+        set->words_lent = 1;
         status = onet_sets_append_record(set, record, words, 0, &page_failure);
         if (!status) status = onet_orderer_run(orderer, set, &answer, &page_failure);
-        set->words = NULL; /* lent */
     }
     if (!status) status = onet_writer_put(writer, record, &answer, &page_failure);
     onet_sets_free(set);

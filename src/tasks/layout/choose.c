@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/rng.h"
+#include "ordernet_io.h"
 #include "tasks/layout/features.h"
 #include "tasks/layout/ways.h"
 

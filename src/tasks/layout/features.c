@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "ordernet_io.h"
 #include "tasks/layout/ways.h"
 
 /* A region's place under a rule is told as a share of all places, and as points on circles of these many

@@ -4,6 +4,7 @@
 #define TOURS_GAPS_H
 
 #include "engine/base/pool.h"
+#include "ordernet_measure.h"
 #include "ordernet_tsp.h"
 #include <stdbool.h>
 

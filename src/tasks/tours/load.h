@@ -2,6 +2,7 @@
 #ifndef TOURS_LOAD_H
 #define TOURS_LOAD_H
 
+#include "ordernet_io.h"
 #include "ordernet_tsp.h"
 #include <stdbool.h>
 

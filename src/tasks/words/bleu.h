@@ -4,7 +4,7 @@
 #ifndef SENTENCES_BLEU_H
 #define SENTENCES_BLEU_H
 
-#include "ordernet.h"
+#include "ordernet_measure.h"
 
 enum { BLEU_LONGEST = 4 };
 

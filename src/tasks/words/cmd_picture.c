@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/utf8.h"
+#include "ordernet_words.h"
 #include "tasks/words/places.h"
 
 enum { MOST_WORDS = 5, MOST_ORDERS = 120, MOST_LINES = 12 };
@@ -98,7 +99,7 @@ static onet_status ask(sentence *s, places_line *line, const onet_model *model, 
     onet_answer answer = {.order = order, .logprob = logprob};
     size_t start[2] = {0, (size_t)s->n};
     /* Lent, not owned: this is never freed as sets. */
-    onet_words *words = (onet_words *)(uintptr_t)onet_model_words(model);
+    const onet_words *words = onet_model_words(model);
     onet_sets set = {
         .count = 1, .width = onet_words_width(words), .start = start, .word = s->row, .words = words};
     onet_status status = onet_orderer_run(orderer, &set, &answer, err);

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "ordernet_words.h"
 
 /* Grams are known by a 64-bit hash alone: among 10^7 of them two share one with probability 3 in a million.
  */

@@ -8,6 +8,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
 #include "engine/base/rng.h"
+#include "ordernet_io.h"
 #include "tasks/words/lines.h"
 
 /* The sets as numbers of words: the text's distinct words, how often each was seen, and the words of each set

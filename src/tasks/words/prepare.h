@@ -3,7 +3,7 @@
 #ifndef SENTENCES_PREPARE_H
 #define SENTENCES_PREPARE_H
 
-#include "ordernet.h"
+#include "ordernet_words.h"
 #include "tasks/words/windows.h"
 
 typedef struct prepare_options {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "ordernet.h"
+#include "ordernet_words.h"
 
 enum { READINGS_WORDS = 1000 }; /* words of a bag, the usual limit */
 

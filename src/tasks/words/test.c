@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "ordernet_io.h"
 #include "tasks/words/bleu.h"
 
 /* Items that are equal where the words are: the number of the word among the text's own. */

@@ -1,14 +1,15 @@
-/* The net on a CUDA device: what all families of kernels share.
- *
- * src/engine/kernels/gpu_library.h, order.h   what the library offers to the rest of the program
- * src/cuda/common            one training step from the host's side: the table of operations (net.cu), memory
- *                            (memory.cu), launches and graphs (step.cu), norms, the optimiser, words'
- * vectors; and parts of kernels: this file, mma.cuh and gemm.cuh (tensor cores) src/cuda/layers training, any
- * net and batch: one kernel per layer (layers.cuh) src/cuda/narrow            training, narrow nets on small
- * sets: the whole step in one kernel (narrow.cuh) src/cuda/order             ordering with a trained model
- * (order.cuh)
- *
- * step.cu picks the family of a training step: narrow where gpu_narrow takes the net and the batch, else
+/* The net on a CUDA device: what all families of kernels share. */
+/* clang-format off */
+/*   src/engine/kernels/gpu_library.h  what the library offers to the rest of the program
+ *   src/engine/cuda/common            one training step from the host's side: the table of operations (net.cu),
+ *                                     memory (memory.cu), launches and graphs (step.cu), norms, the optimiser,
+ *                                     words' vectors; and parts of kernels: this file, mma.cuh and gemm.cuh
+ *                                     (tensor cores)
+ *   src/engine/cuda/layers            training, any net and batch: one kernel per layer (layers.cuh)
+ *   src/engine/cuda/narrow            training, narrow nets on small sets: the whole step in one kernel (narrow.cuh)
+ *   src/engine/cuda/order             ordering with a trained model (order.cuh) */
+/* clang-format on */
+/* step.cu picks the family of a training step: narrow where gpu_narrow takes the net and the batch, else
  * layers. Both leave the parts of the gradient to finish and move (optimise.cu).
  *
  * R rows: the items of all sets, set after set, in each set those that are placed before its context items;

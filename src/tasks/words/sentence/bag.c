@@ -316,7 +316,7 @@ const onet_sets *onet_bag_set(onet_bag *bag) {
                            .width = bag->words->width,
                            .start = bag->start,
                            .word = bag->row,
-                           .words = (onet_words *)bag->words,
+                           .words = bag->words,
                            .constraints = bag->constraint};
     constrain(bag);
     return &bag->set;

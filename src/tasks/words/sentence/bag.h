@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "ordernet.h"
+#include "ordernet_words.h"
 
 typedef struct bag_token {
     size_t at; /* its text in bag.text, ended by NUL */

@@ -1,0 +1,251 @@
+/* OrderNet, files. onet_sets_read, onet_sets_write, onet_model_load and onet_model_save of ordernet.h are
+ * enough for most programs; here are all options of reading and writing, sets one by one, and what a model
+ * file holds.
+ *
+ *   onet_columns   the names of the features, and what stands for a missing value: how a table becomes items
+ *   onet_reader    the sets of a file or pipe, one onet_record at a time
+ *   onet_writer    takes them back, with their answers
+ */
+#ifndef ORDERNET_IO_H
+#define ORDERNET_IO_H
+
+#include "ordernet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Options ----------------------------------------------------------------------------------------- */
+
+/* What becomes of a feature that an item lacks. */
+typedef enum onet_missing {
+    ONET_MISSING_ERROR = 0, /* the data are refused */
+    ONET_MISSING_MEAN,      /* it gets the mean of the training data */
+    ONET_MISSING_INDICATOR  /* likewise; and each feature that lacks a value in the training data is followed,
+                             * behind all features, by one that is 1 where its value is missing and else 0 */
+} onet_missing;
+
+struct onet_read_options {
+    size_t size; /* sizeof(onet_read_options) */
+    onet_format format;
+    const char *set_column;  /* CSV; NULL: "set" */
+    const char *rank_column; /* CSV; NULL: "rank" */
+    const char *features;    /* CSV: comma-separated names; NULL: every numeric column */
+    int width;               /* Pointer Network text: features per item; 0: 2 */
+    const onet_words *words; /* the vocabulary that turns words into items; NULL: items must be numbers */
+    /* Where the bytes come from, if not from the file at path, which then is their name: gives at most `size`
+     * of them, 0 at the end, -1 when it fails. */
+    ptrdiff_t (*bytes)(void *context, void *buffer, size_t size);
+    void *context;
+    /* Those of a model (onet_model_columns) or of other sets: features are taken by these names, in this
+     * order, from CSV and from JSON with keys; one that a file lacks is refused, others are passed through.
+     * Names in set_column, rank_column and features stand before them. Formats without names go by position.
+     * NULL: as the file has them. */
+    const onet_columns *columns;
+    /* What becomes of missing values (an empty field, NA, null, NaN), where `columns` does not say. */
+    onet_missing missing;
+    int one_set;   /* CSV: a file that lacks the set column is one set; so it is where set_column is "" */
+    int delimiter; /* CSV: between two fields; 0: a tab where the name or the header tells, else a comma */
+    int mixed;     /* onet_reader_next: items may have one width in one set and another in the next */
+};
+
+/* All zero but `size`; nothing is needed for most files. */
+ONET_API void onet_read_defaults(onet_read_options *options, size_t size);
+
+typedef struct onet_write_options {
+    size_t size;             /* sizeof(onet_write_options) */
+    onet_format format;      /* AUTO: that of the path's name, else of each input */
+    const char *set_column;  /* CSV; NULL: "set" */
+    const char *rank_column; /* CSV; NULL: "rank" */
+    const onet_words *words; /* safetensors: the vocabulary of items that are words; NULL: the input's own */
+    /* What an answer adds to a set. */
+    int logprob;   /* CSV: a column for it; JSON Lines always has it */
+    int steps;     /* the probability of each step */
+    int top;       /* more than 1: that many orders */
+    int score;     /* the answers are the sets' own orders: only logprob and step_logprob are added */
+    int delimiter; /* CSV: between two fields; 0: a tab where the name ends in .tsv, a comma from .tsv to
+                      .csv, else as the sets came */
+    int errors;    /* 1: onet_writer_put_error will be called; only for JSON Lines */
+    /* How the sets were made, in UTF-8, such as a command; NULL: nothing is said. JSON Lines keeps it as the
+     * key `made` of the first set, safetensors in its metadata; other formats have no place for it. */
+    const char *made;
+} onet_write_options;
+
+ONET_API void onet_write_defaults(onet_write_options *options, size_t size);
+
+ONET_API const onet_choice *onet_formats(void); /* onet_format */
+/* The format that a name in .jsonl, .csv, ... tells; ONET_USAGE where it tells none. */
+ONET_API onet_status onet_format_of_path(const char *path, onet_format *format, onet_error *err);
+/* Copies set after set from one file to another; "-" is standard input or output. Both options may be NULL.
+ * What the format can hold of the user's own text (other keys, columns, digits) stays as it was. */
+ONET_API onet_status onet_sets_convert(const char *from, const char *to, const onet_read_options *reading,
+                                       const onet_write_options *writing, onet_error *err);
+
+/* ---- Columns ----------------------------------------------------------------------------------------- */
+
+/* What the features are called, where they come from a table or from objects of JSON; which columns name the
+ * set and the rank of a row; and what stands for a missing value. Sets that are read from CSV have columns, a
+ * model that is trained on them keeps them, and a reader that is given the model's
+ * (onet_read_options.columns) takes the features by their names, in whatever order a file has them. */
+
+/* The columns of a table that are features: names [width], each once, in UTF-8, copied; NULL: without names.
+ * set, rank: the names of those two columns, or NULL. */
+ONET_API onet_status onet_columns_new(onet_columns **columns, int width, const char *const *names,
+                                      const char *set, const char *rank, onet_error *err);
+ONET_API onet_status onet_columns_copy(onet_columns **copy, const onet_columns *columns, onet_error *err);
+ONET_API void onet_columns_free(onet_columns *columns);
+/* Features of an item in the user's data. */
+ONET_API int onet_columns_width(const onet_columns *columns);
+/* Features of an item in sets and for the net: width, and one more for each indicator of missing values. */
+ONET_API int onet_columns_inputs(const onet_columns *columns);
+/* The name of feature j < inputs; "missing NAME" for an indicator. NULL: not known. */
+ONET_API const char *onet_columns_name(const onet_columns *columns, int feature);
+/* The column that names the set of a row, and that of its rank; NULL: not known. */
+ONET_API const char *onet_columns_set(const onet_columns *columns);
+ONET_API const char *onet_columns_rank(const onet_columns *columns);
+ONET_API onet_missing onet_columns_missing(const onet_columns *columns);
+ONET_API const onet_choice *onet_missings(void); /* onet_missing */
+
+/* Gives the sets a copy of the columns, whose inputs must be their width, or takes theirs away (NULL). */
+ONET_API onet_status onet_sets_set_columns(onet_sets *sets, const onet_columns *columns, onet_error *err);
+/* A copy of sets whose items have NaN where a value is missing, with all of them filled in. columns: those of
+ * the model that is to order them. NULL, for sets to train on: as `missing` says, with the means of these
+ * sets; the copy's columns then keep them. ONET_BAD where a value is missing and none may. */
+ONET_API onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, const onet_columns *columns,
+                                    onet_missing missing, onet_error *err);
+
+/* ---- Sets, one by one -------------------------------------------------------------------------------- */
+
+/* A record is one set as it was read, with what it takes to write it back in its own format: the user's other
+ * keys, spacing and digits. What its functions give stays valid until the record is read into again or freed,
+ * or its reader is closed. */
+typedef struct onet_record onet_record;
+ONET_API onet_status onet_record_new(onet_record **record, onet_error *err);
+ONET_API void onet_record_free(onet_record *record);
+ONET_API int onet_record_size(const onet_record *record);   /* n: items */
+ONET_API int onet_record_placed(const onet_record *record); /* those that are not context */
+ONET_API int onet_record_width(const onet_record *record);  /* features per item; 0: words */
+/* [n, width], NaN where a value is missing; NULL: words. */
+ONET_API const float *onet_record_items(const onet_record *record);
+ONET_API const char *onet_record_word(const onet_record *record,
+                                      int item);                      /* as the user wrote it; or NULL */
+ONET_API const int32_t *onet_record_order(const onet_record *record); /* [n]; NULL: not known */
+/* Where it stood: its line in the file, from 1, or its number in a file without lines. */
+ONET_API long onet_record_line(const onet_record *record);
+/* The same of one of its items: its own line in CSV, that of the set in other formats. */
+ONET_API long onet_record_item_line(const onet_record *record, int item);
+ONET_API onet_format onet_record_format(const onet_record *record);
+/* What the set has under a key (JSON Lines) or in a column (CSV, where all rows of the set must agree): text
+ * without quotes and escapes, other values as they stand. *text is NULL where there is nothing or null, and
+ * valid until the next call. */
+ONET_API onet_status onet_record_text(onet_record *record, const char *key, const char **text,
+                                      onet_error *err);
+/* The same of one item: its field in a column of CSV; in JSON Lines what it has under a key of its own, where
+ * items are objects, or its place in an array of one value for each item under a key of the set. */
+ONET_API onet_status onet_record_item_text(onet_record *record, const char *key, int item, const char **text,
+                                           onet_error *err);
+/* The name of feature j: its column in CSV, its key in JSON; NULL where it has none. */
+ONET_API const char *onet_record_feature(const onet_record *record, int feature);
+
+/* A reader gives the sets of a file one by one. JSON Lines, Pointer Network text and lines of words are read
+ * as they come through a pipe; the other formats whole, at the first onet_reader_next. */
+typedef struct onet_reader onet_reader;
+/* path "-" is standard input. Where neither the options nor the name tell the format, waits for the first
+ * bytes. The strings and words that the options point to must live as long as the reader. */
+ONET_API onet_status onet_reader_open(onet_reader **reader, const char *path,
+                                      const onet_read_options *options, onet_error *err);
+/* The next set into record; *end is 1, and record as it was, after the last. ONET_BAD, with file and line,
+ * for a broken set, for sets of two widths, of words and of numbers, and for a file without sets. After that
+ * the next call goes on with the set after the bad one, where a line is a set; else *end is 1. */
+ONET_API onet_status onet_reader_next(onet_reader *reader, onet_record *record, int *end, onet_error *err);
+/* The path, or "standard input"; valid until the reader is closed. */
+ONET_API const char *onet_reader_name(const onet_reader *reader);
+/* Whether onet_reader_next would wait for a pipe or terminal, or read a file whole: time to flush answers. */
+ONET_API int onet_reader_waits(onet_reader *reader);
+/* SHA-256 of the decompressed file in hex, once onet_reader_next came to its end. */
+ONET_API void onet_reader_hash(onet_reader *reader, char hex[65]);
+ONET_API void onet_reader_close(onet_reader *reader);
+
+/* A writer takes sets, or answers to them, one by one. For each input: begin, put for each set, end. */
+typedef struct onet_writer onet_writer;
+/* path "-" is standard output. The file is there whole after onet_writer_commit, or not at all. What the
+ * options point to must stay valid as long as the writer. */
+ONET_API onet_status onet_writer_open(onet_writer **writer, const char *path,
+                                      const onet_write_options *options, onet_error *err);
+/* The records to come are of this reader, which must stay open until onet_writer_end; NULL for records made
+ * by onet_sets_record. ONET_USAGE where the format cannot hold what the options ask for. */
+ONET_API onet_status onet_writer_begin(onet_writer *writer, const onet_reader *reader, onet_error *err);
+/* A set with its answer, or with the order that it has where answer is NULL. Sets that came from CSV and go
+ * to CSV are written by onet_writer_end, in the order of the rows. */
+ONET_API onet_status onet_writer_put(onet_writer *writer, const onet_record *record,
+                                     const onet_answer *answer, onet_error *err);
+/* In place of the answer to a set: what was wrong with it, {"line": 7, "error": "..."}, with the set's `id`
+ * where it has one. record: as onet_reader_next left it. */
+ONET_API onet_status onet_writer_put_error(onet_writer *writer, const onet_record *record, const char *error,
+                                           onet_error *err);
+ONET_API onet_status onet_writer_end(onet_writer *writer, onet_error *err);
+/* Hands over what was put so far: a reader of the pipe sees it now. */
+ONET_API onet_status onet_writer_flush(onet_writer *writer, onet_error *err);
+/* Puts the file in its place. Frees the writer, whatever is returned. */
+ONET_API onet_status onet_writer_commit(onet_writer *writer, onet_error *err);
+/* Drops what was written and frees the writer. NULL is allowed, as for every free and close. */
+ONET_API void onet_writer_abort(onet_writer *writer);
+
+/* Sets that grow. No sets yet, items of `width` features (0: as the first set has). */
+ONET_API onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err);
+/* Appends a set to sets made by onet_sets_new: items [n, width], order [n] or NULL, both copied. All sets
+ * have an order, or none has. ONET_BAD, and the sets as they were, for a set that does not fit. */
+ONET_API onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *items,
+                                      const int32_t *order, onet_error *err);
+/* Appends a set of words: rows [n] of sets->words, which the caller sets: lent, or freed with the sets. */
+ONET_API onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,
+                                            onet_error *err);
+/* Appends the set of a record. Words become rows of `words`, which the caller puts into sets->words. Without
+ * with_order its order is left out. */
+ONET_API onet_status onet_sets_append_record(onet_sets *sets, const onet_record *record,
+                                             const onet_words *words, int with_order, onet_error *err);
+/* Copies the sets s with take[s] != 0, in their order; at least one must be taken. */
+ONET_API onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint8_t *take,
+                                    onet_error *err);
+/* Set s as a record, for a writer. Valid as long as the sets. */
+ONET_API onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *record, onet_error *err);
+
+/* ---- Model files ------------------------------------------------------------------------------------- */
+
+/* The bytes of the file that onet_model_save would write: *bytes [*size], to be freed with onet_bytes_free;
+ * and a model from such bytes. */
+ONET_API onet_status onet_model_to_bytes(const onet_model *model, void **bytes, size_t *size,
+                                         onet_error *err);
+ONET_API void onet_bytes_free(void *bytes);
+ONET_API onet_status onet_model_from_bytes(onet_model **model, const void *bytes, size_t size,
+                                           onet_error *err);
+/* A value of the training record or NULL: "data.sha256", "seed", "steps", "loss", ... */
+ONET_API const char *onet_model_record(const onet_model *model, const char *key);
+/* Entry i of the training record, in the order in which they were set: its value, and its key to *key; NULL:
+ * there are no more. Both stay valid as long as the model. */
+ONET_API const char *onet_model_record_at(const onet_model *model, size_t i, const char **key);
+/* Sets an entry of the record, such as one of the program's own: key of 1 to 64 lower-case letters, digits,
+ * '.', '_' and '-', value text that ends in 0; both are copied. It goes to the file with onet_model_save and
+ * is no part of the checksum. ONET_USAGE for another key. */
+ONET_API onet_status onet_model_set_record(onet_model *model, const char *key, const char *value,
+                                           onet_error *err);
+
+/* 1: rounds the weight matrices to half precision, which files then have in two bytes per number instead of
+ * four; a matrix with a weight beyond 65504 stays as it is. 0: files have four bytes again, and what was
+ * rounded stays rounded. A model that was loaded is as its file was. */
+ONET_API onet_status onet_model_set_half(onet_model *model, int half, onet_error *err);
+ONET_API int onet_model_half(const onet_model *model);
+
+typedef struct onet_tensor {
+    char name[64];
+    int dims, shape[3];
+    int trained;
+    int reserved[8]; /* zero */
+} onet_tensor;
+/* Tensor i of the model's file into *tensor; returns 0 when there are no more. */
+ONET_API int onet_model_tensor(const onet_model *model, size_t i, onet_tensor *tensor);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

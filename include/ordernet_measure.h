@@ -1,0 +1,106 @@
+/* OrderNet, measures: how well answers agree with the right orders, which features they need, and how fast
+ * training and ordering are. */
+#ifndef ORDERNET_MEASURE_H
+#define ORDERNET_MEASURE_H
+
+#include "ordernet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Measures ---------------------------------------------------------------------------------------- */
+
+typedef struct onet_measure {
+    double mean, low, high; /* 95% interval */
+} onet_measure;
+
+typedef struct onet_report {
+    size_t sets;
+    onet_measure exact;      /* share of sets in exactly the right order */
+    onet_measure position;   /* share of items at the right place */
+    onet_measure tau;        /* Kendall's tau, mean over sets of 2 items or more */
+    onet_measure loglik;     /* log-likelihood of the right order per step, mean over sets */
+    onet_measure neighbours; /* share of right neighbours, mean over sets of 2 items or more */
+    onet_measure loglik_all; /* log-likelihood of all steps of all sets divided by their number */
+    onet_measure reserved[6];
+} onet_report;
+
+/* The measures of one set; of its placed items, where it has context. NaN: not defined, or not known. */
+typedef struct onet_set_measure {
+    size_t n, placed;  /* items; those that are placed */
+    double exact;      /* 1: exactly the right order; 0: not */
+    double position;   /* share of items at the right place */
+    double tau;        /* Kendall's tau; NaN for one item */
+    double neighbours; /* share of adjacent pairs of the right order that are adjacent, in that order, in the
+                        * answer; NaN for one item */
+    double loglik;     /* log-likelihood of the right order per step */
+    double reserved[4];
+} onet_set_measure;
+
+/* Compares answers (the first order of each) with the sets' own order: each[count]. Items with equal features
+ * count as the same item. logprob: [count] from onet_orderer_score, or NULL. */
+ONET_API onet_status onet_measure_each(onet_set_measure *each, const onet_sets *sets,
+                                       const onet_answer *answers, const double *logprob, onet_error *err);
+/* Their means, over each[which[k]] for k < count; which NULL: over each[0] .. each[count - 1]. */
+ONET_API void onet_measure_mean(onet_report *report, const onet_set_measure *each, const size_t *which,
+                                size_t count);
+/* Both at once. only_n: sets of that size alone, or 0. */
+ONET_API onet_status onet_measure_sets(onet_report *report, const onet_sets *sets, const onet_answer *answers,
+                                       const double *logprob, int only_n, onet_error *err);
+
+/* How much the answers need a feature: by how much the measures fall when its values are shuffled among the
+ * items of each set. The mean over the sets of each set's fall, which is the mean over the repeats. */
+typedef struct onet_importance {
+    onet_measure exact;  /* exact match */
+    onet_measure loglik; /* log-likelihood of the right order per step */
+    onet_measure reserved[2];
+} onet_importance;
+
+/* Orders and scores the sets `repeats` times with feature number `feature` shuffled; base[count] are the
+ * measures without that (onet_measure_each). The same seed gives the same shuffles. ONET_BAD for words. */
+ONET_API onet_status onet_measure_importance(onet_importance *result, onet_orderer *orderer,
+                                             const onet_sets *sets, const onet_set_measure *base, int feature,
+                                             int repeats, uint64_t seed, onet_error *err);
+
+/* ---- Speed ------------------------------------------------------------------------------------------- */
+
+typedef struct onet_speed_options {
+    size_t size; /* sizeof(onet_speed_options) */
+    onet_settings settings;
+    int n;               /* items per set */
+    int batch;           /* sets per training step */
+    int beam;            /* of ordering; 1: greedy */
+    int sets;            /* ordered per call; 0: as many as fill the time */
+    double seconds;      /* for a measurement: the best of several stretches counts */
+    int threads;         /* 0: one for each CPU */
+    const char *kernels; /* as in onet_order_options */
+    const char *device;
+} onet_speed_options;
+
+/* The paper's net for tours, 20 items, 128 sets per step, a beam of 5, 2 seconds. */
+ONET_API void onet_speed_defaults(onet_speed_options *options, size_t size);
+
+typedef struct onet_speed {
+    int sets, threads; /* sets per step or call */
+    double sets_per_second;
+    double gflops;       /* useful operations (docs/speed.md), in 10^9 per second */
+    double loss;         /* of the first training step; NaN for ordering */
+    const char *kernels; /* that did the work; lives as long as the program */
+    double reserved[8];  /* zero */
+} onet_speed;
+
+/* Weights and sets come from a documented generator, so that the loss can be compared with another program's.
+ */
+ONET_API onet_status onet_speed_train(onet_speed *speed, const onet_speed_options *options, onet_error *err);
+ONET_API onet_status onet_speed_order(onet_speed *speed, const onet_speed_options *options, onet_error *err);
+/* The most that this CPU can do, in GFLOP/s: multiply-adds in registers on `threads` threads for `seconds`.
+ */
+ONET_API double onet_speed_peak(int threads, double seconds);
+/* Threads that a call with `threads` (0: one for each CPU) runs on; 0: no call may have so many. */
+ONET_API int onet_threads(int threads);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

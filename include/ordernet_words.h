@@ -1,0 +1,106 @@
+/* OrderNet, words: vocabularies for items that are words, and sentences as answers.
+ *
+ *   onet_words   a vocabulary: words, and one vector of features for each
+ *   onet_bag     what a person typed, as a set of words; an order of them as a sentence
+ */
+#ifndef ORDERNET_WORDS_H
+#define ORDERNET_WORDS_H
+
+#include "ordernet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Vocabularies ------------------------------------------------------------------------------------ */
+
+/* A vocabulary: words, and for each a row of its table with one vector of features. Items that are words are
+ * rows. A word that the vocabulary lacks gets the row of its kind (a number, a word in -ing, ...), if there
+ * are such rows, else row 0. */
+
+/* From a file of vectors as text, in the format of Stanford's GloVe (.gz and .xz as well): a row for each
+ * word, and rows for unknown words. Free it with onet_words_free. */
+ONET_API onet_status onet_words_read(onet_words **words, const char *path, onet_error *err);
+/* From arrays, all copied: text [count] in UTF-8, each word once, none of them empty or with a newline;
+ * length [count] in bytes, or NULL for text that ends in NUL; vectors [count, width], or NULL for zeros. Row
+ * w is word w. */
+ONET_API onet_status onet_words_from(onet_words **words, int count, int width, const char *const *text,
+                                     const size_t *length, const float *vectors, onet_error *err);
+ONET_API onet_status onet_words_copy(onet_words **copy, const onet_words *words, onet_error *err);
+ONET_API void onet_words_free(onet_words *words);
+
+ONET_API int onet_words_count(const onet_words *words);
+ONET_API int onet_words_width(const onet_words *words);
+/* The word of a row, in UTF-8, not ended by NUL, and its vector [width]; NULL where there is no such row.
+ * Both stay valid as long as the vocabulary. */
+ONET_API const char *onet_words_text(const onet_words *words, int32_t row, size_t *length);
+ONET_API const float *onet_words_vector(const onet_words *words, int32_t row);
+/* The row that stands for a word as a user wrote it: case and spelling are folded. *known, where it is not
+ * NULL: whether the row is the word's own. Never fails for a vocabulary and a text. */
+ONET_API int32_t onet_words_find(const onet_words *words, const char *text, size_t length, int *known);
+/* The row of exactly this text; -1: there is none. */
+ONET_API int32_t onet_words_exact(const onet_words *words, const char *text, size_t length);
+
+/* ---- Sentences --------------------------------------------------------------------------------------- */
+
+/* Words that a person typed, in any order: they are cut into words of a vocabulary, ordered as a set, and
+ * written as a sentence. As in WikiText, signs are words of their own ("born," is born and ,), "don't" is don
+ * and 't and "well-known" is well @-@ known, if the vocabulary has those; what was typed as one stays
+ * together in every order, and a final . ! or ? stays last. */
+typedef struct onet_bag onet_bag;
+
+/* The vocabulary must live as long as the bag. */
+ONET_API onet_status onet_bag_new(onet_bag **bag, const onet_words *words, onet_error *err);
+ONET_API void onet_bag_free(onet_bag *bag);
+/* Takes all words out of it. */
+ONET_API void onet_bag_clear(onet_bag *bag);
+/* Adds the words of a text in UTF-8. ONET_USAGE for more than `most` words in the bag, ONET_BAD for other
+ * bytes. */
+ONET_API onet_status onet_bag_add(onet_bag *bag, const char *text, int most, onet_error *err);
+/* n, and word i as it was typed, ended by NUL, valid until the bag is changed; NULL: there is no such word.
+ * *known, where it is not NULL: whether the vocabulary has it. */
+ONET_API int onet_bag_count(const onet_bag *bag);
+ONET_API const char *onet_bag_word(const onet_bag *bag, int i, int *known);
+/* The words as a set to be ordered, with what must stay together as constraints. It is the bag's and valid
+ * until the bag is changed; NULL: there are no words. */
+ONET_API const onet_sets *onet_bag_set(onet_bag *bag);
+
+/* SENTENCE: the first word has a capital; words that are common inside sentences (the, after, ...) lose
+ * theirs elsewhere; "i" is I; all else is as it was typed. */
+typedef enum onet_letters { ONET_CASE_SENTENCE = 0, ONET_CASE_KEEP, ONET_CASE_LOWER } onet_letters;
+ONET_API const onet_choice *onet_letter_cases(void); /* onet_letters */
+/* The words in an order [n] as text: no blank before a comma, and so on. Writes at most room - 1 bytes and a
+ * NUL to text, which may be NULL if room is 0; returns the length of the whole text. */
+ONET_API size_t onet_bag_write(const onet_bag *bag, const int32_t *order, onet_letters letters, char *text,
+                               size_t room);
+
+/* ---- Choice of a vocabulary -------------------------------------------------------------------------- */
+
+/* A vocabulary that is chosen by how often the words of a text were seen. */
+typedef enum onet_unknown { ONET_UNKNOWN_KINDS = 0, ONET_UNKNOWN_MEAN, ONET_UNKNOWN_ZERO } onet_unknown;
+ONET_API const onet_choice *onet_unknowns(void); /* onet_unknown */
+
+typedef struct onet_vocabulary_options {
+    size_t size;          /* sizeof(onet_vocabulary_options) */
+    onet_unknown unknown; /* what stands for words without a row: one row per kind, a mean vector, zeros */
+    int limit;            /* rows at most */
+    int own_row;          /* times that a word without a vector must be seen for a row of its own; 0: never */
+    int rare_until; /* a word seen this often or less is rare; rare words give unknown ones their vectors */
+} onet_vocabulary_options;
+
+ONET_API void onet_vocabulary_defaults(onet_vocabulary_options *options, size_t size);
+/* vectors: all words that have one. seen: the words of the text, times [count of seen] how often each.
+ * options may be NULL. Frequent words come first; words with a vector that the text does not have come last.
+ */
+ONET_API onet_status onet_words_choose(onet_words **words, const onet_words *vectors, const onet_words *seen,
+                                       const uint64_t *times, const onet_vocabulary_options *options,
+                                       onet_error *err);
+/* The words of a file of vectors as they stand there, without rows for unknown words. *repeated, where it is
+ * not NULL: lines whose word an earlier line has; the first vector counts. */
+ONET_API onet_status onet_vectors_read(onet_words **words, const char *path, size_t *repeated,
+                                       onet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
