@@ -1,0 +1,121 @@
+/* One training run from within: what train.c prepares, loop.c steps through, files.c writes and
+ * norm_statistics.c completes. */
+#ifndef TRAIN_RUN_H
+#define TRAIN_RUN_H
+
+#include "engine/base/lock.h"
+#include "engine/kernels/net.h"
+#include "engine/train/augment.h"
+#include "engine/train/batches.h"
+#include "engine/train/identity.h"
+#include "engine/train/log.h"
+#include "engine/train/shard.h"
+#include "engine/train/state.h"
+
+enum { AVERAGE_EVERY = 16 /* steps between two updates of the EMA of the weights */ };
+
+/* What is trained on, and how it is dealt into batches. */
+typedef struct run_sets {
+    const onet_sets *train,
+        *valid;           /* of all ranks; except in rank 0, train has sizes only and valid is NULL */
+    const onet_sets *own; /* those of this rank */
+    augment *augment;     /* makes the sets of an epoch; NULL when they are the given ones */
+    const onet_sets *now; /* all sets as the plan has them: their sizes */
+    batches *plan;
+    shard shard;
+    uint32_t *index, *row; /* [batch]: the sets of a batch that this rank has; NULL when it has all */
+} run_sets;
+
+/* The steps of the run and their epochs. */
+typedef struct run_schedule {
+    uint64_t steps;   /* of the whole run */
+    uint64_t *begin;  /* [begun + 1]: the step with which each epoch begins, and the end of the last */
+    uint64_t begun;   /* epochs that the steps reach */
+    uint64_t planned; /* epoch that the plan is for, +1; 0: none yet */
+} run_schedule;
+
+/* Names are NULL where nothing is written. */
+typedef struct run_files {
+    lock lock;
+    char *checkpoint, *best, *log_path;
+    train_log log;
+    void *best_bytes; /* the best model as a file, for the caller; NULL: not wanted, or none yet */
+    size_t best_size;
+    uint64_t saved_step; /* of the checkpoint on disk; UINT64_MAX when there is none */
+    double last_checkpoint;
+} run_files;
+
+/* What progress tells of. Times are seconds of the monotonic clock. */
+typedef struct run_told {
+    double started, last_progress, seconds_before;
+    uint64_t examples;                 /* in this run */
+    uint64_t steps_before, resumed_at; /* as in onet_progress */
+} run_told;
+
+typedef struct run {
+    const world *w; /* NULL: a single rank */
+    onet_train_options o;
+    run_sets sets;
+    run_schedule when;
+    run_files files;
+    run_told told;
+    onet_model *model;
+    net *net;
+    train_state s;
+    uint64_t filled;              /* step that the model was filled at, +1; 0: never */
+    int validates;                /* rank 0 has validation sets */
+    char from[65];                /* checksum of the model that it began with; "" when there is none */
+    char identity[IDENTITY_TEXT]; /* what a checkpoint must be of, to be resumed */
+    int stop;                     /* the caller wants it to end */
+    uint64_t log_every;
+    int unread; /* steps whose loss has not been read */
+} run;
+
+/* ---- What the parts share (run.c) -------------------------------------------------------------------- */
+
+/* The running mean of the loss; NaN before the first step. */
+double run_mean_loss(const run *r);
+/* Copies the parameters and their averages from where they are computed. */
+onet_status run_fetch(run *r, onet_error *err);
+/* Reads the losses of the steps since the last call; on a GPU it waits for them. ONET_FAILED for a loss that
+ * is not finite. */
+onet_status run_read_losses(run *r, onet_error *err);
+/* Gives the net the sets of a batch that this rank has. */
+void run_take_batch(run *r, const batch *b);
+/* Memory for every batch of the plan. */
+onet_status run_reserve(run *r, onet_error *err);
+/* The sets of an epoch, the plan of their batches, and memory for these. `whole`: the sets as they are
+ * ordered, nothing left out. All ranks make the same plan. */
+onet_status run_plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *err);
+/* Fills the model with the parameters as they are now (or their average), the norms' statistics and the
+ * training record. All ranks do it together. */
+onet_status run_fill_model(run *r, onet_error *err);
+/* Steps, loss and validation into the model's training record. */
+onet_status run_record(run *r, onet_error *err);
+/* The epoch, from 0, that a step belongs to: the last that does not begin after it. */
+uint64_t run_epoch_of(const run *r, uint64_t step);
+
+/* ---- The loop (loop.c) ------------------------------------------------------------------------------- */
+
+/* Trains until all steps are done, the validation no longer improves, or the caller wants it to end:
+ * ONET_INTERRUPTED. */
+onet_status run_loop(run *r, onet_error *err);
+
+/* ---- Files (files.c) --------------------------------------------------------------------------------- */
+
+/* Takes the lock, names the files and, if asked to, resumes from the checkpoint. */
+onet_status files_find(run *r, onet_error *err);
+/* When all else is ready: a run that cannot start leaves the files of the one before. A run that goes on
+ * keeps its log, its best model and its checkpoint; in a new one, those are another model's. */
+onet_status files_start(run *r, onet_error *err);
+onet_status files_save_checkpoint(run *r, onet_error *err);
+/* The best model for the caller. A run that was resumed may have it in its file alone. */
+onet_status files_best(run *r, onet_error *err);
+
+/* ---- The norms (norm_statistics.c) ------------------------------------------------------------------- */
+
+/* Collects the norms' statistics with the model's parameters, on batches of whole sets, and how they go with
+ * the size. The net has its own parameters again afterwards. */
+onet_status statistics_collect(run *r, onet_error *err);
+
+#endif
