@@ -259,7 +259,7 @@ typedef struct onet_order_options {
     const char *kernels; /* NULL, or a name of onet_kernel_sets() */
     const char *device;  /* NULL or "auto", "cpu", "cuda", "cuda:N" */
     /* Ranks that share the work; NULL: this process alone. Rank 0 uses the orderer; the others call
-     * onet_orderer_serve. */
+     * onet_orderer_work. */
     const onet_world *world;
     int max_items; /* a set of more items is refused: time grows with the square of their number; 0: 2^24 */
     /* Called a few times a second while the CPU orders a set of 400 items or more: steps done, of how many.
@@ -291,7 +291,7 @@ ONET_API onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *
                                       const onet_order_options *options, onet_error *err);
 ONET_API void onet_orderer_free(onet_orderer *orderer);
 /* In ranks other than 0: orders what rank 0 sends until rank 0 frees its orderer. */
-ONET_API void onet_orderer_serve(onet_orderer *orderer);
+ONET_API void onet_orderer_work(onet_orderer *orderer);
 /* A name of onet_kernel_sets(), or "cuda": what the last run was computed with. Valid as long as the orderer.
  */
 ONET_API const char *onet_orderer_kernels(const onet_orderer *orderer);

@@ -23,7 +23,7 @@ check-soak-files: $(PROGRAM)
 # Branches of the readers that their unit tests and the corpora take, by gcov.
 COVERED   := engine/base engine/data engine/words
 COVER_TESTS := $(addprefix test_,data_csv data_jsonl data_lines data_files npz safetensors pick constraints record_text file number \
-    shown doors words_vectors words_lookup words_public model_file)
+    shown arguments words_vectors words_lookup words_public model_file)
 coverage:
 	+@$(MAKE) --no-print-directory -s B=$(B)/gcov OPT=-O0 SAN=--coverage PROGRAM=$(B)/gcov/ordernet \
 	    TEST_BIN='$(COVER_TESTS:%=$(B)/gcov/tests/%)' check-unit check-corpus >$(B)/gcov.log 2>&1 || tail $(B)/gcov.log

@@ -6,7 +6,7 @@ PAGE        := $(B)/page
 WASM_FLAGS  := --target=wasm32-wasi --sysroot=/usr -std=c11 -Oz -ffp-contract=off -fvisibility=hidden \
                -Iinclude -Isrc -D_GNU_SOURCE $(WARN)
 # Files of src/engine/base that depend on the operating system have a counterpart of the same name in src/front/wasm.
-WASM_ENTRY  := src/front/wasm/page.c src/tasks/tours/wasm/tours.c
+WASM_ENTRY  := src/front/wasm/exports.c src/tasks/tours/wasm/tours.c
 WASM_OWN    := $(filter-out $(WASM_ENTRY),$(sort $(wildcard src/front/wasm/*.c)))
 WASM_SRC    := $(filter-out $(WASM_OWN:src/front/wasm/%=src/engine/base/%),$(LIB_SRC)) $(WASM_OWN)
 WASM_OBJ    := $(WASM_SRC:%.c=$(WASM_B)/%.o)

@@ -7,19 +7,19 @@
 
 #include "engine/base/rng.h"
 #include "engine/data/sets.h"
-#include "engine/words/maker.h"
+#include "engine/words/builder.h"
 
 enum { NUMBER_WORDS = 40 };
 
 static inline onet_words *number_words(void) {
-    words_maker maker;
+    words_builder builder;
     bool added;
-    if (!maker_start(&maker, 1)) return NULL;
+    if (!words_builder_start(&builder, 1)) return NULL;
     for (int i = 0; i < NUMBER_WORDS; i++) {
         char text[] = {(char)('a' + i / 8), (char)('a' + i % 8)};
-        if (maker_add(&maker, text, sizeof text, &added) != i) return NULL;
+        if (words_builder_add(&builder, text, sizeof text, &added) != i) return NULL;
     }
-    onet_words *words = maker_finish(&maker);
+    onet_words *words = words_builder_finish(&builder);
     for (int i = 0; words && i < NUMBER_WORDS; i++) words->vectors[i] = (float)i / NUMBER_WORDS;
     return words;
 }

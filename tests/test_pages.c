@@ -9,7 +9,7 @@
 #include "tasks/layout/format.h"
 #include "tasks/layout/options.h"
 #include "tasks/layout/rules.h"
-#include "tasks/layout/usual.h"
+#include "tasks/layout/usual_way.h"
 #include "tasks/layout/ways.h"
 
 /* Two columns of two regions, and a heading over both. */

@@ -14,7 +14,7 @@
 #include "engine/data/sets.h"
 #include "engine/kernels/net.h"
 #include "engine/model/model.h"
-#include "engine/words/maker.h"
+#include "engine/words/builder.h"
 #include "ordernet_measure.h"
 #include "unit.h"
 
@@ -57,17 +57,17 @@ static onet_sets *sorting(int count, int low, int high, uint64_t seed) {
 /* The same sets with words for items: of 40, each standing for a fortieth of 0 to 1. */
 static onet_sets *as_words(onet_sets *sets) {
     enum { WORDS = 40 };
-    words_maker maker;
+    words_builder builder;
     bool added;
-    assert_true(maker_start(&maker, 1));
+    assert_true(words_builder_start(&builder, 1));
     for (int i = 0; i < WORDS; i++) {
         char text[] = {(char)('a' + i / 8), (char)('a' + i % 8)};
-        assert_int_equal(maker_add(&maker, text, sizeof text, &added), i);
+        assert_int_equal(words_builder_add(&builder, text, sizeof text, &added), i);
     }
     onet_sets *out;
     onet_error err;
     assert_int_equal(sets_new(&out, 1, &err), ONET_OK);
-    out->words = maker_finish(&maker);
+    out->words = words_builder_finish(&builder);
     assert_non_null(out->words);
     for (int i = 0; i < WORDS; i++) out->words->vectors[i] = (float)i / WORDS;
     for (size_t s = 0; s < sets->count; s++) {

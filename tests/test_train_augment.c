@@ -8,9 +8,9 @@
 #include "context_help.h"
 #include "engine/data/sets.h"
 #include "engine/train/augment.h"
-#include "engine/train/first.h"
+#include "engine/train/initial.h"
+#include "engine/words/builder.h"
 #include "engine/words/kind.h"
-#include "engine/words/maker.h"
 #include "unit.h"
 
 enum { SETS = 2000, N = 5 };
@@ -20,17 +20,18 @@ static onet_sets *make(size_t first, size_t stride, int kinds) {
     static const char *const plain[] = {"running", "1984", "city", "quickly"};
     onet_sets *sets;
     onet_error err;
-    words_maker maker;
+    words_builder builder;
     bool added;
-    assert_true(maker_start(&maker, 2));
-    for (int i = 0; i < 4; i++) assert_true(maker_add(&maker, plain[i], strlen(plain[i]), &added) == i);
+    assert_true(words_builder_start(&builder, 2));
+    for (int i = 0; i < 4; i++)
+        assert_true(words_builder_add(&builder, plain[i], strlen(plain[i]), &added) == i);
     if (kinds) {
         for (int k = 0; k < kind_count(); k++)
-            assert_true(maker_add(&maker, kind_name(k), strlen(kind_name(k)), &added) >= 0);
-        assert_true(maker_add(&maker, "<unk>", 5, &added) >= 0);
+            assert_true(words_builder_add(&builder, kind_name(k), strlen(kind_name(k)), &added) >= 0);
+        assert_true(words_builder_add(&builder, "<unk>", 5, &added) >= 0);
     }
     assert_int_equal(sets_new(&sets, 2, &err), ONET_OK);
-    sets->words = maker_finish(&maker);
+    sets->words = words_builder_finish(&builder);
     assert_non_null(sets->words);
     static const int32_t order[N] = {0, 1, 2, 3, 4};
     for (size_t s = first; s < SETS; s += stride) {
@@ -105,17 +106,17 @@ static void common_words_are_forgotten_less(void **state) {
     onet_error err;
     augment *f;
     onet_sets *many;
-    words_maker maker;
+    words_builder builder;
     bool added;
-    assert_true(maker_start(&maker, 2));
+    assert_true(words_builder_start(&builder, 2));
     for (int i = 0; i < 999; i++) {
         char word[8];
         int length = snprintf(word, sizeof word, "w%d", i);
-        assert_true(maker_add(&maker, word, (size_t)length, &added) == i);
+        assert_true(words_builder_add(&builder, word, (size_t)length, &added) == i);
     }
-    assert_true(maker_add(&maker, "<unk>", 5, &added) == 999);
+    assert_true(words_builder_add(&builder, "<unk>", 5, &added) == 999);
     assert_int_equal(sets_new(&many, 2, &err), ONET_OK);
-    many->words = maker_finish(&maker);
+    many->words = words_builder_finish(&builder);
     assert_non_null(many->words);
     static const int32_t order[N] = {0, 1, 2, 3, 4}, word[N] = {0, 9, 10, 500, 998};
     for (int s = 0; s < SETS; s++) assert_int_equal(sets_append_words(many, N, word, order, &err), ONET_OK);
@@ -221,7 +222,7 @@ static void noise_is_added(void **state) {
     onet_sets *sets = numbers(0, 1);
     onet_train_options o = asks(0, 0, 0.1);
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
-    assert_int_equal(first_spread(sets, a->spread, &err), ONET_OK);
+    assert_int_equal(feature_spread(sets, a->spread, &err), ONET_OK);
     /* The flag and the constant stay. */
     assert_true(a->spread[0] > 0 && a->spread[1] == 0 && a->spread[2] == 0);
     augment_draw(a, 0, false);
@@ -255,7 +256,7 @@ static void noise_stays_finite(void **state) {
     onet_train_options o = asks(0, 0, 10);
     assert_int_equal(onet_sets_from(&sets, 1, 4, 1, x, order, &err), ONET_OK);
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
-    assert_int_equal(first_spread(sets, a->spread, &err), ONET_OK);
+    assert_int_equal(feature_spread(sets, a->spread, &err), ONET_OK);
     for (uint64_t epoch = 0; epoch < 20; epoch++) {
         augment_draw(a, epoch, false);
         for (int i = 0; i < 4; i++) assert_true(isfinite(a->sets.items[i]));
@@ -329,7 +330,7 @@ static void ranks_draw_the_same(void **state) {
     onet_train_options o = asks(0, 0.5, 0.2);
     o.stray = 0.3;
     assert_int_equal(augment_new(&a, sets, sets, &o, 0, 1, &err), ONET_OK);
-    assert_int_equal(first_spread(sets, a->spread, &err), ONET_OK);
+    assert_int_equal(feature_spread(sets, a->spread, &err), ONET_OK);
     augment_draw(a, 4, false);
     for (int rank = 0; rank < 3; rank++) {
         augment *b;

@@ -4,19 +4,19 @@
 #include <string.h>
 
 #include "engine/base/fold.h"
+#include "engine/words/builder.h"
 #include "engine/words/kind.h"
-#include "engine/words/maker.h"
 #include "unit.h"
 
 static onet_words *vocabulary_of(const char *const *names, size_t count) {
-    words_maker maker;
-    assert_true(maker_start(&maker, 2));
+    words_builder builder;
+    assert_true(words_builder_start(&builder, 2));
     for (size_t i = 0; i < count; i++) {
         bool added;
-        assert_int_equal(maker_add(&maker, names[i], strlen(names[i]), &added), (int32_t)i);
+        assert_int_equal(words_builder_add(&builder, names[i], strlen(names[i]), &added), (int32_t)i);
         assert_true(added);
     }
-    onet_words *words = maker_finish(&maker);
+    onet_words *words = words_builder_finish(&builder);
     assert_non_null(words);
     return words;
 }
@@ -139,18 +139,18 @@ static void folds(void **state) {
 static void holds_many(void **state) {
     (void)state;
     enum { MANY = 100000 };
-    words_maker maker;
-    assert_true(maker_start(&maker, 1));
+    words_builder builder;
+    assert_true(words_builder_start(&builder, 1));
     char name[16];
     bool added;
     for (int i = 0; i < MANY; i++) {
         int length = snprintf(name, sizeof name, "w%d", i);
-        assert_int_equal(maker_add(&maker, name, (size_t)length, &added), i);
-        maker.words->vectors[i] = (float)i;
+        assert_int_equal(words_builder_add(&builder, name, (size_t)length, &added), i);
+        builder.words->vectors[i] = (float)i;
     }
-    assert_int_equal(maker_add(&maker, "w77", 3, &added), 77);
+    assert_int_equal(words_builder_add(&builder, "w77", 3, &added), 77);
     assert_false(added);
-    onet_words *words = maker_finish(&maker), *copy = words_copy(words);
+    onet_words *words = words_builder_finish(&builder), *copy = words_copy(words);
     assert_non_null(copy);
     words_free(words);
     for (int i = 0; i < MANY; i++) {

@@ -5,7 +5,7 @@
 
 #include "engine/base/rng.h"
 #include "engine/data/sets.h"
-#include "engine/words/maker.h"
+#include "engine/words/builder.h"
 #include "tasks/words/bleu.h"
 #include "tasks/words/ngram.h"
 #include "unit.h"
@@ -15,15 +15,15 @@ enum { ROWS = 12, N = 5 };
 /* Lines in which a word is mostly followed by the next row, items shuffled. */
 static onet_sets *random_sets(int count, uint64_t seed) {
     onet_sets *sets;
-    words_maker maker;
+    words_builder builder;
     assert_int_equal(sets_new(&sets, 1, NULL), ONET_OK);
-    assert_true(maker_start(&maker, 1));
+    assert_true(words_builder_start(&builder, 1));
     for (int i = 0; i < ROWS; i++) {
         char name[2] = {(char)('a' + i), '\0'};
         bool added;
-        assert_int_equal(maker_add(&maker, name, 1, &added), i);
+        assert_int_equal(words_builder_add(&builder, name, 1, &added), i);
     }
-    sets->words = maker_finish(&maker);
+    sets->words = words_builder_finish(&builder);
     rng r;
     rng_seed(&r, seed, 0);
     for (int s = 0; s < count; s++) {

@@ -466,7 +466,7 @@ static void order(const world *w, void *shared) {
     onet_error err;
     assert_int_equal(onet_orderer_new(&r, g->model, &g->o, &err), ONET_OK);
     if (w && w->rank) {
-        orderer_serve(r, w);
+        orderer_work(r, w);
     } else {
         if (w) orderer_share(r, w);
         /* In two calls, of which the first has fewer sets than there are ranks: draws continue from the

@@ -30,7 +30,7 @@ onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char
     if (w && !status) status = same_model(w, *model, path, err);
     if (!status) status = onet_orderer_new(orderer, *model, &own, err);
     if (status || processes_first()) return status;
-    onet_orderer_serve(*orderer);
+    onet_orderer_work(*orderer);
     onet_orderer_free(*orderer);
     *orderer = NULL;
     return ONET_OK;

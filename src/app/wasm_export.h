@@ -7,9 +7,9 @@
 #define EXPORT(name) __attribute__((export_name(#name)))
 
 /* The sentence of the last failure. */
-extern onet_error page_failure;
+extern onet_error wasm_failure;
 
 /* Fills it in; returns ONET_MEMORY. */
-onet_status page_no_memory(void);
+onet_status wasm_no_memory(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/pages.h"
+#include "engine/base/huge_pages.h"
 
 bool size_mul(size_t count, size_t size, size_t *product) {
     if (size && count > SIZE_MAX / size) return false;
@@ -22,7 +22,7 @@ void *array_new(size_t count, size_t size) {
     bytes = (bytes + 63) / 64 * 64;
     if (!bytes) bytes = 64;
     void *p = aligned_alloc(64, bytes);
-    if (p && bytes >= LARGE) pages_large(p, bytes);
+    if (p && bytes >= LARGE) huge_pages_advise(p, bytes);
     if (p) memset(p, 0, bytes);
     return p;
 }

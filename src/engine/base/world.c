@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/base/door.h"
+#include "engine/base/arguments.h"
 #include "engine/base/error.h"
 #include "engine/base/library.h"
 #include "engine/base/sha256.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/door.h"
+#include "engine/base/arguments.h"
 #include "engine/base/memory.h"
 #include "engine/base/names.h"
 #include "engine/base/utf8.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/arguments.h"
 #include "engine/base/choice.h"
-#include "engine/base/door.h"
 #include "engine/base/memory.h"
 #include "engine/data/columns.h"
 #include "engine/data/sets.h"

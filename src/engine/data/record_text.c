@@ -1,7 +1,7 @@
 /* What a set has beside its items: the values of the user's own keys and columns, as text. */
 #include <string.h>
 
-#include "engine/base/door.h"
+#include "engine/base/arguments.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/data/csv.h"

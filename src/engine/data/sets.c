@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/door.h"
+#include "engine/base/arguments.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/data/columns.h"

@@ -10,7 +10,7 @@
 #include "engine/kernels/cpu_pool.h"
 #include "engine/kernels/relative.h"
 
-static bool get(real **p, size_t count) {
+static bool allocate(real **p, size_t count) {
     return (*p = array_new(count, sizeof(real))) != NULL;
 }
 
@@ -33,8 +33,9 @@ bool encoded_reserve(encoded *e, const frozen *f, int rows) {
     if (rows <= e->room) return true;
     encoded_free(e);
     size_t count = (size_t)rows;
-    if (!get(&e->x, count * f->w.D) || !get(&e->ac, count * 2 * f->w.H) || !get(&e->best, count * f->w.O) ||
-        !get(&e->q, count * f->w.Q) || !get(&e->logit, count)) {
+    if (!allocate(&e->x, count * f->w.D) || !allocate(&e->ac, count * 2 * f->w.H) ||
+        !allocate(&e->best, count * f->w.O) || !allocate(&e->q, count * f->w.Q) ||
+        !allocate(&e->logit, count)) {
         encoded_free(e);
         return false;
     }

@@ -5,7 +5,7 @@
 
 #include "engine/base/memory.h"
 
-static bool get(real **p, size_t count) {
+static bool allocate(real **p, size_t count) {
     return (*p = array_new(count, sizeof(real))) != NULL;
 }
 
@@ -31,8 +31,8 @@ static bool freeze_encoder(frozen *f, const real *statistics) {
     size_t H = (size_t)f->w.H, O = (size_t)f->w.O;
     for (int b = 0; b < sh->s.encoder_blocks; b++) {
         norm first = {0};
-        bool ok = norm_new(&first, f->w.H) && norm_new(&f->enc_norm[b], f->w.O) && get(&f->enc_w[b], H * O) &&
-                  get(&f->enc_b[b], O);
+        bool ok = norm_new(&first, f->w.H) && norm_new(&f->enc_norm[b], f->w.O) &&
+                  allocate(&f->enc_w[b], H * O) && allocate(&f->enc_b[b], O);
         if (ok) {
             norm_frozen(&first, sh, theta, statistics, sh->enc[b].norm1, sh->s.hidden);
             norm_frozen(&f->enc_norm[b], sh, theta, statistics, sh->enc[b].norm2, sh->s.encoder_out);
@@ -48,10 +48,10 @@ static bool freeze_decoder(frozen *f, const real *statistics) {
     const shape *sh = &f->model->sh;
     size_t C = (size_t)f->w.C;
     int N = sh->s.decoder_blocks;
-    if (!get(&f->head_v, (size_t)N * C)) return false;
+    if (!allocate(&f->head_v, (size_t)N * C)) return false;
     for (int m = 0; m < N; m++) {
-        if (!norm_new(&f->dec_norm[m], f->w.C) || !get(&f->dec_w[m], 3 * (size_t)m * C * C) ||
-            !get(&f->dec_bias[m], 3 * C))
+        if (!norm_new(&f->dec_norm[m], f->w.C) || !allocate(&f->dec_w[m], 3 * (size_t)m * C * C) ||
+            !allocate(&f->dec_bias[m], 3 * C))
             return false;
         norm_frozen(&f->dec_norm[m], sh, f->model->theta, statistics, sh->dec[m].norm, sh->s.decoder_out);
         fold_conv(&f->w.dec[m], f->dec_norm, m, f->w.C, f->dec_w[m], f->dec_bias[m]);
@@ -85,7 +85,7 @@ static frozen *frozen_new(const freezer *z, int n) {
 bool freezer_new(freezer *z, const onet_model *model, const kernels *k) {
     *z = (freezer){.model = model, .k = k};
     const shape *sh = &model->sh;
-    if (!weights_new(&z->w, sh, false) || !get(&z->start_q, (size_t)z->w.Q)) return false;
+    if (!weights_new(&z->w, sh, false) || !allocate(&z->start_q, (size_t)z->w.Q)) return false;
     for (int task = 0; task < z->w.tasks; task++) weights_fill(&z->w, model->theta, task);
     k->gemm(1, z->w.Q, sh->D, model->theta + sh->start, 0, 1, packed(z->w.rows, sh->D), z->start_q,
             (size_t)z->w.Q, 0);

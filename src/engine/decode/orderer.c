@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/arguments.h"
 #include "engine/base/choice.h"
 #include "engine/base/clock.h"
-#include "engine/base/door.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/sized.h"
@@ -47,7 +47,7 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
                         gpu_choice gpu, onet_error *err) {
     onet_order_options o = options ? *options : (onet_order_options){0};
     *orderer = NULL;
-    onet_status status = door_threads(o.threads, err);
+    onet_status status = check_threads(o.threads, err);
     if (status) return status;
     if (o.max_items < 0 || o.max_items > MOST_ITEMS)
         return fail(err, ONET_USAGE, "max_items is %d: 0 to %d are possible", o.max_items, MOST_ITEMS);
@@ -99,8 +99,14 @@ onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
     return status;
 }
 
+void onet_orderer_work(onet_orderer *r) {
+    if (r && r->options.world && r->options.world->rank) orderer_work(r, r->options.world);
+}
+
+/* The name in version 0.2.0, for programs that were linked with it. */
+ONET_API void onet_orderer_serve(onet_orderer *r);
 void onet_orderer_serve(onet_orderer *r) {
-    if (r && r->options.world && r->options.world->rank) orderer_serve(r, r->options.world);
+    onet_orderer_work(r);
 }
 
 const char *onet_orderer_kernels(const onet_orderer *r) {
@@ -213,7 +219,7 @@ static void order_set(job *j, size_t set, worker *w, const frozen *f, int k) {
     const search_task *task = &w->task[k];
     onet_answer *a = &j->answers[set];
     int rounds = task->r ? j->r->top : 1;
-    if (task->r) rng_seed(task->r, j->r->options.seed, j->r->served + set);
+    if (task->r) rng_seed(task->r, j->r->options.seed, j->r->answered + set);
     w->large = (watch){.o = &j->r->options, .steps = (size_t)task->n * (size_t)rounds};
     a->found = 0;
     for (int round = 0; round < rounds; round++) {
@@ -365,7 +371,7 @@ onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer
     }
     job j = {.r = r, .sets = sets, .answers = answers, .score = score, .graph = graph};
     if (!status && !done) status = run_cpu(&j, beams, err);
-    if (!status) r->served += sets->count;
+    if (!status) r->answered += sets->count;
     constraint_graphs_free(graph, sets->count);
     return status;
 }

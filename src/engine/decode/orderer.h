@@ -15,9 +15,9 @@ struct onet_orderer {
     onet_order_options options;
     int beams, top;
     pool *pool;
-    worker *worker;  /* [threads] */
-    uint64_t served; /* sets answered so far: each draws its own random numbers */
-    const world *w;  /* other ranks that serve this orderer; NULL: none */
+    worker *worker;    /* [threads] */
+    uint64_t answered; /* sets answered so far: each draws its own random numbers */
+    const world *w;    /* ranks that share the work; NULL: this process alone */
     device_choice device;
     order_device *gpu; /* NULL: not in use, or not yet */
 };
@@ -45,7 +45,7 @@ void orderer_dismiss(onet_orderer *r);
 /* In rank 0, after all have made an orderer of the same model with the same options: from now on each
  * gets a part of the sets, until onet_orderer_free sends the others home. */
 void orderer_share(onet_orderer *r, const world *w);
-/* In the others: serves until then. */
-void orderer_serve(onet_orderer *r, const world *w);
+/* In the other ranks: orders what rank 0 sends, until then. */
+void orderer_work(onet_orderer *r, const world *w);
 
 #endif

@@ -1,7 +1,7 @@
 /* Ordering by several ranks. Rank 0 has the sets and cuts them into one slice per rank, of nearly equal
- * work; the others serve: they wait for a request, take the slice, and send the answers back.
+ * work; the others wait for a request, take the slice, and send the answers back.
  *
- *   rank 0                           a server
+ *   rank 0                           another rank
  *   request (sizes; or: go home) ->
  *                                <-  whether there is memory for it
  *   the slice                    ->
@@ -20,7 +20,7 @@ typedef enum { GO_HOME, ORDER, SCORE } request_kind;
 typedef struct request {
     int32_t kind, words, steps, context; /* items are words; steps are wanted; some items are context */
     uint64_t count, items, constraints;
-    uint64_t served; /* sets before the slice's first */
+    uint64_t answered; /* sets before the slice's first */
 } request;
 
 typedef struct outcome {
@@ -59,15 +59,15 @@ static bool results_room(results *x, const request *q, int top) {
 
 typedef void move_fn(const world *w, int other, void *data, size_t bytes);
 
-static void give(const world *w, int other, void *data, size_t bytes) {
+static void send(const world *w, int other, void *data, size_t bytes) {
     w->send(w, other, data, bytes);
 }
 
-static void get(const world *w, int other, void *data, size_t bytes) {
+static void receive(const world *w, int other, void *data, size_t bytes) {
     w->receive(w, other, data, bytes);
 }
 
-/* One of the two sides gives what the other gets, in the same order. */
+/* One side sends what the other receives, in the same order. */
 static void move_results(move_fn *move, const world *w, int other, const results *x, const request *q,
                          int top) {
     size_t t = q->kind == ORDER ? (size_t)top : 1;
@@ -92,10 +92,10 @@ static void move_slice(move_fn *move, const world *w, int other, const onet_sets
     if (q->constraints) move(w, other, s->constraints, q->constraints * sizeof *s->constraints);
 }
 
-/* ---- a server ---- */
+/* ---- another rank ---- */
 
-static onet_status serve_room(onet_sets **sets, onet_answer **answers, results *x, const onet_orderer *r,
-                              const request *q, onet_error *err) {
+static onet_status work_room(onet_sets **sets, onet_answer **answers, results *x, const onet_orderer *r,
+                             const request *q, onet_error *err) {
     onet_status status =
         sets_room(sets, q->count, q->items, r->z.model->sh.s.width, q->words, q->kind == SCORE, err);
     if (!status && q->context) status = sets_room_context(*sets, q->items, err);
@@ -108,18 +108,18 @@ static onet_status serve_room(onet_sets **sets, onet_answer **answers, results *
     return ONET_OK;
 }
 
-static void serve_one(onet_orderer *r, const world *w, const request *q) {
+static void work_one(onet_orderer *r, const world *w, const request *q) {
     onet_sets *sets = NULL;
     onet_answer *answers = NULL;
     results x = {0};
     outcome o = {0};
-    o.status = serve_room(&sets, &answers, &x, r, q, &o.err);
+    o.status = work_room(&sets, &answers, &x, r, q, &o.err);
     w->send(w, 0, &o, sizeof o);
     if (!o.status) {
         w->receive(w, 0, sets->start, (q->count + 1) * sizeof *sets->start);
         size_t base = sets->start[0];
         for (size_t s = 0; s <= q->count; s++) sets->start[s] -= base;
-        move_slice(get, w, 0, sets, q);
+        move_slice(receive, w, 0, sets, q);
         for (size_t k = 0; k < q->constraints; k++) {
             sets->constraints[k].item -= base;
             if (constraint_is_pair(sets->constraints[k].kind)) sets->constraints[k].other -= base;
@@ -130,25 +130,25 @@ static void serve_one(onet_orderer *r, const world *w, const request *q) {
                                        .logprob = x.logprob + s * (size_t)r->top,
                                        .step = q->steps ? x.step + at : NULL};
         }
-        r->served = q->served;
+        r->answered = q->answered;
         o.status = q->kind == ORDER
                        ? orderer_run_here(r, sets, answers, (score_out){0}, &o.err)
                        : orderer_run_here(r, sets, NULL, (score_out){x.logprob, x.score, NULL}, &o.err);
         w->send(w, 0, &o, sizeof o);
         for (size_t s = 0; s < q->count && q->kind == ORDER; s++) x.found[s] = answers[s].found;
-        if (!o.status) move_results(give, w, 0, &x, q, r->top);
+        if (!o.status) move_results(send, w, 0, &x, q, r->top);
     }
     results_free(&x);
     free(answers);
     onet_sets_free(sets);
 }
 
-void orderer_serve(onet_orderer *r, const world *w) {
+void orderer_work(onet_orderer *r, const world *w) {
     for (;;) {
         request q;
         w->receive(w, 0, &q, sizeof q);
         if (q.kind == GO_HOME) return;
-        serve_one(r, w, &q);
+        work_one(r, w, &q);
     }
 }
 
@@ -197,7 +197,7 @@ typedef struct part {
     request q;
     onet_sets sets; /* a view of the slice */
     results x;
-    int taken; /* the server has the slice */
+    int taken; /* the rank has received the slice */
 } part;
 
 static onet_status make_parts(onet_orderer *r, part *p, const size_t *cut, const onet_sets *sets,
@@ -211,15 +211,15 @@ static onet_status make_parts(onet_orderer *r, part *p, const size_t *cut, const
                            .constraints = answers ? p[k].sets.constraint_count : 0,
                            .count = p[k].sets.count,
                            .items = sets->start[cut[k + 1]] - sets->start[cut[k]],
-                           .served = r->served + cut[k]};
+                           .answered = r->answered + cut[k]};
         if (k && p[k].q.count && !results_room(&p[k].x, &p[k].q, r->top))
             return fail_memory(err, "the answers");
     }
     return ONET_OK;
 }
 
-/* Gives each server its slice, does the first, gets the answers. A server that fails is heard like the
- * others: none is left waiting. */
+/* Sends each rank its slice, orders the first here, receives the answers. If a rank fails, the answers of
+ * the others are still received, so that none waits for ever. */
 static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_answer *answers,
                              score_out score, onet_error *err) {
     const world *w = r->w;
@@ -233,7 +233,7 @@ static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_a
         if (o.status && !bad.status) bad = o;
         if (o.status) continue;
         w->send(w, k, p[k].sets.start, (p[k].q.count + 1) * sizeof *p[k].sets.start);
-        move_slice(give, w, k, &p[k].sets, &p[k].q);
+        move_slice(send, w, k, &p[k].sets, &p[k].q);
     }
     if (!bad.status && p[0].q.count) bad.status = orderer_run_here(r, &p[0].sets, answers, score, &bad.err);
     for (int k = 1; k < w->size; k++) {
@@ -241,7 +241,7 @@ static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_a
         w->receive(w, k, &o, sizeof o);
         if (o.status && !bad.status) bad = o;
         if (o.status) continue;
-        move_results(get, w, k, &p[k].x, &p[k].q, r->top);
+        move_results(receive, w, k, &p[k].x, &p[k].q, r->top);
         score_out part_score = {score.logprob ? score.logprob + cut[k] : NULL,
                                 score.step ? score.step + (p[k].sets.start[0] - p[0].sets.start[0]) : NULL,
                                 NULL};
@@ -260,9 +260,9 @@ onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answ
         cut_slices(sets, size, cut);
         status = make_parts(r, p, cut, sets, answers, score.step != NULL, err);
     }
-    uint64_t served = r->served;
+    uint64_t answered = r->answered;
     if (!status) status = run_parts(r, p, cut, answers, score, err);
-    r->served = served + sets->count;
+    r->answered = answered + sets->count;
     for (int k = 0; p && k < size; k++) results_free(&p[k].x);
     free(p);
     free(cut);

@@ -7,7 +7,7 @@
 
 #include "engine/base/memory.h"
 
-static bool get(real **p, size_t count) {
+static bool allocate(real **p, size_t count) {
     return (*p = array_new(count, sizeof(real))) != NULL;
 }
 
@@ -24,22 +24,23 @@ bool weights_new(weights *w, const shape *sh, bool backward) {
     for (int k = 0; k < M; k++) {
         encoder_weights *e = &w->enc[k];
         int in = sh->enc[k].in;
-        if (!get(&e->first, packed_size(in, 2 * w->H)) || !get(&e->bias1, 2 * (size_t)w->H) ||
-            !get(&e->second, (size_t)w->H * w->O) || !get(&e->bias2, (size_t)w->O) ||
-            !get(&e->sign, (size_t)w->O) || (backward && !get(&e->first_t, packed_size(2 * w->H, pad(in)))))
+        if (!allocate(&e->first, packed_size(in, 2 * w->H)) || !allocate(&e->bias1, 2 * (size_t)w->H) ||
+            !allocate(&e->second, (size_t)w->H * w->O) || !allocate(&e->bias2, (size_t)w->O) ||
+            !allocate(&e->sign, (size_t)w->O) ||
+            (backward && !allocate(&e->first_t, packed_size(2 * w->H, pad(in)))))
             return false;
     }
     for (int m = 0; m < N; m++) {
         decoder_weights *d = &w->dec[m];
         size_t square = 3 * (size_t)m * w->C * w->C;
-        if (!get(&d->v, square) || !get(&d->p, square) ||
-            (backward && (!get(&d->p_t, square) || !get(&d->v_t, square))) || !get(&d->bias, (size_t)w->C) ||
-            !get(&d->sign, (size_t)w->C))
+        if (!allocate(&d->v, square) || !allocate(&d->p, square) ||
+            (backward && (!allocate(&d->p_t, square) || !allocate(&d->v_t, square))) ||
+            !allocate(&d->bias, (size_t)w->C) || !allocate(&d->sign, (size_t)w->C))
             return false;
     }
-    return get(&w->rows, packed_size(sh->D, w->Q)) &&
-           (!backward || get(&w->rows_t, packed_size(w->Q, w->D))) && get(&w->head_x, (size_t)w->D) &&
-           get(&w->head_v, (size_t)N * w->C);
+    return allocate(&w->rows, packed_size(sh->D, w->Q)) &&
+           (!backward || allocate(&w->rows_t, packed_size(w->Q, w->D))) &&
+           allocate(&w->head_x, (size_t)w->D) && allocate(&w->head_v, (size_t)N * w->C);
 }
 
 void weights_free(weights *w) {
@@ -123,8 +124,8 @@ void weights_fill(weights *w, const real *theta, int task) {
 }
 
 bool norm_new(norm *b, int width) {
-    return get(&b->mean, (size_t)width) && get(&b->inv, (size_t)width) && get(&b->g, (size_t)width) &&
-           get(&b->e, (size_t)width);
+    return allocate(&b->mean, (size_t)width) && allocate(&b->inv, (size_t)width) &&
+           allocate(&b->g, (size_t)width) && allocate(&b->e, (size_t)width);
 }
 
 void norm_free(norm *b) {

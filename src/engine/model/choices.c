@@ -2,8 +2,8 @@
  * its kernels. */
 #include <string.h>
 
+#include "engine/base/arguments.h"
 #include "engine/base/choice.h"
-#include "engine/base/door.h"
 #include "engine/base/error.h"
 
 const onet_choice *onet_pools(void) {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "engine/base/door.h"
+#include "engine/base/arguments.h"
 #include "engine/model/model.h"
 
 static bool is_matrix(const tensor *t) {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/arguments.h"
 #include "engine/base/choice.h"
-#include "engine/base/door.h"
 #include "engine/base/error.h"
 #include "engine/base/half.h"
 #include "engine/base/memory.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/arguments.h"
 #include "engine/base/choice.h"
-#include "engine/base/door.h"
 #include "engine/base/error.h"
 #include "engine/base/sized.h"
 #include "engine/data/columns.h"
@@ -44,7 +44,7 @@ void onet_train_defaults(onet_train_options *options, size_t size) {
 }
 
 onet_status train_check_options(const onet_train_options *o, onet_error *err) {
-    onet_status status = door_threads(o->threads, err);
+    onet_status status = check_threads(o->threads, err);
     if (status) return status;
     if (o->batch < 1) return fail(err, ONET_USAGE, "the batch is %d sets: at least 1 is needed", o->batch);
     if (o->epochs < 1) return fail(err, ONET_USAGE, "%d epochs: at least 1 is needed", o->epochs);

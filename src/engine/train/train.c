@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/arguments.h"
 #include "engine/base/choice.h"
-#include "engine/base/door.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/sized.h"
-#include "engine/train/first.h"
+#include "engine/train/initial.h"
 #include "engine/train/options.h"
 #include "engine/train/run.h"
 
@@ -107,7 +107,7 @@ static onet_status make_state(run *r, onet_error *err) {
     if (r->o.from)
         memcpy(r->s.theta, r->o.from->theta, sh->total * sizeof *r->s.theta);
     else
-        first_parameters(sh, r->o.seed, r->s.theta);
+        initial_parameters(sh, r->o.seed, r->s.theta);
     if (vectors) memcpy(r->s.vec, r->sets.own->words->vectors, vector_numbers * sizeof(float));
     r->files.saved_step = UINT64_MAX;
     size_t most = r->sets.plan->used < (size_t)r->o.batch ? r->sets.plan->used : (size_t)r->o.batch;
@@ -201,9 +201,9 @@ static onet_status prepare(run *r, onet_error *err) {
         memcpy(r->model->mean, r->o.from->mean, bytes);
         memcpy(r->model->scale, r->o.from->scale, bytes);
     } else if (first && r->o.standardise)
-        status = first_scale(r->model, r->sets.train, err);
+        status = initial_scale(r->model, r->sets.train, err);
     if (first && !status && r->o.jitter > 0)
-        status = first_spread(r->sets.train, r->sets.augment->spread, err);
+        status = feature_spread(r->sets.train, r->sets.augment->spread, err);
     if (first && !status) {
         identity_make(r->identity, r->sets.train, r->sets.valid, &r->model->sh.s, &r->o, r->from,
                       r->when.steps);

@@ -8,7 +8,7 @@
 #include "engine/base/file.h"
 #include "engine/base/number.h"
 #include "engine/base/utf8.h"
-#include "engine/words/maker.h"
+#include "engine/words/builder.h"
 
 /* A part of a line, for a message. */
 #define SHOWN(text, length) (int)((length) > 40 ? 40 : (length)), (text)
@@ -43,9 +43,9 @@ static onet_status bad_column(const char *column, const char *end, int number, o
 }
 
 /* One line: the word, parted from its `width` numbers by counting columns from the right. */
-static onet_status add_line(words_maker *maker, const char *line, size_t length, size_t *repeated,
+static onet_status add_line(words_builder *builder, const char *line, size_t length, size_t *repeated,
                             onet_error *err) {
-    int width = maker->words->width, columns = count_columns(line, length);
+    int width = builder->words->width, columns = count_columns(line, length);
     const char *end = line + length, *column = line;
     if (columns < width + 1)
         return fail(err, ONET_BAD, "%d columns instead of %d: a word and %d numbers", columns, width + 1,
@@ -62,20 +62,20 @@ static onet_status add_line(words_maker *maker, const char *line, size_t length,
     if (utf8_valid(line, word) < word)
         return fail(err, ONET_BAD, "the word is not UTF-8; convert the file, or take the line out");
     bool added;
-    int32_t row = maker_add(maker, line, word, &added);
+    int32_t row = words_builder_add(builder, line, word, &added);
     if (row < 0) return fail_memory(err, "the word vectors");
     *repeated += !added;
     for (int c = 0; c < width; c++) {
         float value;
         const char *after = read_number(column, end, &value);
         if (!after) return bad_column(column, end, columns - width + c + 1, err);
-        if (added) maker->words->vectors[(size_t)row * (size_t)width + (size_t)c] = value;
+        if (added) builder->words->vectors[(size_t)row * (size_t)width + (size_t)c] = value;
         column = after + 1;
     }
     return ONET_OK;
 }
 
-static onet_status read_lines(words_maker *maker, input *in, size_t *repeated, onet_error *err) {
+static onet_status read_lines(words_builder *builder, input *in, size_t *repeated, onet_error *err) {
     char *line;
     size_t length;
     long number;
@@ -94,17 +94,17 @@ static onet_status read_lines(words_maker *maker, input *in, size_t *repeated, o
                     err, ONET_BAD,
                     "%s:1: a line of word vectors is a word and 1 to %d numbers, parted by single blanks",
                     input_name(in), MAX_WIDTH);
-            if (!maker_start(maker, columns)) return fail_memory(err, "the word vectors");
+            if (!words_builder_start(builder, columns)) return fail_memory(err, "the word vectors");
             if (header) continue;
         }
-        status = add_line(maker, line, length, repeated, err);
+        status = add_line(builder, line, length, repeated, err);
         if (status) {
             error_prefix(err, "%s:%ld", input_name(in), number);
             return status;
         }
     }
     if (status) return status;
-    if (!maker->words || !maker->words->count)
+    if (!builder->words || !builder->words->count)
         return fail(err, ONET_BAD, "%s: no word vectors in it", input_name(in));
     return ONET_OK;
 }
@@ -112,14 +112,14 @@ static onet_status read_lines(words_maker *maker, input *in, size_t *repeated, o
 onet_status vectors_from(onet_words **words, input *in, size_t *repeated, onet_error *err) {
     *words = NULL;
     *repeated = 0;
-    words_maker maker = {.words = NULL};
-    onet_status status = read_lines(&maker, in, repeated, err);
+    words_builder builder = {.words = NULL};
+    onet_status status = read_lines(&builder, in, repeated, err);
     input_close(in);
     if (!status) {
-        *words = maker_finish(&maker);
+        *words = words_builder_finish(&builder);
         if (!*words) status = fail_memory(err, "the word vectors");
     }
-    maker_free(&maker);
+    words_builder_free(&builder);
     return status;
 }
 

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/arguments.h"
 #include "engine/base/choice.h"
-#include "engine/base/door.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/sized.h"
 #include "engine/base/utf8.h"
+#include "engine/words/builder.h"
 #include "engine/words/kind.h"
-#include "engine/words/maker.h"
 #include "engine/words/vectors.h"
 
 const onet_choice *onet_unknowns(void) {
@@ -30,7 +30,7 @@ typedef struct choice {
     const onet_words *vectors, *seen;
     const uint64_t *times; /* [seen->count] */
     const onet_vocabulary_options *options;
-    words_maker maker;
+    words_builder builder;
 } choice;
 
 static const char *text_of(const onet_words *words, int32_t row, size_t *length) {
@@ -45,13 +45,13 @@ static const float *vector_of(const onet_words *words, int32_t row) {
 /* Adds a row, or finds it, and gives it a vector (NULL: zeros for a new one). False when memory is short.
  * Nothing happens when all rows are taken. */
 static bool add_row(choice *c, const char *text, size_t length, const float *vector) {
-    if (c->maker.words->count >= c->options->limit) return true;
+    if (c->builder.words->count >= c->options->limit) return true;
     bool added;
-    int32_t row = maker_add(&c->maker, text, length, &added);
+    int32_t row = words_builder_add(&c->builder, text, length, &added);
     if (row < 0) return false;
     size_t width = (size_t)c->vectors->width;
     if (added && vector)
-        memcpy(c->maker.words->vectors + (size_t)row * width, vector, width * sizeof *vector);
+        memcpy(c->builder.words->vectors + (size_t)row * width, vector, width * sizeof *vector);
     return true;
 }
 
@@ -137,7 +137,7 @@ static bool add_words(choice *c, const ranked *order) {
          i < c->seen->count && c->options->own_row && c->options->unknown == ONET_UNKNOWN_KINDS; i++) {
         const char *text = text_of(c->seen, order[i].row, &length);
         if (order[i].times < (uint64_t)c->options->own_row) break;
-        const onet_words *made = c->maker.words;
+        const onet_words *made = c->builder.words;
         if (words_exact(c->vectors, text, length) >= 0 || kind_reserved(text, length)) continue;
         const char *kind = kind_name(kind_of(text, length));
         int32_t stand_in = words_exact(made, kind, strlen(kind));
@@ -156,13 +156,13 @@ static bool add_words(choice *c, const ranked *order) {
 
 static onet_status make(choice *c, means *m, float *vector, ranked *order, onet_words **words,
                         onet_error *err) {
-    if (!m->sum || !m->count || !vector || !order || !maker_start(&c->maker, c->vectors->width))
+    if (!m->sum || !m->count || !vector || !order || !words_builder_start(&c->builder, c->vectors->width))
         return fail_memory(err, "the vocabulary");
     gather_means(c, m);
     for (int32_t i = 0; i < c->seen->count; i++) order[i] = (ranked){c->times[i], i};
     qsort(order, (size_t)c->seen->count, sizeof *order, by_times);
     if (!add_unknown_rows(c, m, vector) || !add_words(c, order)) return fail_memory(err, "the vocabulary");
-    *words = maker_finish(&c->maker);
+    *words = words_builder_finish(&c->builder);
     return *words ? ONET_OK : fail_memory(err, "the vocabulary");
 }
 
@@ -181,7 +181,7 @@ onet_status vocabulary_make(onet_words **words, const onet_words *vectors, const
     float *vector = array_new(width, sizeof *vector);
     ranked *order = array_new((size_t)seen->count, sizeof *order);
     onet_status status = make(&c, &m, vector, order, words, err);
-    maker_free(&c.maker);
+    words_builder_free(&c.builder);
     free(m.sum);
     free(m.count);
     free(vector);
@@ -245,7 +245,7 @@ onet_status onet_words_from(onet_words **words, int count, int width, const char
     NEED(words, "words");
     *words = NULL;
     NEED(text, "text");
-    words_maker maker;
+    words_builder builder;
     if (count < 1 || width < 1 || width > MAX_WIDTH)
         return fail(err, ONET_USAGE,
                     "a vocabulary of %d words with %d features; at least 1 of both is needed, "
@@ -257,7 +257,7 @@ onet_status onet_words_from(onet_words **words, int count, int width, const char
         if (!isfinite(vectors[i]))
             return fail(err, ONET_BAD, "number %zu of the vector of word %zu is not finite",
                         i % (size_t)width, i / (size_t)width);
-    bool made = maker_start(&maker, width);
+    bool made = words_builder_start(&builder, width);
     onet_status status = ONET_OK;
     for (int w = 0; w < count && made && !status; w++) {
         size_t bytes = length ? length[w] : strlen(text[w]);
@@ -266,15 +266,15 @@ onet_status onet_words_from(onet_words **words, int count, int width, const char
             status = fail(err, ONET_BAD, "word %d is not UTF-8", w);
         else if (!bytes || memchr(text[w], '\n', bytes)) /* which part the words of a file */
             status = fail(err, ONET_BAD, "word %d is empty or has a newline in it", w);
-        else if (maker_add(&maker, text[w], bytes, &added) < 0)
+        else if (words_builder_add(&builder, text[w], bytes, &added) < 0)
             made = false;
         else if (!added)
             status = fail(err, ONET_BAD, "word %d, \"%.*s\", is there twice", w, (int)bytes, text[w]);
         else if (vectors)
-            memcpy(maker.words->vectors + (size_t)w * (size_t)width, vectors + (size_t)w * (size_t)width,
+            memcpy(builder.words->vectors + (size_t)w * (size_t)width, vectors + (size_t)w * (size_t)width,
                    (size_t)width * sizeof *vectors);
     }
-    if (!status && made) made = (*words = maker_finish(&maker)) != NULL;
-    maker_free(&maker);
+    if (!status && made) made = (*words = words_builder_finish(&builder)) != NULL;
+    words_builder_free(&builder);
     return status || made ? status : fail_memory(err, "the vocabulary");
 }

@@ -17,7 +17,7 @@ struct server {
     metrics counts;
     clients open;
     pthread_rwlock_t page_lock;
-    page_files page;
+    site_files page;
     atomic_int queued;    /* requests that wait for the engine or are in it */
     atomic_int suspended; /* connections */
     atomic_size_t held;   /* bytes of all bodies */

@@ -48,18 +48,18 @@ static const char *type_of(const char *name) {
     return "application/octet-stream";
 }
 
-static onet_status add(page_files *f, const char *name, const char *path, onet_error *err) {
+static onet_status add(site_files *f, const char *name, const char *path, onet_error *err) {
     if (f->count == FILES) return fail(err, ONET_USAGE, "a page has at most %d files", FILES);
     if (!array_reserve(&f->file, &f->room, f->count + 1, sizeof *f->file))
         return fail_memory(err, "the page's files");
-    page_file *file = &f->file[f->count];
-    *file = (page_file){.name = strdup(name), .path = strdup(path), .type = type_of(name)};
+    site_file *file = &f->file[f->count];
+    *file = (site_file){.name = strdup(name), .path = strdup(path), .type = type_of(name)};
     f->count++;
     return file->name && file->path ? ONET_OK : fail_memory(err, "the page's files");
 }
 
 /* name: of the folder in the page, "" for the page itself. */
-static onet_status list(page_files *f, const char *folder, const char *name, int depth, onet_error *err) {
+static onet_status list(site_files *f, const char *folder, const char *name, int depth, onet_error *err) {
     DIR *entries = opendir(folder);
     if (!entries && errno == ENOMEM) return fail_memory(err, "the page's files");
     if (!entries) return fail(err, ONET_IO, "cannot read the folder %s: %s", folder, strerror(errno));
@@ -81,29 +81,29 @@ static onet_status list(page_files *f, const char *folder, const char *name, int
     return status;
 }
 
-onet_status page_files_list(page_files *f, const char *folder, onet_error *err) {
+onet_status site_files_list(site_files *f, const char *folder, onet_error *err) {
     onet_status status = list(f, folder, "", 0, err);
-    if (status) page_files_free(f);
+    if (status) site_files_free(f);
     return status;
 }
 
-void page_files_free(page_files *f) {
+void site_files_free(site_files *f) {
     for (size_t i = 0; i < f->count; i++) {
         free(f->file[i].name);
         free(f->file[i].path);
     }
     free(f->file);
-    *f = (page_files){0};
+    *f = (site_files){0};
 }
 
-const page_file *page_files_find(const page_files *f, const char *path) {
+const site_file *site_files_find(const site_files *f, const char *path) {
     if (!strcmp(path, "/")) path = "/index.html";
     for (size_t i = 0; i < f->count; i++)
         if (!strcmp(f->file[i].name, path)) return &f->file[i];
     return NULL;
 }
 
-int page_file_open(const page_file *file, struct stat *state) {
+int page_file_open(const site_file *file, struct stat *state) {
     int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd >= 0 && (fstat(fd, state) || !S_ISREG(state->st_mode))) {
         close(fd);

@@ -7,25 +7,25 @@
 
 #include "ordernet.h"
 
-typedef struct page_file {
+typedef struct site_file {
     char *name; /* "/index.html" */
     char *path;
     const char *type; /* MIME */
-} page_file;
+} site_file;
 
 /* Zeroed: no files. */
-typedef struct page_files {
-    page_file *file; /* [count] */
+typedef struct site_files {
+    site_file *file; /* [count] */
     size_t count, room;
-} page_files;
+} site_files;
 
 /* Lists the files of a folder and of the folders in it; hidden ones and links are left out. */
-onet_status page_files_list(page_files *f, const char *folder, onet_error *err);
-void page_files_free(page_files *f);
+onet_status site_files_list(site_files *f, const char *folder, onet_error *err);
+void site_files_free(site_files *f);
 /* The file for the path of a request; "/" is index.html. NULL: there is none. */
-const page_file *page_files_find(const page_files *f, const char *path);
+const site_file *site_files_find(const site_files *f, const char *path);
 /* Opens it for reading; -1: it is gone. */
-int page_file_open(const page_file *file, struct stat *state);
+int page_file_open(const site_file *file, struct stat *state);
 
 /* What is at "/" where there is no page. */
 extern const char page_index[];

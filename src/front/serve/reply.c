@@ -178,7 +178,7 @@ static enum MHD_Result send_page(exchange *x) {
     server *s = x->s;
     struct stat state;
     pthread_rwlock_rdlock(&s->page_lock);
-    const page_file *file = page_files_find(&s->page, x->path);
+    const site_file *file = site_files_find(&s->page, x->path);
     const char *type = file ? file->type : NULL;
     int fd = file ? page_file_open(file, &state) : -1;
     pthread_rwlock_unlock(&s->page_lock);

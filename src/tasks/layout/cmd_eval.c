@@ -13,7 +13,7 @@
 #include "engine/base/shown.h"
 #include "tasks/layout/features.h"
 #include "tasks/layout/options.h"
-#include "tasks/layout/usual.h"
+#include "tasks/layout/usual_way.h"
 
 typedef struct eval_values {
     pages_values pages;

@@ -15,7 +15,7 @@
 #include "tasks/layout/augment.h"
 #include "tasks/layout/features.h"
 #include "tasks/layout/options.h"
-#include "tasks/layout/usual.h"
+#include "tasks/layout/usual_way.h"
 #include "tasks/layout/ways.h"
 
 typedef struct train_values {

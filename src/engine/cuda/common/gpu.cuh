@@ -306,7 +306,7 @@ struct arena {
     }
 };
 
-static inline bool get(void **p, size_t bytes) {
+static inline bool allocate(void **p, size_t bytes) {
     *p = nullptr;
     if (cudaMalloc(p, bytes ? bytes : 256) == cudaSuccess) return true;
     *p = nullptr;
@@ -599,7 +599,7 @@ template <class T> __device__ static inline T warp_sum(T v) {
 
 /* From global memory, not through the read-only cache: the kernel before may still write when this one
  * starts. */
-template <class T> __device__ static inline T get(const T *p) {
+template <class T> __device__ static inline T load(const T *p) {
     return *p;
 }
 __device__ static inline float4 load4(const float *p) {

@@ -115,7 +115,7 @@ onet_status memory_open(gpu *s, onet_error *err) {
     place_fixed(s, a);
     chunk *chunks = (chunk *)calloc((size_t)s->chunk_count, sizeof *chunks);
     onet_status status = ONET_OK;
-    if (!chunks || !get(&s->fixed, a.used) ||
+    if (!chunks || !allocate(&s->fixed, a.used) ||
         cudaMallocHost((void **)&s->results_host, RESULTS * sizeof(double)) != cudaSuccess ||
         cudaMallocHost((void **)&s->share, 5 * widest * sizeof(double)) != cudaSuccess)
         status = fail_memory(err, "the net on the GPU");
@@ -265,7 +265,8 @@ onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
      */
     size_t R = s->room.items, ints = s->room.sets + 3 * R + 1;
     s->send_bytes = HEADER + ints * 4;
-    bool ok = mixed_reserve(s, s->room) && get(&s->batch, a.used) && get((void **)&s->sent, s->send_bytes);
+    bool ok = mixed_reserve(s, s->room) && allocate(&s->batch, a.used) &&
+              allocate((void **)&s->sent, s->send_bytes);
     for (int i = 0; i < SLOTS && ok; i++)
         ok = cudaEventCreateWithFlags(&s->slots[i].sent, cudaEventDisableTiming) == cudaSuccess &&
              cudaMallocHost((void **)&s->slots[i].host, s->send_bytes) == cudaSuccess;
@@ -314,7 +315,7 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
         a.place(s->target, t->target ? items : 0);
         a.place(s->table, words);
         if (pass) break;
-        if (!get(&s->dataset, a.used))
+        if (!allocate(&s->dataset, a.used))
             return fail(
                 err, ONET_MEMORY,
                 "the sets need %.1f GB, more than the GPU has free: set onet_train_options.device to cpu",
@@ -348,7 +349,7 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
             a.place(s->vectors_m, words);
             a.place(s->vectors_v, words);
             a.place(s->vectors_average, words);
-            if (!pass && !get(&s->vector_memory, a.used)) {
+            if (!pass && !allocate(&s->vector_memory, a.used)) {
                 s->vectors = nullptr;
                 return fail(err, ONET_MEMORY, "the GPU has not enough memory for the words' vectors");
             }

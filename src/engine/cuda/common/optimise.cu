@@ -25,7 +25,7 @@ struct finish_args {
 __device__ static inline float sum_parts(const float *part, size_t stride, int splits) {
     float sum = 0;
 #pragma unroll 8
-    for (int k = 0; k < splits; k++) sum += get(part + k * stride);
+    for (int k = 0; k < splits; k++) sum += load(part + k * stride);
     return sum;
 }
 

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT) encoder_rows(rows_arg
     int c = (int)threadIdx.x % 16 * 4, h = h0 + (c & 31);
     float b[4];
 #pragma unroll
-    for (int k = 0; k < 4; k++) b[k] = c < 32 && h + k < p.hidden ? get(p.bias + h + k) : 0.0f;
+    for (int k = 0; k < 4; k++) b[k] = c < 32 && h + k < p.hidden ? load(p.bias + h + k) : 0.0f;
 #pragma unroll 2
     for (int m = (int)threadIdx.x / 16; m < rows; m += T::THREADS / 16) {
         float4 v = load4(out + m * T::LD + c);

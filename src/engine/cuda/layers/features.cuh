@@ -56,7 +56,7 @@ __device__ static inline void features_product(T &s, const features &f, int row0
             }
             int kk = (int)threadIdx.x % BK, o = q * BK + kk, c = first + o;
             bool there = c < in;
-            const float norm_g = get(f.norm.g + (there ? o : 0)), norm_e = get(f.norm.e + (there ? o : 0));
+            const float norm_g = load(f.norm.g + (there ? o : 0)), norm_e = load(f.norm.e + (there ? o : 0));
             pooled make(norm_g, norm_e, f.pool, f.n);
             rolled<1, T::BM, U * STEP>((int)threadIdx.x / BK, [&](int m0) {
                 float v[U];
@@ -65,7 +65,7 @@ __device__ static inline void features_product(T &s, const features &f, int row0
                     int row = min(row0 + m0 + u * STEP, last);
                     const float *from =
                         row < f.rows ? f.best + (size_t)row * f.ldb + o : f.x + (size_t)row * f.ldx + c;
-                    v[u] = there ? get(from) : 0.0f;
+                    v[u] = there ? load(from) : 0.0f;
                 }
 #pragma unroll
                 for (int u = 0; u < U; u++) {
@@ -89,7 +89,7 @@ __device__ static inline void features_product(T &s, const features &f, int row0
 __device__ static inline void features_keep(const features &f, int row) {
     const int n = f.row_at ? f.row_at[row].x : f.n;
     for (int o = threadIdx.x; o < f.columns.in - f.columns.first; o += blockDim.x) {
-        pooled make(get(f.norm.g + o), get(f.norm.e + o), f.pool, n);
+        pooled make(load(f.norm.g + o), load(f.norm.e + o), f.pool, n);
         f.x[(size_t)row * f.ldx + f.columns.first + o] = make(f.best[(size_t)row * f.ldb + o]);
     }
 }

@@ -46,13 +46,13 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
 #pragma unroll 1
     for (int i = tid; i < N * C; i += HEAD_THREADS) {
         int m = i / C, c = i - m * C;
-        w[i] = c < p.out ? __ldg(hx + 2 * p.D + 2 * p.out * m + c) * get(p.g + i) : 0.0f;
+        w[i] = c < p.out ? __ldg(hx + 2 * p.D + 2 * p.out * m + c) * load(p.g + i) : 0.0f;
     }
 #pragma unroll 1
     for (int i = warp; i < n; i += HEAD_WARPS) {
         float sum = 0;
 #pragma unroll 4
-        for (int c = lane; c < p.D; c += 32) sum += __ldg(hx + c) * get(x + (size_t)i * p.ldx + c);
+        for (int c = lane; c < p.D; c += 32) sum += __ldg(hx + c) * load(x + (size_t)i * p.ldx + c);
         sum = warp_sum(sum);
         if (!lane) of_x[i] = sum;
     }
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head(head_args p, int room) {
             const float *from = r + (size_t)q * C + c;
 #pragma unroll 4
             for (int m = 0; m < N; m++) {
-                float4 v = get((const float4 *)(from + m * p.plane)), k = load4(w + m * C + c);
+                float4 v = load((const float4 *)(from + m * p.plane)), k = load4(w + m * C + c);
                 sum += v.x * k.x + v.y * k.y + v.z * k.z + v.w * k.w;
             }
         }
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
         if (i < width && slice < slices) {
             const float *from = r + (i / C) * p.plane + i % C;
 #pragma unroll 8
-            for (int q = slice; q < n * n; q += slices) sum += get(dlogit + q) * get(from + (size_t)q * C);
+            for (int q = slice; q < n * n; q += slices) sum += load(dlogit + q) * load(from + (size_t)q * C);
         }
         sums[tid] = sum;
         __syncthreads();
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(HEAD_THREADS) head_weights(head_args p) {
         float sum = 0;
         if (c < p.D)
 #pragma unroll 4
-            for (int i = 0; i < n; i++) sum += get(x + (size_t)i * p.ldx + c) * get(p.item_d + at.row0 + i);
+            for (int i = 0; i < n; i++) sum += load(x + (size_t)i * p.ldx + c) * load(p.item_d + at.row0 + i);
         part[width + c] = sum;
     }
 }
@@ -236,7 +236,7 @@ __device__ static inline void pack_rows(const take_args &p, int block, int row) 
     float *to = e.w1 + ((row & 1) * p.H + row / 2) * e.columns.width;
 #pragma unroll 4
     for (int c = (int)threadIdx.x % 32; c < e.columns.in; c += 32)
-        to[c < e.columns.first ? c : c + e.columns.gap] = get(from + c);
+        to[c < e.columns.first ? c : c + e.columns.gap] = load(from + c);
 }
 
 __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p, int blocks) {

@@ -36,14 +36,14 @@ __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, 
         c = packed < columns.first ? packed : packed - columns.gap, o = c - columns.first;
     bool there = c < columns.in && (packed < columns.first || o >= 0),
          pooled = there && o >= 0 && o < p.width;
-    float weight = there && p.head ? get(p.head + c) : 0.0f, mu = 0, inv = 0, g = 0;
+    float weight = there && p.head ? load(p.head + c) : 0.0f, mu = 0, inv = 0, g = 0;
     const bool sums = pool_sums(p.pool);
     float share = 1.0f / pool_divisor(p.pool, p.n), others = sums ? (float)(p.n - 1) : 1.0f;
     if (pooled) {
-        mu = get(p.norm.mean + o);
+        mu = load(p.norm.mean + o);
         if (!MIXED) mu *= others; /* mean of the sum over the other items, or of the best alone */
-        inv = get(p.norm.inv + o);
-        g = get(p.norm.g + o);
+        inv = load(p.norm.inv + o);
+        g = load(p.norm.g + o);
     }
     double dy = 0, dy_xhat = 0;
     rolled<1, T::BM, U * SLICES>(slice, [&](int r0) {
@@ -52,9 +52,9 @@ __device__ static inline void finish_inputs(T &s, const inputs_args &p, int m0, 
         for (int u = 0; u < U; u++) {
             int row = min(m0 + r0 + u * SLICES, p.R - 1);
             bool own = there && row == m0 + r0 + u * SLICES;
-            d[u] = !own ? 0.0f : p.head ? get(p.item_d + row) * weight : p.dx[(size_t)row * p.ldx + c];
-            best[u] = pooled ? get(p.best + (size_t)row * p.O + o) : 0.0f;
-            x[u] = pooled ? get(p.x + (size_t)row * p.ldx + c) : 0.0f;
+            d[u] = !own ? 0.0f : p.head ? load(p.item_d + row) * weight : p.dx[(size_t)row * p.ldx + c];
+            best[u] = pooled ? load(p.best + (size_t)row * p.O + o) : 0.0f;
+            x[u] = pooled ? load(p.x + (size_t)row * p.ldx + c) : 0.0f;
         }
 #pragma unroll
         for (int u = 0; u < U; u++) {

@@ -34,7 +34,7 @@ static bool tables_reserve(gpu *s, size_t bytes) {
     if (!gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device")) return false;
     tables_free(s);
     bytes += bytes / 4; /* the next batches will be larger, some of them */
-    bool ok = get((void **)&s->tables, bytes);
+    bool ok = allocate((void **)&s->tables, bytes);
     for (int i = 0; i < SLOTS && ok; i++)
         ok = cudaMallocHost((void **)&s->slots[i].tables, bytes) == cudaSuccess;
     if (ok)

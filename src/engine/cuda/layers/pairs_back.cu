@@ -150,7 +150,7 @@ __device__ static __forceinline__ void back_weights(const back_args &p, int o_ow
     for (int q = 0; q < NT; q++)
         kept[q * (int)blockDim.x + (int)threadIdx.x] =
             *(const float4 *)&w[q * 4 / (2 * NT)][q * 4 % (2 * NT)];
-    float g0 = live ? get(p.norm1.g + k) : 0.0f, g1 = live ? get(p.norm1.g + k + 8) : 0.0f;
+    float g0 = live ? load(p.norm1.g + k) : 0.0f, g1 = live ? load(p.norm1.g + k + 8) : 0.0f;
 #pragma unroll
     for (int q = 0; q < NT; q++) {
         wf[q].set(0, g0 * w[0][2 * q]);

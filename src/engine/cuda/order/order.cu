@@ -86,7 +86,7 @@ static bool reserve(orders *s, search_plan *p, size_t *B) {
     if (a.used > s->memory_bytes) {
         drop(&s->memory);
         s->memory_bytes = 0;
-        if (!get(&s->memory, a.used)) return false;
+        if (!allocate(&s->memory, a.used)) return false;
         s->memory_bytes = a.used;
     }
     a = {(unsigned char *)s->memory, 0};
@@ -210,7 +210,7 @@ CUDA_VERSIONED(ordernet_cuda_order)(order_device **d, const order_net *net, gpu_
         status = fail(err, ONET_FAILED,
                       "device cuda:%d cannot run these kernels (%s): build with its own CUDA_ARCH", device,
                       s->failed);
-    if (!status && !get((void **)&s->numbers, net->count * sizeof(float)))
+    if (!status && !allocate((void **)&s->numbers, net->count * sizeof(float)))
         status = fail(err, ONET_MEMORY, "the GPU has not enough memory for the net's weights");
     if (!status) status = send_weights(&s->base, net->numbers, err);
     if (status) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/door.h"
+#include "engine/base/arguments.h"
 #include "engine/base/memory.h"
 #include "tasks/tours/solve/solvers.h"
 

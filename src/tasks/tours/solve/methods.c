@@ -1,5 +1,5 @@
 /* The table of solvers that tsp solve, compare and evaluate choose from. */
-#include "engine/base/door.h"
+#include "engine/base/arguments.h"
 #include "engine/base/sized.h"
 #include "tasks/tours/solve/solvers.h"
 

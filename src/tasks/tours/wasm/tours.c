@@ -10,8 +10,8 @@
 EXPORT(page_tour_points) onet_tsp *page_tour_points(const double *xy, int n) {
     onet_tsp *t = calloc(1, sizeof *t);
     if (!t)
-        page_no_memory();
-    else if (onet_tsp_points(t, n, xy, &page_failure)) {
+        wasm_no_memory();
+    else if (onet_tsp_points(t, n, xy, &wasm_failure)) {
         free(t);
         t = NULL;
     }
@@ -23,12 +23,12 @@ EXPORT(page_tour_read) onet_tsp *page_tour_read(const char *path) {
     onet_tsp *t = calloc(1, sizeof *t);
     tsp_file file;
     if (!t) {
-        page_no_memory();
+        wasm_no_memory();
         return NULL;
     }
-    onet_status status = tsp_load(&file, path, NULL, &page_failure);
+    onet_status status = tsp_load(&file, path, NULL, &wasm_failure);
     if (!status) {
-        status = tsp_get(&file, 0, t, &page_failure);
+        status = tsp_get(&file, 0, t, &wasm_failure);
         tsp_unload(&file);
     }
     if (!status) return t;
@@ -52,7 +52,7 @@ EXPORT(page_tour_xy) const double *page_tour_xy(const onet_tsp *t) {
 
 /* The cities as the net sees them: items [n, 2]. */
 EXPORT(page_tour_items) int page_tour_items(const onet_tsp *t, float *items) {
-    return (int)onet_tsp_net_items(t, ONET_TSP_FITTED, items, &page_failure);
+    return (int)onet_tsp_net_items(t, ONET_TSP_FITTED, items, &wasm_failure);
 }
 
 /* A tour [n] by the method of that name; model: for "ordernet" alone. proof [3]: length, bound, proven. */
@@ -67,9 +67,9 @@ int page_tour_solve(const onet_tsp *t, const char *method, const onet_model *mod
     o.symmetries = symmetries;
     o.shortest = symmetries > 1;
     onet_order_options order = {.size = sizeof order, .threads = 1, .device = "cpu"};
-    onet_status status = model ? onet_tsp_net_new(&o.net, model, &order, &page_failure) : ONET_OK;
+    onet_status status = model ? onet_tsp_net_new(&o.net, model, &order, &wasm_failure) : ONET_OK;
     onet_tsp_proof found;
-    if (!status) status = onet_tsp_solve(t, (onet_tsp_method)named->value, &o, tour, &found, &page_failure);
+    if (!status) status = onet_tsp_solve(t, (onet_tsp_method)named->value, &o, tour, &found, &wasm_failure);
     onet_tsp_net_free(o.net);
     if (status) return (int)status;
     proof[0] = found.length;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/arguments.h"
 #include "engine/base/ascii.h"
-#include "engine/base/door.h"
 #include "engine/base/memory.h"
 #include "engine/base/utf8.h"
 #include "engine/words/words.h"

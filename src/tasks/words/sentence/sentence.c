@@ -6,7 +6,7 @@
 #include "engine/base/choice.h"
 #include "engine/base/fold.h"
 #include "tasks/words/sentence/bag.h"
-#include "tasks/words/sentence/common.h"
+#include "tasks/words/sentence/lower_case.h"
 
 enum { LONGEST = 256 }; /* longer words keep their letters as they are */
 
@@ -130,7 +130,7 @@ static void put_word(writer *w, const char *token, onet_letters letters) {
     if (letters == ONET_CASE_SENTENCE && ((begins && typed_low) || !strcmp(token, "i"))) {
         put(w, title, (size_t)capital);
     } else if (letters == ONET_CASE_LOWER ||
-               (typed_capital && !begins && (common_word(lower) || negates(w)))) {
+               (typed_capital && !begins && (lower_case_word(lower) || negates(w)))) {
         put(w, lower, (size_t)low);
     } else {
         put(w, token, length);

@@ -1,12 +1,12 @@
-/* Large pages of Linux. */
-#include "engine/base/pages.h"
+/* Huge memory pages of Linux. */
+#include "engine/base/huge_pages.h"
 
 #include <stdint.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096 };
 
-void pages_large(void *p, size_t bytes) {
+void huge_pages_advise(void *p, size_t bytes) {
     uintptr_t first = ((uintptr_t)p + PAGE - 1) / PAGE * PAGE, last = ((uintptr_t)p + bytes) / PAGE * PAGE;
     (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
 }

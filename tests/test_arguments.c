@@ -420,8 +420,8 @@ static void orderers(void **state) {
     bad(onet_orderer_score(w.orderer, &other, w.logprob, &err));
     other.count = 1;
     bad(onet_orderer_choices(w.orderer, &other, choice, &err));
-    onet_orderer_serve(NULL);
-    onet_orderer_serve(w.orderer); /* alone: nobody to serve */
+    onet_orderer_work(NULL);
+    onet_orderer_work(w.orderer); /* alone: nobody to serve */
     assert_null(onet_orderer_kernels(NULL));
     onet_orderer_free(NULL);
     onet_orderer_free(w.orderer);
@@ -1134,7 +1134,7 @@ static char *text_of(const char *path) {
 
 /* How many functions the header has; each is called here. */
 static int functions_of(const char *path) {
-    char *header = text_of(path), *own = text_of("tests/test_doors.c");
+    char *header = text_of(path), *own = text_of("tests/test_arguments.c");
     int functions = 0;
     for (char *at = header; (at = strstr(at, "\nONET_API "));) {
         at = strstr(at, "onet_");

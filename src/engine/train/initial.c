@@ -1,5 +1,4 @@
-/* The state before the first step: scale of the features, initial parameters. */
-#include "engine/train/first.h"
+#include "engine/train/initial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static void moments(const onet_sets *sets, double *mean, double *deviation) {
     for (size_t c = 0; c < d; c++) deviation[c] = sqrt(deviation[c] / (double)items);
 }
 
-onet_status first_scale(onet_model *model, const onet_sets *sets, onet_error *err) {
+onet_status initial_scale(onet_model *model, const onet_sets *sets, onet_error *err) {
     size_t d = (size_t)sets->width;
     double *mean = array_new(2 * d, sizeof *mean), *deviation = mean + d;
     if (!mean) return fail_memory(err, "the features' statistics");
@@ -50,7 +49,7 @@ static bool many_values(const onet_sets *sets, size_t c) {
     return false;
 }
 
-onet_status first_spread(const onet_sets *sets, float *spread, onet_error *err) {
+onet_status feature_spread(const onet_sets *sets, float *spread, onet_error *err) {
     size_t d = (size_t)sets->width;
     double *mean = array_new(2 * d, sizeof *mean), *deviation = mean + d;
     if (!mean) return fail_memory(err, "the features' statistics");
@@ -60,7 +59,7 @@ onet_status first_spread(const onet_sets *sets, float *spread, onet_error *err) 
     return ONET_OK;
 }
 
-void first_parameters(const shape *sh, uint64_t seed, float *theta) {
+void initial_parameters(const shape *sh, uint64_t seed, float *theta) {
     double bound = 1;
     for (int k = 0; k < sh->tensors; k++) {
         const tensor *t = &sh->tensor[k];

@@ -11,10 +11,10 @@
 #include "ordernet_io.h"
 #include "ordernet_words.h"
 
-onet_error page_failure;
+onet_error wasm_failure;
 
 EXPORT(page_error) const char *page_error(void) {
-    return page_failure.text;
+    return wasm_failure.text;
 }
 
 EXPORT(page_alloc) void *page_alloc(size_t bytes) {
@@ -30,8 +30,8 @@ EXPORT(page_kernels) const char *page_kernels(void) {
     return onet_kernels_here()[0];
 }
 
-onet_status page_no_memory(void) {
-    strcpy(page_failure.text, "not enough memory for this; close other pages or give less");
+onet_status wasm_no_memory(void) {
+    strcpy(wasm_failure.text, "not enough memory for this; close other pages or give less");
     return ONET_MEMORY;
 }
 
@@ -49,7 +49,7 @@ static onet_orderer *orderer_for(const onet_model *model, int beam, int top) {
     onet_orderer_free(last.orderer);
     last.orderer = NULL;
     onet_order_options o = {.size = sizeof o, .beam = beam, .top = top, .threads = 1, .device = "cpu"};
-    if (onet_orderer_new(&last.orderer, model, &o, &page_failure)) return NULL;
+    if (onet_orderer_new(&last.orderer, model, &o, &wasm_failure)) return NULL;
     last.model = model;
     last.beam = beam;
     last.top = top;
@@ -59,7 +59,7 @@ static onet_orderer *orderer_for(const onet_model *model, int beam, int top) {
 /* NULL on failure. */
 EXPORT(page_model_open) onet_model *page_model_open(const char *path) {
     onet_model *model;
-    return onet_model_load(&model, path, &page_failure) ? NULL : model;
+    return onet_model_load(&model, path, &wasm_failure) ? NULL : model;
 }
 
 EXPORT(page_model_close) void page_model_close(onet_model *model) {
@@ -112,7 +112,7 @@ int page_order(const onet_model *model, float *items, int32_t *rows, int n, int 
     onet_sets set = lend(model, items, rows, start);
     onet_answer answer = {.order = order, .logprob = logprob, .step = step};
     onet_orderer *orderer = orderer_for(model, beam, top);
-    return orderer && !onet_orderer_run(orderer, &set, &answer, &page_failure) ? answer.found : -1;
+    return orderer && !onet_orderer_run(orderer, &set, &answer, &wasm_failure) ? answer.found : -1;
 }
 
 /* ---- Sentences --------------------------------------------------------------------------------------- */
@@ -123,8 +123,8 @@ static onet_bag *bag; /* of the last text */
 EXPORT(page_bag_read) int page_bag_read(const onet_model *model, const char *text, int most) {
     onet_bag_free(bag);
     bag = NULL;
-    if (onet_bag_new(&bag, onet_model_words(model), &page_failure)) return -1;
-    return onet_bag_add(bag, text, most, &page_failure) ? -1 : onet_bag_count(bag);
+    if (onet_bag_new(&bag, onet_model_words(model), &wasm_failure)) return -1;
+    return onet_bag_add(bag, text, most, &wasm_failure) ? -1 : onet_bag_count(bag);
 }
 
 EXPORT(page_bag_word) const char *page_bag_word(int i, int *known) {
@@ -136,7 +136,7 @@ EXPORT(page_bag_order)
 int page_bag_order(const onet_model *model, int beam, int top, int32_t *order, double *logprob) {
     onet_answer answer = {.order = order, .logprob = logprob};
     onet_orderer *orderer = orderer_for(model, beam, top);
-    return orderer && !onet_orderer_run(orderer, onet_bag_set(bag), &answer, &page_failure) ? answer.found
+    return orderer && !onet_orderer_run(orderer, onet_bag_set(bag), &answer, &wasm_failure) ? answer.found
                                                                                             : -1;
 }
 
@@ -154,7 +154,7 @@ int page_choices(const onet_model *model, float *items, int32_t *rows, int n, in
     onet_sets set = lend(model, items, rows, start);
     set.order = order;
     onet_orderer *orderer = orderer_for(model, 0, 0);
-    return orderer ? (int)onet_orderer_choices(orderer, &set, probability, &page_failure) : ONET_FAILED;
+    return orderer ? (int)onet_orderer_choices(orderer, &set, probability, &wasm_failure) : ONET_FAILED;
 }
 
 /* ---- Sets -------------------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ onet_sets *page_sets_read(const char *path, const onet_model *model, const char 
                           const char *features, int delimiter) {
     onet_read_options o = reading(model, set, rank, features, delimiter);
     onet_sets *sets;
-    return onet_sets_read(&sets, path, &o, &page_failure) ? NULL : sets;
+    return onet_sets_read(&sets, path, &o, &wasm_failure) ? NULL : sets;
 }
 
 EXPORT(page_sets_free) void page_sets_free(onet_sets *sets) {
@@ -210,20 +210,20 @@ EXPORT(page_sets_order) const int32_t *page_sets_order(const onet_sets *sets) {
 /* The sets s with take[s] != 0. NULL on failure. */
 EXPORT(page_sets_pick) onet_sets *page_sets_pick(const onet_sets *sets, const uint8_t *take) {
     onet_sets *picked;
-    return onet_sets_pick(&picked, sets, take, &page_failure) ? NULL : picked;
+    return onet_sets_pick(&picked, sets, take, &wasm_failure) ? NULL : picked;
 }
 
 /* Orders all sets by beam search: order [start[count]], logprob [count]. */
 EXPORT(page_sets_run)
 int page_sets_run(const onet_sets *sets, const onet_model *model, int32_t *order, double *logprob) {
     onet_answer *answers = calloc(sets->count, sizeof *answers);
-    if (!answers) return page_no_memory();
+    if (!answers) return wasm_no_memory();
     for (size_t s = 0; s < sets->count; s++) {
         answers[s].order = order + sets->start[s];
         answers[s].logprob = logprob + s;
     }
     onet_orderer *orderer = orderer_for(model, 0, 0);
-    onet_status status = orderer ? onet_orderer_run(orderer, sets, answers, &page_failure) : ONET_FAILED;
+    onet_status status = orderer ? onet_orderer_run(orderer, sets, answers, &wasm_failure) : ONET_FAILED;
     free(answers);
     return status ? -1 : 0;
 }
@@ -236,17 +236,17 @@ static onet_status order_record(const onet_model *model, onet_record *record, on
     double logprob;
     onet_answer answer = {.order = order, .logprob = &logprob};
     onet_sets *set = NULL;
-    onet_status status = !orderer ? ONET_FAILED : !order ? page_no_memory() : ONET_OK;
-    if (!status) status = onet_sets_new(&set, onet_model_settings(model)->width, &page_failure);
+    onet_status status = !orderer ? ONET_FAILED : !order ? wasm_no_memory() : ONET_OK;
+    if (!status) status = onet_sets_new(&set, onet_model_settings(model)->width, &wasm_failure);
     if (!status && onet_model_columns(model))
-        status = onet_sets_set_columns(set, onet_model_columns(model), &page_failure);
+        status = onet_sets_set_columns(set, onet_model_columns(model), &wasm_failure);
     if (!status) {
         set->words = words;
         set->words_lent = 1;
-        status = onet_sets_append_record(set, record, words, 0, &page_failure);
-        if (!status) status = onet_orderer_run(orderer, set, &answer, &page_failure);
+        status = onet_sets_append_record(set, record, words, 0, &wasm_failure);
+        if (!status) status = onet_orderer_run(orderer, set, &answer, &wasm_failure);
     }
-    if (!status) status = onet_writer_put(writer, record, &answer, &page_failure);
+    if (!status) status = onet_writer_put(writer, record, &answer, &wasm_failure);
     onet_sets_free(set);
     free(order);
     return status;
@@ -265,18 +265,18 @@ int page_order_file(const char *from, const char *to, const onet_model *model, c
     onet_reader *reader = NULL;
     onet_writer *writer = NULL;
     onet_record *record = NULL;
-    onet_status status = onet_reader_open(&reader, from, &o, &page_failure);
-    if (!status) status = onet_record_new(&record, &page_failure);
-    if (!status) status = onet_writer_open(&writer, to, &w, &page_failure);
-    if (!status) status = onet_writer_begin(writer, reader, &page_failure);
+    onet_status status = onet_reader_open(&reader, from, &o, &wasm_failure);
+    if (!status) status = onet_record_new(&record, &wasm_failure);
+    if (!status) status = onet_writer_open(&writer, to, &w, &wasm_failure);
+    if (!status) status = onet_writer_begin(writer, reader, &wasm_failure);
     for (int end = 0; !status;) {
-        status = onet_reader_next(reader, record, &end, &page_failure);
+        status = onet_reader_next(reader, record, &end, &wasm_failure);
         if (status || end) break;
         status = order_record(model, record, writer);
     }
-    if (!status) status = onet_writer_end(writer, &page_failure);
+    if (!status) status = onet_writer_end(writer, &wasm_failure);
     if (!status)
-        status = onet_writer_commit(writer, &page_failure);
+        status = onet_writer_commit(writer, &wasm_failure);
     else
         onet_writer_abort(writer);
     onet_record_free(record);
@@ -314,8 +314,8 @@ int page_train(const onet_sets *sets, const onet_sets *valid, const char *path, 
     if (*kernels) o.kernels = kernels;
     o.progress = progress;
     onet_model *model;
-    onet_status status = onet_train(&model, sets, valid, &o, &page_failure);
-    if (!status) status = onet_model_save(model, path, &page_failure);
+    onet_status status = onet_train(&model, sets, valid, &o, &wasm_failure);
+    if (!status) status = onet_model_save(model, path, &wasm_failure);
     onet_model_free(model);
     return status;
 }

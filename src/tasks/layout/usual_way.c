@@ -2,7 +2,7 @@
  * and the page number beside it, for one, differs from book to book, and the boxes of a page do not tell it.
  * A network that is fine-tuned on a few small pages learns single pages by heart; the count is right more
  * often (experiments/pages). */
-#include "tasks/layout/usual.h"
+#include "tasks/layout/usual_way.h"
 
 #include <stdlib.h>
 

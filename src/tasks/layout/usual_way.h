@@ -1,6 +1,6 @@
 /* The way that a title is usually read, learned from corrected pages. */
-#ifndef PAGES_USUAL_H
-#define PAGES_USUAL_H
+#ifndef LAYOUT_USUAL_WAY_H
+#define LAYOUT_USUAL_WAY_H
 
 #include "tasks/layout/page.h"
 

@@ -1,10 +1,10 @@
 /* English words that are written in lower case inside a sentence, and often begin one. */
-#include "tasks/words/sentence/common.h"
+#include "tasks/words/sentence/lower_case.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* From WikiText-2, by experiments/words/common.sh; sorted. */
+/* From WikiText-2, by experiments/words/lower_case.sh; sorted. */
 static const char *const common[] = {
     "a",          "about",        "according",  "additional", "additionally", "after",        "against",
     "album",      "almost",       "along",      "also",       "although",     "among",        "an",
@@ -43,6 +43,6 @@ static int compare(const void *word, const void *entry) {
     return strcmp(word, *(const char *const *)entry);
 }
 
-bool common_word(const char *lower) {
+bool lower_case_word(const char *lower) {
     return bsearch(lower, common, sizeof common / sizeof *common, sizeof *common, compare) != NULL;
 }

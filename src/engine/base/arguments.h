@@ -1,6 +1,7 @@
-/* Arguments of public functions: each is checked once, where a caller's value comes in. */
-#ifndef BASE_DOOR_H
-#define BASE_DOOR_H
+/* Checks of the arguments of public functions: each is checked once, in the function that the caller calls.
+ */
+#ifndef BASE_ARGUMENTS_H
+#define BASE_ARGUMENTS_H
 
 #include "engine/base/error.h"
 
@@ -14,7 +15,7 @@
 enum { MAX_THREADS = 4096 };
 
 /* ONET_USAGE unless threads is 0 (one for each CPU) to MAX_THREADS. */
-static inline onet_status door_threads(int threads, onet_error *err) {
+static inline onet_status check_threads(int threads, onet_error *err) {
     if (threads >= 0 && threads <= MAX_THREADS) return ONET_OK;
     return fail(err, ONET_USAGE, "%d threads: 0 (one for each CPU) to %d are possible", threads, MAX_THREADS);
 }

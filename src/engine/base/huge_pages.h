@@ -1,0 +1,10 @@
+/* Asks Linux for huge memory pages, which need fewer entries of the TLB. */
+#ifndef BASE_HUGE_PAGES_H
+#define BASE_HUGE_PAGES_H
+
+#include <stddef.h>
+
+/* A hint for the whole memory pages in p[bytes]. Where the system has no huge pages, it does nothing. */
+void huge_pages_advise(void *p, size_t bytes);
+
+#endif
