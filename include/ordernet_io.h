@@ -125,7 +125,9 @@ ONET_API void onet_record_free(onet_record *record);
 ONET_API int onet_record_size(const onet_record *record);   /* n: items */
 ONET_API int onet_record_placed(const onet_record *record); /* those that are not context */
 ONET_API int onet_record_width(const onet_record *record);  /* features per item; 0: words */
-/* [n, width], NaN where a value is missing; NULL: words. */
+/* [n, width] as the file has them, not yet rounded to float32; NaN where a value is missing; NULL: words. */
+ONET_API const double *onet_record_values(const onet_record *record);
+/* The same as float32; NULL for words, and where memory is short. */
 ONET_API const float *onet_record_items(const onet_record *record);
 ONET_API const char *onet_record_word(const onet_record *record,
                                       int item);                      /* as the user wrote it; or NULL */

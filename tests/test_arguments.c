@@ -717,6 +717,7 @@ static void records_and_readers(void **state) {
     ok(onet_record_new(&record, &err));
     assert_int_equal(onet_record_size(NULL), 0);
     assert_int_equal(onet_record_width(NULL), 0);
+    assert_null(onet_record_values(NULL));
     assert_null(onet_record_items(NULL));
     assert_null(onet_record_word(NULL, 0));
     assert_null(onet_record_word(record, -1));

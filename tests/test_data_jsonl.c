@@ -197,11 +197,10 @@ static void agrees(const char *line, size_t length) {
             if (r.word) {
                 assert_string_equal(r.word[i], json_string_value(item));
             } else if (json_is_real(item)) {
-                assert_true(r.items[i] == (float)json_real_value(item));
+                assert_true(r.items[i] == json_real_value(item));
             } else {
                 for (int j = 0; j < r.width; j++)
-                    assert_true(r.items[i * r.width + j] ==
-                                (float)json_real_value(json_array_get(item, (size_t)j)));
+                    assert_true(r.items[i * r.width + j] == json_real_value(json_array_get(item, (size_t)j)));
             }
         }
     }

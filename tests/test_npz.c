@@ -160,6 +160,45 @@ static void test_context(void **state) {
     onet_sets_free(a);
 }
 
+/* An .npy file of the type, shape (1, 4, 1): each number has the low `size` bytes of its bits. */
+static const char *npy_of(const char *type, size_t size, const uint64_t bits[4]) {
+    char file[128 + 32];
+    memset(file, ' ', 128);
+    memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
+    int used =
+        snprintf(file + 10, 118, "{'descr': '%s', 'fortran_order': False, 'shape': (1, 4, 1), }", type);
+    file[10 + used] = ' ';
+    file[127] = '\n';
+    for (size_t i = 0; i < 4; i++)
+        for (size_t b = 0; b < size; b++)
+            file[128 + i * size + (*type == '>' ? size - 1 - b : b)] = (char)(bits[i] >> 8 * b);
+    return help_file_of("typed.npy", file, 128 + 4 * size);
+}
+
+/* Whole numbers of every size, sign and byte order; -5 as int64 was once read as 0. */
+static void test_whole_numbers(void **state) {
+    (void)state;
+    for (int size = 1; size <= 8; size *= 2)
+        for (int sign = 0; sign < 2; sign++)
+            for (int order = 0; order < 2; order++) {
+                char type[4] = {"<>"[order], sign ? 'i' : 'u', (char)('0' + size), 0};
+                uint64_t top = (uint64_t)1 << (8 * size - 1);
+                const uint64_t bits[4] = {5, (uint64_t)-5, top, top - 1};
+                const double all = ldexp(1, 8 * size), half = ldexp(1, 8 * size - 1);
+                const float meant[4] = {5, (float)(sign ? -5 : all - 5), (float)(sign ? -half : half),
+                                        (float)(half - 1)};
+                onet_sets *sets;
+                onet_error err = {""};
+                if (read_path(npz_read, &sets, npy_of(type, (size_t)size, bits), &err))
+                    fail_msg("%s: %s", type, err.text);
+                for (int i = 0; i < 4; i++)
+                    if (sets->items[i] != meant[i])
+                        fail_msg("%s: [%d] is %.9g, not %.9g", type, i, (double)sets->items[i],
+                                 (double)meant[i]);
+                onet_sets_free(sets);
+            }
+}
+
 /* Every cut and every flipped bit: an error, or the very same sets (a byte that says nothing). */
 static void expect_robust(read_sets *how, const char *path, bool checksum) {
     size_t size;
@@ -285,7 +324,7 @@ int main(void) {
         cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_context),
         cmocka_unit_test(test_hostile_npz), cmocka_unit_test(test_hostile_binary),
         cmocka_unit_test(test_cannot_hold), cmocka_unit_test(test_bad_sets),
-        cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_growing),     cmocka_unit_test(test_whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

@@ -100,6 +100,34 @@ static void writes_back(void **state) {
     assert_string_equal(text, "0");
 }
 
+/* Doubles: random bits, decimals as people write them, and what is near a power of ten. */
+static void writes_exactly(void **state) {
+    (void)state;
+    rng r;
+    rng_seed(&r, 5, 0);
+    char text[NUMBER_TEXT], digits[NUMBER_TEXT];
+    for (int i = 0; i < 100000; i++) {
+        uint64_t bits = rng_u64(&r);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (i % 2) value = (double)(int64_t)(bits >> 24) / pow(10, i % 19) * (i % 4 == 1 ? 1 : -1);
+        if (!isfinite(value)) continue;
+        size_t length = number_text_exact(text, value);
+        assert_int_equal(length, strlen(text));
+        assert_true(strtod(text, NULL) == value);
+        snprintf(digits, sizeof digits, "%.15g", value);
+        if (strtod(digits, NULL) == value) assert_true(strlen(text) <= strlen(digits) + 11);
+    }
+    static const char *const same[] = {
+        "0.1",     "500000.1",        "1700000000",          "-0",    "0", "1e+300", "999999999999999",
+        "-0.0001", "12345.678901234", "0.30000000000000004", "5e-324"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        number_text_exact(text, strtod(same[i], NULL));
+        if (i < 10) assert_string_equal(text, same[i]);
+        assert_true(strtod(text, NULL) == strtod(same[i], NULL));
+    }
+}
+
 /* As few digits of "%.*g", from 6 on, as read back as the same value. */
 static void expect_text(float value) {
     char text[NUMBER_TEXT], expected[NUMBER_TEXT];
@@ -177,9 +205,10 @@ static void knows_utf8(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_as_strtod),    cmocka_unit_test(keeps_to_the_grammar),
-        cmocka_unit_test(writes_back),        cmocka_unit_test(writes_as_printf),
-        cmocka_unit_test(ignores_the_locale), cmocka_unit_test(knows_utf8),
+        cmocka_unit_test(reads_as_strtod),  cmocka_unit_test(keeps_to_the_grammar),
+        cmocka_unit_test(writes_back),      cmocka_unit_test(writes_exactly),
+        cmocka_unit_test(writes_as_printf), cmocka_unit_test(ignores_the_locale),
+        cmocka_unit_test(knows_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

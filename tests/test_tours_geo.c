@@ -10,7 +10,7 @@ static double on_map(const onet_tsp *t, int i, int j) {
     return hypot(t->xy[2 * i] - t->xy[2 * j], t->xy[2 * i + 1] - t->xy[2 * j + 1]);
 }
 
-static void make(onet_tsp *t, int n, const float *places) {
+static void make(onet_tsp *t, int n, const double *places) {
     onet_error err;
     assert_int_equal(geo_instance(t, n, places, &err), ONET_OK);
 }
@@ -18,7 +18,7 @@ static void make(onet_tsp *t, int n, const float *places) {
 /* A degree of a great circle is 111.195 km, a quarter of one 10,007.557 km. */
 static void distances(void **state) {
     (void)state;
-    const float places[] = {0, 0, 1, 0, 0, 1, 90, 0, 180, 0, 0, 90, -90, 60};
+    const double places[] = {0, 0, 1, 0, 0, 1, 90, 0, 180, 0, 0, 90, -90, 60};
     onet_tsp t;
     make(&t, 7, places);
     assert_float_equal(onet_tsp_distance(&t, 0, 1), 111.195080, 1e-5);
@@ -38,13 +38,13 @@ static void distances(void **state) {
 static void date_line(void **state) {
     (void)state;
     enum { N = 5 };
-    const float here[2 * N] = {10, -18, 8, -20, 13, -17, 4, -14, 12, -9};
+    const double here[2 * N] = {10, -18, 8, -20, 13, -17, 4, -14, 12, -9};
     onet_tsp a, b;
     make(&a, N, here);
     for (int shift = 160; shift <= 180; shift += 4) {
-        float there[2 * N];
+        double there[2 * N];
         for (int i = 0; i < N; i++) {
-            there[2 * i] = here[2 * i] + (float)shift;
+            there[2 * i] = here[2 * i] + shift;
             if (there[2 * i] > 180) there[2 * i] -= 360;
             there[2 * i + 1] = here[2 * i + 1];
         }
@@ -59,7 +59,7 @@ static void date_line(void **state) {
 /* Around a pole the map keeps neighbours neighbours; longitudes as coordinates would tear them apart. */
 static void pole(void **state) {
     (void)state;
-    const float places[] = {0, 85, 90, 85, 180, 85, -90, 85, 45, 90};
+    const double places[] = {0, 85, 90, 85, 180, 85, -90, 85, 45, 90};
     onet_tsp t;
     make(&t, 5, places);
     for (int i = 0; i < 5; i++)
@@ -73,7 +73,7 @@ static void pole(void **state) {
 /* North is up and east is right; what the header says of the stretch holds. */
 static void map(void **state) {
     (void)state;
-    const float places[] = {10, 50, 10, 52, 12, 50, 8, 50, 10, 48};
+    const double places[] = {10, 50, 10, 52, 12, 50, 8, 50, 10, 48};
     onet_tsp t;
     make(&t, 5, places);
     assert_true(t.xy[3] > t.xy[1] && t.xy[1] > t.xy[9]);
@@ -90,7 +90,7 @@ static void map(void **state) {
 /* Antipodes and cities all over the Earth have finite coordinates. */
 static void whole_earth(void **state) {
     (void)state;
-    const float places[] = {0, 0, 180, 0, 90, 0, -90, 0, 0, 90, 0, -90};
+    const double places[] = {0, 0, 180, 0, 90, 0, -90, 0, 0, 90, 0, -90};
     onet_tsp t;
     make(&t, 6, places);
     for (int i = 0; i < 12; i++) assert_true(isfinite(t.xy[i]));

@@ -161,7 +161,14 @@ static void gaps_add_up(void **state) {
     (void)state;
     int sizes[] = {6, 8};
     onet_sets *sets = instances(sizes, 2, 33, 300);
-    gap_setting setting = {.sets = sets, .greedy = net, .beam = net};
+    tsp_cities cities = {0};
+    for (size_t i = 0; i < sets->count; i++) {
+        double xy[16];
+        size_t n = sets_size(sets, i);
+        for (size_t j = 0; j < 2 * n; j++) xy[j] = (double)sets_item(sets, sets->start[i])[j];
+        assert_int_equal(tsp_cities_add(&cities, (int)n, xy, sets->order + sets->start[i], NULL), ONET_OK);
+    }
+    gap_setting setting = {.cities = &cities, .greedy = net, .beam = net};
     gap_row row;
     assert_int_equal(gap_measure(&row, 8, &setting, NULL), ONET_OK);
     assert_int_equal(row.count, 150);
@@ -189,6 +196,7 @@ static void gaps_add_up(void **state) {
     assert_int_equal(gap_measure(&row, 8, &setting, NULL), ONET_INTERRUPTED);
     assert_int_equal(row.count, 128);
     assert_int_equal(calls, 1);
+    tsp_cities_free(&cities);
     onet_sets_free(sets);
 }
 

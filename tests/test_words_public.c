@@ -117,7 +117,7 @@ static void sets_of_words(void **state) {
     assert_int_equal(onet_sets_record(sets, 0, record, &err), ONET_OK);
     assert_int_equal(onet_record_size(record), 3);
     assert_int_equal(onet_record_width(record), 0);
-    assert_null(onet_record_items(record));
+    assert_null(onet_record_values(record));
     assert_string_equal(onet_record_word(record, 0), "b");
     assert_null(onet_record_word(record, 3));
     assert_int_equal(onet_record_order(record)[0], 2);

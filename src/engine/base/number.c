@@ -153,12 +153,12 @@ double number_parse(const char *text, char **end) {
 }
 
 /* Digits of a float: as few as read back as the same value. */
-enum { FLOAT_LEAST = 6, FLOAT_MOST = 9 };
+enum { FLOAT_LEAST = 6, FLOAT_MOST = 9, DOUBLE_LEAST = 15, DOUBLE_MOST = 17 };
 
-/* Writes m, which has `digits` digits, as d.ddd * 10^exponent without the zeros at its end; exponent is -4 to
- * 5. */
+/* Writes m, which has `digits` digits, as d.ddd * 10^exponent without the zeros at its end; exponent is -4
+ * or more. */
 static size_t place_point(char *text, bool negative, uint64_t m, int digits, int exponent) {
-    char digit[FLOAT_MOST + 1], *p = text;
+    char digit[DOUBLE_MOST], *p = text;
     for (int i = digits; i-- > 0; m /= 10) digit[i] = (char)('0' + m % 10);
     while (digits > 1 && digit[digits - 1] == '0') digits--;
     if (negative) *p++ = '-';
@@ -202,6 +202,35 @@ size_t number_text_float(char text[NUMBER_TEXT], float value) {
         double back;
         if (number_scan(text, text + length, NUMBER_JSON, &back) == text + length && (float)back == value)
             break;
+    }
+    return (size_t)length;
+}
+
+/* The text of a number with few digits, which most are; 0: printf must do it. Both m and the power are exact
+ * as doubles, so that number_scan, which divides them too, reads the same value. */
+static size_t text_of_few_digits(char text[NUMBER_TEXT], double value) {
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                   1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+    double x = fabs(value);
+    if (!(x >= 1e-4 && x < 1e15)) return 0;
+    for (int places = 0; places <= 18; places++) {
+        double m = rint(x * power[places]);
+        if (m >= 1e15) return 0;
+        if (m / power[places] != x) continue;
+        int digits = 1;
+        while (m >= power[digits]) digits++;
+        return place_point(text, value < 0, (uint64_t)m, digits, digits - 1 - places);
+    }
+    return 0;
+}
+
+size_t number_text_exact(char text[NUMBER_TEXT], double value) {
+    int length = (int)text_of_few_digits(text, value);
+    if (length) return (size_t)length;
+    for (int digits = DOUBLE_LEAST; digits <= DOUBLE_MOST; digits++) {
+        double back;
+        length = number_print(text, NUMBER_TEXT, "%.*g", digits, value);
+        if (number_scan(text, text + length, NUMBER_JSON, &back) == text + length && back == value) break;
     }
     return (size_t)length;
 }

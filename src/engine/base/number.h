@@ -26,7 +26,8 @@ size_t number_not_finite(const char *text, const char *end);
 enum { NUMBER_TEXT = 32 };
 /* Writes the shortest text that reads back as the same value, NUL-terminated; returns its length. */
 size_t number_text_float(char text[NUMBER_TEXT], float value);
-/* The same in 9 digits, enough for a log-probability. */
+size_t number_text_exact(char text[NUMBER_TEXT], double value);
+/* In 9 digits, enough for a log-probability. */
 size_t number_text_double(char text[NUMBER_TEXT], double value);
 /* "%d" without its cost; returns the length. */
 size_t number_text_int(char text[NUMBER_TEXT], int64_t value);

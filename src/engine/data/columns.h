@@ -40,7 +40,7 @@ typedef struct missing_count {
 } missing_count;
 
 /* Counts the values that items [n, width] lack. */
-void missing_add(missing_count *m, const float *items, size_t n, int width, long line, size_t set);
+void missing_add(missing_count *m, const double *items, size_t n, int width, long line, size_t set);
 /* ONET_BAD where there are some. file may be NULL; trained: they are to be ordered, by a model that knows of
  * none. */
 onet_status missing_refuse(const missing_count *m, const char *file, const onet_columns *columns,

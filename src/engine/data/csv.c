@@ -198,7 +198,7 @@ static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const c
         note_text(c, rows->line, text, length);
     if (!status && !array_reserve(&t->items, &t->item_room, at + 1, sizeof *t->items))
         status = fail_memory(err, "the features of a CSV file");
-    if (!status) t->items[at] = (float)value;
+    if (!status) t->items[at] = value;
     return status;
 }
 
@@ -351,8 +351,8 @@ static onet_status keep_text(csv_table *t, const csv_rows *rows, size_t row, one
 /* Moves items so that place k holds what was in place row_of[k], along the cycles of that permutation; the
  * features are held once. */
 static onet_status move_items(csv_table *t, onet_error *err) {
-    size_t width = (size_t)t->width, bytes = width * sizeof(float);
-    float *hand = malloc(bytes);
+    size_t width = (size_t)t->width, bytes = width * sizeof *t->items;
+    double *hand = malloc(bytes);
     bool *done = calloc(t->rows, sizeof *done);
     if (!hand || !done) {
         free(hand);
@@ -595,6 +595,7 @@ void csv_record(const csv_table *t, size_t s, onet_format format, record *r) {
     r->n = (int)(t->start[s + 1] - from);
     r->width = t->width;
     r->items = t->items + from * (size_t)t->width;
+    r->single = false;
     r->word = NULL;
     r->order = t->ordered[s] ? t->order + from : NULL;
     r->context = t->context && context_placed(t->context + from, (size_t)r->n) < (size_t)r->n
@@ -609,6 +610,19 @@ void csv_record(const csv_table *t, size_t s, onet_format format, record *r) {
     r->set = s;
     r->members = 0;
     r->length = 0;
+}
+
+/* The features as float32, in the memory that they had, less what they no longer need. */
+static float *take_items(csv_table *t) {
+    size_t count = t->rows * (size_t)t->width;
+    char *all = (char *)t->items;
+    for (size_t i = 0; i < count; i++) {
+        float nearest = (float)t->items[i];
+        memcpy(all + i * sizeof nearest, &nearest, sizeof nearest); /* behind what is still to be read */
+    }
+    float *less = realloc(all, count * sizeof *less);
+    t->items = NULL;
+    return less ? less : (float *)(void *)all;
 }
 
 /* The table's arrays become the sets', so that the features are held once. */
@@ -629,9 +643,8 @@ onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
     free(sets->start);
     sets->count = t->sets;
     sets->start = t->start;
-    sets->items = t->items;
+    sets->items = take_items(t);
     t->start = NULL;
-    t->items = NULL;
     if (with < t->sets) {
         sets->order = t->order;
         t->order = NULL;

@@ -45,7 +45,7 @@ struct csv_table {
     onet_columns *columns_of_items; /* their names, and those of the set and rank columns */
     bool one_set;                   /* there is no column that tells sets apart */
     size_t *start;                  /* [sets + 1] */
-    float *items;                   /* [rows, width]; NaN: the value is missing */
+    double *items;                  /* [rows, width]; NaN: the value is missing */
     int32_t *order;                 /* [rows]: within each set, where it is known; else NULL */
     uint8_t *context;               /* [rows]: 1: the item is seen but not placed; NULL: all are placed */
     bool *ordered;                  /* [sets]: the set has ranks */
@@ -76,7 +76,7 @@ void csv_free(csv_table *table);
 /* Set s, which stays the table's. */
 void csv_record(const csv_table *table, size_t s, onet_format format, record *r);
 
-/* All sets; the table's arrays become theirs, so that the features are held once. */
+/* All sets, with the features as float32; the table's arrays become theirs. */
 onet_status csv_take(onet_sets **sets, csv_table *table, onet_error *err);
 
 /* ---- Writing (csv_write.c) --------------------------------------------------------------------------- */

@@ -255,9 +255,9 @@ static onet_status make_row(output *out, const csv_maker *m, const record *r, si
     onet_status status =
         output_csv_field(out, m->separator, m->sets.text + at, m->sets.at[name + 1] - at, err);
     for (int j = 0; j < r->width && !status; j++) {
-        float x = r->items[(size_t)i * (size_t)r->width + (size_t)j];
+        size_t value = (size_t)i * (size_t)r->width + (size_t)j;
         number[0] = '\0'; /* where the value is missing */
-        if (!isnan(x)) number_text_float(number, x);
+        if (!isnan(r->items[value])) record_number(r, value, number);
         status = output_printf(out, err, "%c%s", m->separator, number);
     }
     for (size_t k = 0; k < m->extra.count && !status; k++) {

@@ -152,7 +152,7 @@ static int find_feature(const onet_columns *c, const char *key, size_t length, i
 }
 
 /* The features of an object, behind its bracket, to row [width]; have [width] is set where it has one. */
-static onet_status take_item(walk *w, const onet_columns *c, bool found_here, float *row, uint8_t *have) {
+static onet_status take_item(walk *w, const onet_columns *c, bool found_here, double *row, uint8_t *have) {
     for (int j = 0, near = -1; more(w, '}'); near = j >= 0 ? j : near) {
         size_t length = take_key(w);
         const char *key = w->r->letters;
@@ -166,8 +166,10 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, fl
         if (j < 0) continue;
         if (have[j] & 1) return bad(w, key, length, "stands there twice; keep one of them");
         if (kind == VALUE_TEXT) return bad(w, key, length, "not a number; every feature is one");
-        if (kind == VALUE_NUMBER && !number_to_float(value, &row[j]))
+        float nearest;
+        if (kind == VALUE_NUMBER && !number_to_float(value, &nearest))
             return bad(w, key, length, "out of range; features are 32-bit, at most 3.4e38 in size");
+        row[j] = value; /* NaN where it is missing */
         have[j] = 3;
     }
     return ONET_OK;
@@ -183,7 +185,7 @@ static onet_status take_items(walk *w, const onet_columns *c, bool found_here, u
         if (*w->at != '{') return not_an_object(w);
         if (!array_reserve(&r->item_store, &r->item_room, ((size_t)r->n + 1) * width, sizeof *r->item_store))
             return fail_memory(w->err, "a set's items");
-        float *row = r->item_store + (size_t)r->n * width;
+        double *row = r->item_store + (size_t)r->n * width;
         for (size_t j = 0; j < width; j++) {
             row[j] = NAN;
             have[j] &= 2;

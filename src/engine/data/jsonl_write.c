@@ -161,12 +161,13 @@ static onet_status write_own(output *out, const record *r, const onet_answer *a,
 
 /* ---- Lines made from other formats ------------------------------------------------------------------- */
 
-static onet_status write_features(output *out, const float *x, int width, onet_error *err) {
+static onet_status write_features(output *out, const record *r, int item, onet_error *err) {
     onet_status status = put(out, "[", err);
-    for (int j = 0; j < width && !status; j++) {
+    for (int j = 0; j < r->width && !status; j++) {
+        size_t at = (size_t)item * (size_t)r->width + (size_t)j;
         char text[2 + NUMBER_TEXT] = ", ";
-        size_t length = isnan(x[j]) ? 4 : number_text_float(text + 2, x[j]);
-        if (isnan(x[j])) memcpy(text + 2, "null", 4);
+        size_t length = isnan(r->items[at]) ? 4 : record_number(r, at, text + 2);
+        if (isnan(r->items[at])) memcpy(text + 2, "null", 4);
         status = j ? output_write(out, text, length + 2, err) : output_write(out, text + 2, length, err);
     }
     return status ? status : put(out, "]", err);
@@ -178,7 +179,7 @@ static onet_status write_items(output *out, const record *r, onet_error *err) {
         if (i) status = put(out, ", ", err);
         if (!status)
             status = r->word ? write_string(out, r->word[i], strlen(r->word[i]), err)
-                             : write_features(out, r->items + (size_t)i * (size_t)r->width, r->width, err);
+                             : write_features(out, r, i, err);
     }
     return status ? status : put(out, "]", err);
 }

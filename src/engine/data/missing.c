@@ -10,16 +10,18 @@
 #include "engine/data/columns.h"
 #include "engine/data/sets.h"
 
-void missing_add(missing_count *m, const float *items, size_t n, int width, long line, size_t set) {
-    for (size_t i = 0; i < n * (size_t)width; i++) {
-        if (!isnan(items[i])) continue;
-        if (!m->count++) {
-            m->line = line;
-            m->set = set;
-            m->item = i / (size_t)width;
-            m->feature = (int)(i % (size_t)width);
-        }
-    }
+/* Value i of items [n, width] is missing. */
+static void add_one(missing_count *m, size_t i, int width, long line, size_t set) {
+    if (m->count++) return;
+    m->line = line;
+    m->set = set;
+    m->item = i / (size_t)width;
+    m->feature = (int)(i % (size_t)width);
+}
+
+void missing_add(missing_count *m, const double *items, size_t n, int width, long line, size_t set) {
+    for (size_t i = 0; i < n * (size_t)width; i++)
+        if (isnan(items[i])) add_one(m, i, width, line, set);
 }
 
 onet_status missing_refuse(const missing_count *m, const char *file, const onet_columns *columns,
@@ -92,9 +94,10 @@ static onet_status learn(onet_columns **result, const onet_sets *sets, onet_miss
 /* All values that sets lack. */
 static missing_count count_missing(const onet_sets *sets) {
     missing_count m = {0};
+    size_t width = (size_t)sets->width;
     for (size_t s = 0; s < sets->count; s++)
-        missing_add(&m, sets->items + sets->start[s] * (size_t)sets->width, sets_size(sets, s), sets->width,
-                    0, s);
+        for (size_t from = sets->start[s] * width, i = from; i < sets->start[s + 1] * width; i++)
+            if (isnan(sets->items[i])) add_one(&m, i - from, sets->width, 0, s);
     return m;
 }
 

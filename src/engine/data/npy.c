@@ -167,8 +167,9 @@ static double number_of(const unsigned char *bytes, char kind, size_t size) {
         memcpy(&x, &bits, sizeof x);
         return x;
     }
-    uint64_t sign = (uint64_t)1 << (8 * size - 1);
-    return kind == 'i' && bits & sign ? (double)(int64_t)(bits - sign) - (double)sign : (double)bits;
+    /* Negative: the absolute value is rounded once, like that of a positive number. */
+    uint64_t sign = (uint64_t)1 << (8 * size - 1), all = sign | (sign - 1);
+    return kind == 'i' && bits & sign ? -(double)((~bits & all) + 1) : (double)bits;
 }
 
 /* Where number k of the file stands in C order. */
@@ -219,13 +220,30 @@ static const char *index_text(const npy *a, size_t place, char text[128]) {
     return text;
 }
 
-static onet_status put_float(const npy *a, void *to, size_t place, double value, onet_error *err) {
-    float x = (float)value;
+/* What float32 cannot hold is refused, whatever holds it here. */
+static onet_status check_finite(const npy *a, size_t place, double value, onet_error *err) {
     char text[128];
-    ((float *)to)[place] = x;
-    if (!isinf(x)) return ONET_OK;
+    if (!isinf((float)value)) return ONET_OK;
     return fail(err, ONET_BAD, "%s: %s%s is %g, which is not a finite float32; put another number there",
                 a->file, a->name, index_text(a, place, text), value);
+}
+
+static onet_status put_double(const npy *a, void *to, size_t place, double value, onet_error *err) {
+    ((double *)to)[place] = value;
+    return check_finite(a, place, value, err);
+}
+
+bool npy_is_rounded(const npy *a) {
+    return a->type[2] == '8' || (a->type[2] == '4' && a->type[1] != 'f');
+}
+
+onet_status npy_doubles(npy *a, double *to, onet_error *err) {
+    return each_number(a, put_double, to, err);
+}
+
+static onet_status put_float(const npy *a, void *to, size_t place, double value, onet_error *err) {
+    ((float *)to)[place] = (float)value;
+    return check_finite(a, place, value, err);
 }
 
 onet_status npy_floats(npy *a, float *to, onet_error *err) {

@@ -31,6 +31,10 @@ const char *npy_shape(const npy *a, char text[128]);
 
 /* All numbers, [count] in C order. NaN is left as it is; ONET_BAD for what is beyond a float. */
 onet_status npy_floats(npy *a, float *to, onet_error *err);
+/* Whether its type holds more than float32 does: 64 bits, or 32 of a whole number. */
+bool npy_is_rounded(const npy *a);
+/* As npy_floats, but not rounded to float32. */
+onet_status npy_doubles(npy *a, double *to, onet_error *err);
 /* The same of whole numbers; ONET_BAD for those beyond 32 bits. */
 onet_status npy_ints(npy *a, int32_t *to, onet_error *err);
 /* Flags: whether each number is other than 0. */

@@ -124,18 +124,35 @@ static onet_status find_sizes(arrays *a, const onet_sets *s, int32_t *size, onet
 }
 
 /* start from the sizes; the rows of each array move together, over what fills sets up. */
-static void close_up(const arrays *a, onet_sets *s, const int32_t *size) {
+static void close_up(const arrays *a, onet_sets *s, double *exact, const int32_t *size) {
     for (size_t k = 0; k < a->count; k++) {
         size_t from = a->flat ? s->start[k] : k * a->n, to = s->start[k], n = (size_t)size[k];
         s->start[k + 1] = to + n;
         if (from == to) continue;
         memmove(s->items + to * a->width, s->items + from * a->width, n * a->width * sizeof *s->items);
+        if (exact) memmove(exact + to * a->width, exact + from * a->width, n * a->width * sizeof *exact);
         if (s->order) memmove(s->order + to, s->order + from, n * sizeof *s->order);
         if (s->context) memmove(s->context + to, s->context + from, n);
     }
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
+
+/* The items; exact [total, width] are set where float32 rounds some of them. */
+static onet_status read_items(arrays *a, onet_sets *s, double **exact, onet_error *err) {
+    if (!npy_is_rounded(&a->items)) return npy_floats(&a->items, s->items, err);
+    if (!(*exact = array_new(a->items.count, sizeof **exact))) return fail_memory(err, "the items");
+    onet_status status = npy_doubles(&a->items, *exact, err);
+    bool rounded = false;
+    for (size_t i = 0; i < a->items.count && !status; i++) {
+        s->items[i] = (float)(*exact)[i];
+        rounded |= (double)s->items[i] != (*exact)[i] && !isnan(s->items[i]);
+    }
+    if (!status && rounded) return ONET_OK;
+    free(*exact);
+    *exact = NULL;
+    return status;
+}
 
 /* Shapes first: they say how much memory is needed, and the numbers have been seen to be there. */
 static onet_status read_arrays(onet_sets **sets, arrays *a, onet_error *err) {
@@ -145,15 +162,17 @@ static onet_status read_arrays(onet_sets **sets, arrays *a, onet_error *err) {
         return status;
     onet_sets *s = *sets;
     int32_t *size = array_new(a->count, sizeof *size);
+    double *exact = NULL;
     if (!size) status = fail_memory(err, "the sizes of the sets");
-    if (!status) status = npy_floats(&a->items, s->items, err);
+    if (!status) status = read_items(a, s, &exact, err);
+    if (!status) sets_set_exact(s, exact);
     if (!status && a->has_order) status = npy_ints(&a->order, s->order, err);
     if (!status && a->has_context) {
         status = sets_room_context(s, a->total, err);
         if (!status) status = npy_flags(&a->context, s->context, err);
     }
     if (!status) status = find_sizes(a, s, size, err);
-    if (!status) close_up(a, s, size);
+    if (!status) close_up(a, s, exact, size);
     free(size);
     if (!status) status = sets_check_missing(s, err);
     if (status == ONET_BAD && strncmp(err ? err->text : "", a->items.file, strlen(a->items.file)) != 0)

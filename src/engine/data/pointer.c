@@ -42,10 +42,11 @@ static onet_status coordinates(record *r, const char **at, const char *end, cons
                                  ? "is not a finite number; give a number or leave the set out"
                                  : "is not a number; the format is x1 y1 x2 y2 ... output 1 2 ...",
                              err);
-        if (!number_to_float(value, &r->item_store[*count]))
+        float nearest;
+        if (!number_to_float(value, &nearest))
             return bad_token(r, name, "items", *count, p, after,
                              "is out of range; features are 32-bit, at most 3.4e38 in size", err);
-        ++*count;
+        r->item_store[(*count)++] = value;
         p = after;
     }
     *at = p;
@@ -102,7 +103,7 @@ onet_status pointer_write(output *out, const record *r, const int32_t *order, on
     } else {
         size_t count = (size_t)r->n * (size_t)r->width;
         for (size_t i = 0; i < count && !status; i++) {
-            size_t length = number_text_float(text, r->items[i]);
+            size_t length = record_number(r, i, text);
             text[length++] = ' ';
             status = output_write(out, text, length - (i + 1 == count), err);
         }

@@ -15,6 +15,7 @@ void record_free(record *r) {
     free(r->member);
     free(r->keys);
     free(r->item_store);
+    free(r->float_store);
     free(r->order_store);
     free(r->index_store);
     free(r->prefix_store);
@@ -31,6 +32,7 @@ onet_status record_line(record *r, onet_format format, const char *text, size_t 
                         onet_error *err) {
     r->n = r->width = r->members = 0;
     r->items = NULL;
+    r->single = false;
     r->word = NULL;
     r->order = NULL;
     r->context = NULL;
@@ -115,6 +117,10 @@ onet_status record_take_order(record *r, size_t length, int first, const char *f
     return ONET_OK;
 }
 
+size_t record_number(const record *r, size_t i, char text[NUMBER_TEXT]) {
+    return r->single ? number_text_float(text, (float)r->items[i]) : number_text_exact(text, r->items[i]);
+}
+
 onet_status record_check_text(const char *text, size_t length, const char *name, long line, onet_error *err) {
     size_t valid = utf8_valid(text, length);
     if (valid == length) return ONET_OK;
@@ -149,8 +155,17 @@ int onet_record_width(const onet_record *r) {
     return r ? r->width : 0;
 }
 
-const float *onet_record_items(const onet_record *r) {
+const double *onet_record_values(const onet_record *r) {
     return r ? r->items : NULL;
+}
+
+const float *onet_record_items(const onet_record *given) {
+    record *r = (record *)(uintptr_t)given; /* what is kept in it is no part of the set */
+    if (!r || !r->items) return NULL;
+    size_t count = (size_t)r->n * (size_t)r->width;
+    if (!array_reserve(&r->float_store, &r->float_room, count, sizeof *r->float_store)) return NULL;
+    for (size_t i = 0; i < count; i++) r->float_store[i] = (float)r->items[i];
+    return r->float_store;
 }
 
 const char *onet_record_word(const onet_record *r, int item) {

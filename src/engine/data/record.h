@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "engine/base/number.h"
 #include "ordernet_io.h"
 
 typedef struct csv_table csv_table;
@@ -16,7 +17,8 @@ typedef struct member {
 
 struct onet_record {
     int n, width;                 /* items; features per item, 0 for words */
-    float *items;                 /* [n, width]; NULL: the items are words */
+    double *items;                /* [n, width], NaN where missing; NULL: the items are words */
+    bool single;                  /* the items came as float32 */
     char **word;                  /* [n], UTF-8, as the user wrote them; NULL: the items are features */
     int32_t *order;               /* [n]: the item at place t, then the context items; NULL: not known */
     uint8_t *context;             /* [n]: 1: the item is seen but never placed; NULL: every item is placed */
@@ -39,7 +41,8 @@ struct onet_record {
     const csv_table *table;      /* CSV: owned by the reader */
     size_t set;                  /* CSV: number of the set in the table */
     /* Memory, kept for the next set read into the same record. */
-    float *item_store;
+    double *item_store;
+    float *float_store; /* what onet_record_items gave last */
     int32_t *order_store;
     int32_t *index_store;  /* JSONL: the list `context` */
     int32_t *prefix_store; /* JSONL: the list `prefix` */
@@ -49,7 +52,8 @@ struct onet_record {
     char *letters; /* the words, each with its end mark */
     char *value;   /* what onet_record_text gave last */
     size_t text_room, item_room, order_room, word_room, letter_room, member_room, key_room, index_room,
-        prefix_room, context_room, constraint_room, value_room;
+        prefix_room, context_room, constraint_room, value_room,
+        float_room;
 };
 typedef struct onet_record record;
 
@@ -70,6 +74,9 @@ onet_status record_take_order(record *r, size_t length, int first, const char *f
 
 /* Takes the `length` indices in index_store as the record's context items, once n is known. */
 onet_status record_take_context(record *r, size_t length, const char *name, onet_error *err);
+
+/* Number i of items [n, width] as the shortest text that reads back as the same value; returns its length. */
+size_t record_number(const record *r, size_t i, char text[NUMBER_TEXT]);
 
 /* ONET_BAD for a line that is not UTF-8, names the byte. */
 onet_status record_check_text(const char *text, size_t length, const char *name, long line, onet_error *err);

@@ -15,7 +15,8 @@
 typedef struct growing {
     onet_sets sets;
     size_t start_room, item_room, word_room, order_room;
-    bool missing; /* items may have NaN for a value that is missing */
+    bool missing;  /* items may have NaN for a value that is missing */
+    double *exact; /* as sets_exact gives them */
 } growing;
 
 onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
@@ -67,6 +68,16 @@ void sets_drop_words(onet_sets *sets) {
     sets->words_lent = 0;
 }
 
+const double *sets_exact(const onet_sets *s) {
+    return ((const growing *)s)->exact;
+}
+
+void sets_set_exact(onet_sets *s, double *exact) {
+    growing *g = (growing *)s;
+    free(g->exact);
+    g->exact = exact;
+}
+
 void onet_sets_free(onet_sets *sets) {
     if (!sets) return;
     free(sets->start);
@@ -77,6 +88,7 @@ void onet_sets_free(onet_sets *sets) {
     free(sets->constraints);
     onet_columns_free(sets->columns);
     sets_drop_words(sets);
+    free(((growing *)sets)->exact);
     free(sets);
 }
 

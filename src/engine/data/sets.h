@@ -37,6 +37,10 @@ onet_status sets_room_context(onet_sets *sets, size_t total, onet_error *err);
 
 /* Takes the vocabulary away from the sets and frees it, unless it was lent. */
 void sets_drop_words(onet_sets *sets);
+/* The items [start[count], width] before they were rounded to float32, of sets made by sets_new; NULL where
+ * the reader did not keep them. sets_set_exact takes them over. */
+const double *sets_exact(const onet_sets *sets);
+void sets_set_exact(onet_sets *sets, double *exact);
 
 /* After the arrays of sets made by sets_new were replaced by others, which hold just what the sets need: sets
  * that are appended go behind them. */

@@ -15,22 +15,24 @@
 
 /* ---- Records and sets -------------------------------------------------------------------------------- */
 
-/* Items as the columns of the sets have them: what is missing filled in. */
-static onet_status append_filled(onet_sets *sets, const record *r, onet_error *err) {
-    int inputs = sets->columns->inputs;
-    float *items = array_new((size_t)r->n, (size_t)inputs * sizeof *items);
+/* Items as float32 and as the columns of the sets have them: what is missing filled in. */
+static onet_status append_numbers(onet_sets *sets, const record *r, onet_error *err) {
+    const onet_columns *c = sets->columns;
+    bool fill = c && c->fill && r->width == c->width;
+    size_t n = (size_t)r->n, count = n * (size_t)r->width;
+    int width = fill ? c->inputs : r->width;
+    float *items = array_new(n, ((size_t)r->width + (size_t)(fill ? width : 0)) * sizeof *items);
     if (!items) return fail_memory(err, "a set's items");
-    columns_fill(sets->columns, r->items, (size_t)r->n, items);
-    onet_status status = sets_append(sets, (size_t)r->n, inputs, items, r->order, err);
+    for (size_t i = 0; i < count; i++) items[i] = (float)r->items[i];
+    if (fill) columns_fill(c, items, n, items + count);
+    onet_status status = sets_append(sets, n, width, fill ? items + count : items, r->order, err);
     free(items);
     return status;
 }
 
 static onet_status append_items(onet_sets *sets, const record *r, const onet_words *words, onet_error *err) {
     size_t n = (size_t)r->n;
-    if (r->items && sets->columns && sets->columns->fill && r->width == sets->columns->width)
-        return append_filled(sets, r, err);
-    if (r->items) return sets_append(sets, n, r->width, r->items, r->order, err);
+    if (r->items) return append_numbers(sets, r, err);
     if (!words)
         return fail(err, ONET_BAD,
                     "the items are words%s, and there are no vectors for words (onet_read_options.words)%s",
@@ -100,7 +102,8 @@ static onet_status give_constraints(const onet_sets *sets, size_t s, record *r, 
     return ONET_OK;
 }
 
-onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, record *r, onet_error *err) {
+onet_status sets_record(const onet_sets *sets, const double *exact, size_t s, onet_format format, record *r,
+                        onet_error *err) {
     size_t from = sets->start[s];
     onet_status status = record_line(r, format, "", 0, (long)s + 1, err);
     if (status) return status;
@@ -109,8 +112,15 @@ onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, rec
     r->context = sets_placed(sets, s) < sets_size(sets, s) ? sets->context + from : NULL;
     if ((status = give_constraints(sets, s, r, err))) return status;
     if (sets->word) return give_words(sets, sets->word + from, r, err);
+    size_t count = (size_t)r->n * (size_t)sets->width;
+    if (!array_reserve(&r->item_store, &r->item_room, count, sizeof *r->item_store))
+        return fail_memory(err, "a set's items");
+    from *= (size_t)sets->width;
+    for (size_t i = 0; i < count; i++)
+        r->item_store[i] = exact ? exact[from + i] : (double)sets->items[from + i];
     r->width = sets->width;
-    r->items = sets->items + from * (size_t)sets->width;
+    r->items = r->item_store;
+    r->single = !exact;
     r->columns = sets->columns;
     return ONET_OK;
 }
@@ -122,7 +132,7 @@ onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *r, on
     onet_sets one;
     sets_slice(&one, sets, s, s + 1);
     onet_status status = sets_check(&one, err);
-    return status ? status : sets_record(sets, s, ONET_FORMAT_SAFETENSORS, r, err);
+    return status ? status : sets_record(sets, NULL, s, ONET_FORMAT_SAFETENSORS, r, err);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
@@ -225,7 +235,7 @@ static onet_status write_records(const onet_sets *sets, const char *path, onet_f
     if (status) return status;
     status = onet_writer_begin(w, NULL, err);
     for (size_t s = 0; s < sets->count && !status; s++) {
-        status = sets_record(sets, s, ONET_FORMAT_SAFETENSORS, &r, err);
+        status = sets_record(sets, NULL, s, ONET_FORMAT_SAFETENSORS, &r, err);
         if (!status) status = onet_writer_put(w, &r, NULL, err);
         if (status == ONET_BAD) error_prefix(err, "set %zu", s + 1);
     }

@@ -254,9 +254,9 @@ static int tick(void *context, int n, size_t done, size_t total) {
 }
 
 /* The sizes in the sets, each once, smallest first. */
-static onet_status list_sizes(const onet_sets *sets, table *t, onet_error *err) {
-    for (size_t i = 0; i < sets->count; i++) {
-        int n = (int)onet_sets_size(sets, i), at = 0;
+static onet_status list_sizes(const tsp_cities *c, table *t, onet_error *err) {
+    for (size_t i = 0; i < c->count; i++) {
+        int n = tsp_cities_size(c, i), at = 0;
         if (n > ONET_TSP_MAX_CITIES) return fail(err, ONET_BAD, "set %zu has %d cities, too many", i + 1, n);
         while (at < t->rows && t->row[at].n < n) at++;
         if (at < t->rows && t->row[at].n == n) continue;
@@ -269,21 +269,20 @@ static onet_status list_sizes(const onet_sets *sets, table *t, onet_error *err) 
 
 static onet_status measure_file(const evaluate_values *v, const char *path, gap_setting *setting, table *t,
                                 onet_error *err) {
-    onet_sets *sets;
-    onet_status status = onet_sets_read(&sets, path, &v->read, err);
+    tsp_file file;
+    onet_status status = tsp_load(&file, path, &(tsp_reading){.read = &v->read, .name_column = ""}, err);
     if (status) return status;
-    if (sets->width != 2 || sets->words || !sets->order)
-        status = fail(err, ONET_BAD, "%s: points x, y with an order are wanted", path);
+    if (!file.cities.order) status = fail(err, ONET_BAD, "%s: points x, y with an order are wanted", path);
     table own = {0};
-    if (!status) status = list_sizes(sets, &own, err);
-    setting->sets = sets;
+    if (!status) status = list_sizes(&file.cities, &own, err);
+    setting->cities = &file.cities;
     for (int i = 0; i < own.rows && !status; i++) {
         if (t->rows == MOST_SIZES)
             status = fail(err, ONET_BAD, "more than %d sizes of sets", MOST_SIZES);
         else
             status = gap_measure(&t->row[t->rows++], own.row[i].n, setting, err);
     }
-    onet_sets_free(sets);
+    tsp_unload(&file);
     return status;
 }
 

@@ -43,8 +43,7 @@ static void defaults(void *values) {
 /* What is kept of the solved instances for --out, --route and --draw. */
 typedef struct kept {
     output *route;
-    onet_writer *out; /* sets that were read with other text are written back with it */
-    onet_sets *tours; /* other sets */
+    onet_writer *out; /* sets are written back as they were read */
     tour_panel panel[MOST_PANELS];
     onet_tsp drawn[MOST_PANELS];
     int32_t *drawn_tour[MOST_PANELS];
@@ -54,7 +53,6 @@ typedef struct kept {
 static void free_kept(kept *k) {
     output_abort(k->route);
     onet_writer_abort(k->out);
-    onet_sets_free(k->tours);
     for (int i = 0; i < k->panels; i++) {
         onet_tsp_free(&k->drawn[i]);
         free(k->drawn_tour[i]);
@@ -128,9 +126,6 @@ static onet_status keep(const solve_values *v, const route *r, onet_tsp *t, kept
     if (v->out && file->records)
         status = onet_writer_put(k->out, file->records[i],
                                  &(onet_answer){.found = 1, .order = (int32_t *)(uintptr_t)r->tour}, err);
-    else if (v->out && file->sets)
-        status =
-            onet_sets_append(k->tours, t->n, 2, file->sets->items + 2 * file->sets->start[i], r->tour, err);
     else if (v->out)
         status = tsplib_write_tour(t, r->tour, v->out, err);
     if (status || !v->draw || !t->xy || k->panels == MOST_PANELS) return status;
@@ -176,7 +171,6 @@ static onet_status start_out(const solve_values *v, const tsp_file *file, kept *
     onet_status status = v->route ? output_open(&k->route, v->route, err) : ONET_OK;
     if (!status && v->route) status = route_begin(k->route, v->route, file, err);
     if (status || !v->out || !file->sets) return status;
-    if (!file->records) return onet_sets_new(&k->tours, 2, err);
     onet_write_options writing = {
         .size = sizeof writing, .set_column = v->read.set_column, .rank_column = v->read.rank_column};
     status = onet_writer_open(&k->out, v->out, &writing, err);
@@ -204,7 +198,6 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
         printf("%zu instances, mean length %s%s\n", file->count,
                length_text(text, file, &(onet_tsp){0}, length / (double)file->count), unit(file));
     }
-    if (!status && k.tours) status = onet_sets_write(k.tours, v->out, ONET_FORMAT_AUTO, err);
     if (!status && k.out && !(status = onet_writer_end(k.out, err))) {
         status = onet_writer_commit(k.out, err);
         k.out = NULL;
@@ -257,8 +250,11 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     effort.seed = v->seed;
     effort.stop = interrupt_asked;
     effort.improve = v->improve;
-    tsp_reading how = {
-        .read = &v->read, .geo = v->geo, .name_column = v->name_column, .note = v->quiet ? NULL : note};
+    tsp_reading how = {.read = &v->read,
+                       .geo = v->geo,
+                       .name_column = v->name_column,
+                       .keep = v->out,
+                       .note = v->quiet ? NULL : note};
     onet_status status = tsp_load(&file, operands[0], &how, err);
     if (status) return status;
     status = check_places(v, &file, operands[0], err);

@@ -100,16 +100,16 @@ static onet_status solve_piece(piece *p, const gap_setting *s, onet_error *err) 
     return status;
 }
 
-/* Puts the next sets of n cities into the piece, from set *at on. */
-static onet_status fill_piece(piece *p, const onet_sets *sets, size_t *at, onet_error *err) {
+/* Puts the next instances of n cities into the piece, from number *at on. */
+static onet_status fill_piece(piece *p, const tsp_cities *c, size_t *at, onet_error *err) {
     p->count = 0;
-    for (; *at < sets->count && p->count < p->room; ++*at) {
-        if (onet_sets_size(sets, *at) != (size_t)p->n) continue;
-        size_t from = sets->start[*at];
+    for (; *at < c->count && p->count < p->room; ++*at) {
+        if (tsp_cities_size(c, *at) != p->n) continue;
+        size_t from = c->start[*at];
         onet_tsp_free(&p->t[p->count]);
-        onet_status status = tsp_floats(&p->t[p->count], p->n, sets->items + 2 * from, err);
+        onet_status status = onet_tsp_points(&p->t[p->count], p->n, c->xy + 2 * from, err);
         if (status) return status;
-        memcpy(p->tour[GAP_REFERENCE][p->count], sets->order + from, (size_t)p->n * sizeof *sets->order);
+        memcpy(p->tour[GAP_REFERENCE][p->count], c->order + from, (size_t)p->n * sizeof *c->order);
         p->count++;
     }
     return ONET_OK;
@@ -117,15 +117,15 @@ static onet_status fill_piece(piece *p, const onet_sets *sets, size_t *at, onet_
 
 onet_status gap_measure(gap_row *row, int n, const gap_setting *s, onet_error *err) {
     *row = (gap_row){.n = n};
-    if (!s->sets->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
+    if (!s->cities->order) return fail(err, ONET_BAD, "the sets have no order to compare with");
     size_t total = 0, at = 0, cells = (size_t)n * (size_t)n;
-    for (size_t i = 0; i < s->sets->count; i++) total += onet_sets_size(s->sets, i) == (size_t)n;
+    for (size_t i = 0; i < s->cities->count; i++) total += tsp_cities_size(s->cities, i) == n;
     if (!total) return fail(err, ONET_USAGE, "there are no sets of %d cities", n);
     sums length[GAP_METHODS] = {{0}}, gap[GAP_METHODS] = {{0}};
     piece p;
     onet_status status = new_piece(&p, n, cells > 62500 ? 16 : 128, err);
     while (!status && row->count < total) {
-        status = fill_piece(&p, s->sets, &at, err);
+        status = fill_piece(&p, s->cities, &at, err);
         if (!status) status = solve_piece(&p, s, err);
         for (size_t i = 0; i < p.count && !status; i++) {
             double best = onet_tsp_length(&p.t[i], p.tour[GAP_REFERENCE][i]);

@@ -5,12 +5,11 @@
 
 #include "engine/base/pool.h"
 #include "ordernet_measure.h"
-#include "ordernet_tsp.h"
-#include <stdbool.h>
+#include "tasks/tours/load.h"
 
 /* The methods, in the order of the table. */
 typedef enum gap_method {
-    GAP_REFERENCE = 0, /* the sets' own orders */
+    GAP_REFERENCE = 0, /* their own orders */
     GAP_CHRISTOFIDES,
     GAP_FARTHEST,
     GAP_TWO_OPT,
@@ -31,11 +30,11 @@ typedef struct gap_row {
     onet_measure gap[GAP_METHODS]; /* mean of length / reference - 1 */
 } gap_row;
 
-/* Measures the sets of n cities. If greedy and beam, the nets, are NULL, the net's columns are NaN. The sets
+/* Measures the instances of n cities. If greedy and beam, the nets, are NULL, the net's columns are NaN. They
  * must have an order. tick(context, n, done, total) is called from time to time; if it returns non-zero the
  * call ends with ONET_INTERRUPTED. */
 typedef struct gap_setting {
-    const onet_sets *sets;
+    const tsp_cities *cities;
     onet_tsp_net *greedy, *beam;
     pool *threads;
     int (*tick)(void *context, int n, size_t done, size_t total);

@@ -9,7 +9,7 @@ typedef struct place {
     double lon, lat; /* radians */
 } place;
 
-static place radians(const float *degrees) {
+static place radians(const double *degrees) {
     const double unit = acos(-1) / 180;
     return (place){degrees[0] * unit, degrees[1] * unit};
 }
@@ -23,7 +23,7 @@ static double kilometres(place a, place b) {
 
 /* Where the mean of the cities, as points in space, points to. Cities that are spread evenly over the Earth
  * have no middle; the first of them stands for it. */
-static place middle(int n, const float *places) {
+static place middle(int n, const double *places) {
     double x = 0, y = 0, z = 0;
     for (int i = 0; i < n; i++) {
         place p = radians(places + 2 * i);
@@ -46,7 +46,7 @@ static void project(place c, place p, double *xy) {
     xy[1] = EARTH_KM * angle * (out > 0 ? north / out : 0);
 }
 
-onet_status geo_instance(onet_tsp *t, int n, const float *places, onet_error *err) {
+onet_status geo_instance(onet_tsp *t, int n, const double *places, onet_error *err) {
     onet_status status = onet_tsp_blank(t, n, 1, err);
     if (status) return status;
     place centre = middle(n, places);

@@ -9,6 +9,6 @@
  * equidistant projection about the middle of the cities, north up, in which neither the date line nor a pole
  * is special. The map is true near its middle: across the direction to the middle it is stretched by 1% at
  * 1,560 km from it, by 11% at 5,000 km, and without bound towards the far side of the Earth. */
-onet_status geo_instance(onet_tsp *t, int n, const float *places, onet_error *err);
+onet_status geo_instance(onet_tsp *t, int n, const double *places, onet_error *err);
 
 #endif

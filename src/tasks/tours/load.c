@@ -22,6 +22,32 @@ onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err) {
     return status;
 }
 
+onet_status tsp_cities_add(tsp_cities *c, int n, const double *xy, const int32_t *order, onet_error *err) {
+    size_t all = c->count ? c->start[c->count] : 0, more = (size_t)n;
+    bool ordered = order && (!c->count || c->order);
+    if (!array_reserve(&c->start, &c->start_room, c->count + 2, sizeof *c->start) ||
+        !array_reserve(&c->xy, &c->city_room, all + more, 2 * sizeof *c->xy) ||
+        (ordered && !array_reserve(&c->order, &c->order_room, all + more, sizeof *c->order)))
+        return fail_memory(err, "the cities");
+    memcpy(c->xy + 2 * all, xy, 2 * more * sizeof *xy);
+    if (ordered) memcpy(c->order + all, order, more * sizeof *order);
+    if (!ordered) {
+        free(c->order);
+        c->order = NULL;
+        c->order_room = 0;
+    }
+    if (!c->count) c->start[0] = 0;
+    c->start[++c->count] = all + more;
+    return ONET_OK;
+}
+
+void tsp_cities_free(tsp_cities *c) {
+    free(c->start);
+    free(c->xy);
+    free(c->order);
+    *c = (tsp_cities){0};
+}
+
 /* The rest of an input, for the library. */
 static ptrdiff_t rest(void *in, void *buffer, size_t size) {
     size_t got;
@@ -189,7 +215,7 @@ static onet_status note_twice(const loading *l, const onet_record *r, char *cons
 /* The names of the cities of the set that was appended last. */
 static onet_status take_names(loading *l, onet_record *r, onet_error *err) {
     tsp_file *file = l->file;
-    size_t from = file->named, all = file->sets->start[file->sets->count];
+    size_t from = file->named, all = file->cities.start[file->cities.count];
     if (!array_reserve(&file->names, &l->name_room, all, sizeof *file->names))
         return fail_memory(err, "the names of the cities");
     for (int i = 0; i < onet_record_size(r); i++) {
@@ -208,7 +234,7 @@ static onet_status take_names(loading *l, onet_record *r, onet_error *err) {
 }
 
 /* ONET_BAD where a city is not on the Earth. */
-static onet_status check_place(const loading *l, const onet_record *r, int item, const float *place,
+static onet_status check_place(const loading *l, const onet_record *r, int item, const double *place,
                                onet_error *err) {
     char which[32] = "";
     if (!is_table(r)) snprintf(which, sizeof which, "item %d: ", item);
@@ -218,13 +244,13 @@ static onet_status check_place(const loading *l, const onet_record *r, int item,
                 "%s:%ld: %sthe %s %g is out of range, from %s degrees; check the number, and which column is "
                 "which (--features LONGITUDE,LATITUDE)",
                 onet_reader_name(l->file->in), onet_record_item_line(r, item), which,
-                lon ? "longitude" : "latitude", (double)place[!lon], lon ? "-180 to 360" : "-90 to 90");
+                lon ? "longitude" : "latitude", place[!lon], lon ? "-180 to 360" : "-90 to 90");
 }
 
 static onet_status append(loading *l, onet_record *r, onet_error *err) {
     size_t n = (size_t)onet_record_size(r), width = (size_t)onet_record_width(r);
-    const float *items = onet_record_items(r);
-    float *points = array_new(2 * n, sizeof *points);
+    const double *items = onet_record_values(r);
+    double *points = array_new(2 * n, sizeof *points);
     if (!points) return fail_memory(err, "the cities");
     onet_status status = ONET_OK;
     for (size_t i = 0; i < n && !status; i++) {
@@ -232,8 +258,7 @@ static onet_status append(loading *l, onet_record *r, onet_error *err) {
         points[2 * i + 1] = items[i * width + (size_t)l->y];
         if (l->how->geo) status = check_place(l, r, (int)i, points + 2 * i, err);
     }
-    /* An order that is there is not looked at. */
-    if (!status) status = onet_sets_append(l->file->sets, (int)n, 2, points, NULL, err);
+    if (!status) status = tsp_cities_add(&l->file->cities, (int)n, points, onet_record_order(r), err);
     free(points);
     return status ? status : l->key ? take_names(l, r, err) : ONET_OK;
 }
@@ -259,7 +284,7 @@ static onet_status check_points(loading *l, const onet_record *r, onet_error *er
                     "%s:1: the first line has numbers where the names of the columns belong; put a header "
                     "before it, as in name,x,y or name,lat,lon",
                     name);
-    if (!onet_record_items(r) || !find_points(l, r))
+    if (!onet_record_values(r) || !find_points(l, r))
         return fail(err, ONET_BAD,
                     "%s:%ld: its items are not points x, y of the plane; name the two "
                     "columns (--features x,y)",
@@ -285,8 +310,8 @@ static onet_status next_set(loading *l, onet_record *r, int *end, onet_error *er
     onet_status status = onet_reader_next(l->file->in, r, end, err);
     if (status || *end) return status;
     status = check_points(l, r, err);
-    if (!status && !l->file->sets->count && !l->key) status = find_names(l, r, err);
-    if (!status && !l->file->sets->count) note_degrees(l, r);
+    if (!status && !l->file->cities.count && !l->key) status = find_names(l, r, err);
+    if (!status && !l->file->cities.count) note_degrees(l, r);
     return status ? status : append(l, r, err);
 }
 
@@ -294,11 +319,11 @@ static onet_status read_records(loading *l, onet_error *err) {
     tsp_file *file = l->file;
     onet_record *r = NULL;
     int end = 0;
-    onet_status status = onet_sets_new(&file->sets, 2, err);
+    onet_status status = ONET_OK;
     while (!status && !end) {
         if (!r) status = onet_record_new(&r, err);
         if (!status) status = next_set(l, r, &end, err);
-        if (status || end || !(l->key || onet_record_format(r) == ONET_FORMAT_CSV)) continue;
+        if (status || end || !(l->how->keep || l->key || onet_record_format(r) == ONET_FORMAT_CSV)) continue;
         if (!array_reserve(&file->records, &l->record_room, file->kept + 1, sizeof *file->records)) {
             status = fail_memory(err, "the sets");
             break;
@@ -307,7 +332,7 @@ static onet_status read_records(loading *l, onet_error *err) {
         r = NULL;
     }
     onet_record_free(r);
-    file->count = file->sets ? file->sets->count : 0;
+    file->count = file->cities.count;
     return status;
 }
 
@@ -344,6 +369,7 @@ static onet_status read_sets(tsp_file *file, const char *path, input *in, const 
     if (status) return status;
     choose_columns(&h, &l, &own, features, sizeof features);
     own.one_set = 1;
+    file->sets = true;
     file->geo = how->geo;
     if (!strcmp(path, "-")) {
         own.bytes = rest;
@@ -384,7 +410,7 @@ void tsp_unload(tsp_file *file) {
     for (size_t i = 0; i < file->kept; i++) onet_record_free(file->records[i]);
     free(file->records);
     onet_reader_close(file->in);
-    onet_sets_free(file->sets);
+    tsp_cities_free(&file->cities);
     *file = (tsp_file){0};
 }
 
@@ -401,14 +427,13 @@ static onet_status copy(const onet_tsp *from, onet_tsp *t, onet_error *err) {
 
 onet_status tsp_get(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err) {
     if (!file->sets) return copy(&file->one, t, err);
-    size_t from = file->sets->start[i], n = onet_sets_size(file->sets, i);
+    int n = tsp_cities_size(&file->cities, i);
     *t = (onet_tsp){0};
     if (n > ONET_TSP_MAX_CITIES)
-        return fail(err, ONET_BAD, "set %zu has %zu cities; an instance has at most %d", i + 1, n,
+        return fail(err, ONET_BAD, "set %zu has %d cities; an instance has at most %d", i + 1, n,
                     ONET_TSP_MAX_CITIES);
-    const float *points = file->sets->items + 2 * from;
-    onet_status status =
-        file->geo ? geo_instance(t, (int)n, points, err) : tsp_floats(t, (int)n, points, err);
+    const double *points = tsp_points(file, i);
+    onet_status status = file->geo ? geo_instance(t, n, points, err) : onet_tsp_points(t, n, points, err);
     if (!status && file->list[0])
         memcpy(t->name, file->list, sizeof t->name);
     else if (!status)
@@ -417,5 +442,5 @@ onet_status tsp_get(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err
 }
 
 char *const *tsp_names(const tsp_file *file, size_t i) {
-    return file->names ? file->names + file->sets->start[i] : NULL;
+    return file->names ? file->names + file->cities.start[i] : NULL;
 }

@@ -11,6 +11,7 @@ typedef struct tsp_reading {
     const onet_read_options *read; /* NULL: the defaults */
     bool geo;                      /* the points are longitude and latitude */
     const char *name_column;       /* that the cities are called by; "": none; NULL: a usual one */
+    bool keep;                     /* every set is to be written back */
     /* Told of what is odd and may be meant, with file and line; NULL: it is passed over. */
     void (*note)(const char *text);
 } tsp_reading;
@@ -18,14 +19,35 @@ typedef struct tsp_reading {
 /* An instance from float32 points xy [n, 2]. */
 onet_status tsp_floats(onet_tsp *t, int n, const float *xy, onet_error *err);
 
+/* The cities of several instances, in double: where cities are far from 0 and near each other, as UTM
+ * coordinates in metres, float32 would move them. All zero: there are none. */
+typedef struct tsp_cities {
+    size_t count;
+    size_t *start;  /* [count + 1] */
+    double *xy;     /* [start[count], 2] */
+    int32_t *order; /* [start[count]]: a tour within each instance; NULL: not known of all */
+    size_t start_room, city_room, order_room;
+} tsp_cities;
+
+/* Appends an instance: cities xy [n, 2] and a tour of them, order [n] or NULL. */
+onet_status tsp_cities_add(tsp_cities *cities, int n, const double *xy, const int32_t *order,
+                           onet_error *err);
+void tsp_cities_free(tsp_cities *cities);
+
+static inline int tsp_cities_size(const tsp_cities *cities, size_t i) {
+    return (int)(cities->start[i + 1] - cities->start[i]);
+}
+
 typedef struct tsp_file {
     size_t count;
-    onet_tsp one;    /* of a TSPLIB file */
-    onet_sets *sets; /* of other formats, points x, y; NULL for TSPLIB */
-    bool geo;        /* the points are longitude and latitude, the distances kilometres */
-    char list[64];   /* the name of a table that is one list of cities; "": it is none */
-    char **names; /* [cities of all sets]: what they are called, each NULL where it is not; NULL: none is */
-    /* The sets as they were read, where they have text to be written back: CSV, and sets with names. */
+    onet_tsp one; /* of a TSPLIB file */
+    bool sets;    /* it is no TSPLIB file: */
+    tsp_cities cities;
+    bool geo;      /* the points are longitude and latitude, the distances kilometres */
+    char list[64]; /* the name of a table that is one list of cities; "": it is none */
+    char **names;  /* [cities of all sets]: what they are called, each NULL where it is not; NULL: none is */
+    /* The sets as they were read, where they were to be kept or have text of their own: CSV, and sets with
+     * names. */
     onet_reader *in;
     onet_record **records; /* [count] or NULL */
     size_t named, kept;    /* names and records that there are */
@@ -39,6 +61,10 @@ void tsp_unload(tsp_file *file);
 
 /* Makes instance i, which the caller frees. Distances take n^2 memory, so make one at a time. */
 onet_status tsp_get(const tsp_file *file, size_t i, onet_tsp *t, onet_error *err);
+/* Its cities [n, 2] as they were read: points of the plane, or longitude and latitude; NULL for TSPLIB. */
+static inline const double *tsp_points(const tsp_file *file, size_t i) {
+    return file->sets ? file->cities.xy + 2 * file->cities.start[i] : NULL;
+}
 /* The names of its cities, [n]; NULL: they have none. */
 char *const *tsp_names(const tsp_file *file, size_t i);
 

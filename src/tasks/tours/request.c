@@ -67,7 +67,6 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
     double cells = 0;
     onet_status status = set_source_open(&source, e, body, length, limits, NULL, err);
     if (!status) status = onet_record_new(&record, err);
-    if (!status) status = onet_sets_new(&r->job.sets, 2, err);
     while (!status) {
         int end = 0;
         status = set_source_next(source, record, &end, err);
@@ -76,10 +75,12 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
             status = fail(err, ONET_BAD, "request: its items are not points x, y of the plane");
         cells += cost(&r->job, onet_record_size(record));
         if (!status) status = request_cells(cells, limits, err);
-        if (!status) status = onet_sets_append_record(r->job.sets, record, NULL, 0, err);
+        if (!status && onet_record_placed(record) < onet_record_size(record))
+            status = fail(err, ONET_BAD, "request: a tour visits every city; leave the context items out");
+        if (!status)
+            status = tsp_cities_add(&r->job.cities, onet_record_size(record), onet_record_values(record),
+                                    NULL, err);
     }
-    if (!status && r->job.sets->context)
-        status = fail(err, ONET_BAD, "request: a tour visits every city; leave the context items out");
     onet_record_free(record);
     set_source_close(source);
     return status;
@@ -88,14 +89,14 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
 /* The time of a request is shared by its sets. */
 static onet_status read_limit(tour_request *r, const envelope *e, const request_limits *limits,
                               onet_error *err) {
-    double sets = (double)r->job.sets->count;
+    double sets = (double)r->job.cities.count;
     r->job.options.seconds = limits->seconds / sets;
     onet_status status = request_double(e, "time_limit", 0.001, 1e9, &r->job.options.seconds, err);
     if (status || !has_limit(&r->job) || r->job.options.seconds * sets <= limits->seconds * 1.000001)
         return status;
     return fail(err, ONET_FAILED,
                 "field `time_limit`: %zu sets of %g seconds are more than the %g of a request",
-                r->job.sets->count, r->job.options.seconds, limits->seconds);
+                r->job.cities.count, r->job.options.seconds, limits->seconds);
 }
 
 static onet_status parse(request *base, const service *shared, char *body, size_t length, onet_error *err) {
@@ -117,9 +118,9 @@ static onet_status parse(request *base, const service *shared, char *body, size_
     if (!status) status = read_points(r, &e, limits, body, length, err);
     if (!status) status = read_limit(r, &e, limits, err);
     if (status) return status;
-    size_t cities = r->job.sets->start[r->job.sets->count];
+    size_t cities = r->job.cities.start[r->job.cities.count];
     r->job.tour = array_new(cities, sizeof *r->job.tour);
-    r->job.proof = array_new(r->job.sets->count, sizeof *r->job.proof);
+    r->job.proof = array_new(r->job.cities.count, sizeof *r->job.proof);
     return r->job.tour && r->job.proof ? ONET_OK : fail_memory(err, "the tours");
 }
 
@@ -130,9 +131,9 @@ static void answer(const request *base, text *t) {
     text_printf(t, "{\"method\":\"%s\",", choice_name(onet_tsp_methods(), (int)job->method));
     if (r->slot) text_printf(t, "\"model\":\"%s\",", r->slot->name);
     text_put(t, "\"answers\":[");
-    for (size_t s = 0; s < job->sets->count; s++) {
+    for (size_t s = 0; s < job->cities.count; s++) {
         text_put(t, s ? ",{\"tour\":" : "{\"tour\":");
-        text_order(t, job->tour + job->sets->start[s], onet_sets_size(job->sets, s));
+        text_order(t, job->tour + job->cities.start[s], (size_t)tsp_cities_size(&job->cities, s));
         text_put(t, ",\"length\":");
         text_double(t, job->proof[s].length);
         if (bounds) {

@@ -25,11 +25,6 @@ onet_status route_check(const char *path, onet_error *err) {
                 "cannot tell from the name %s how to write the stops; end it in .csv or .jsonl", path);
 }
 
-static const float *points(const route *r) {
-    const onet_sets *sets = r->file->sets;
-    return sets ? sets->items + 2 * sets->start[r->instance] : NULL;
-}
-
 /* ---- CSV ------------------------------------------------------------------------------------------------
  */
 
@@ -38,10 +33,10 @@ static onet_status put_field(output *out, const char *text, onet_error *err) {
     return status ? status : output_write(out, ",", 1, err);
 }
 
-static onet_status put_points(output *out, const float *at, onet_error *err) {
+static onet_status put_points(output *out, const double *at, onet_error *err) {
     char x[NUMBER_TEXT], y[NUMBER_TEXT];
-    number_text_float(x, at[0]);
-    number_text_float(y, at[1]);
+    number_text_exact(x, at[0]);
+    number_text_exact(y, at[1]);
     return output_printf(out, err, "%s,%s,", x, y);
 }
 
@@ -56,7 +51,7 @@ onet_status route_begin(output *out, const char *path, const tsp_file *file, one
 
 static onet_status put_rows(output *out, const route *r, onet_error *err) {
     char *const *names = tsp_names(r->file, r->instance);
-    const float *at = points(r);
+    const double *at = tsp_points(r->file, r->instance);
     double leg, total = 0;
     onet_status status = ONET_OK;
     for (int stop = 0; stop < route_stops(r) && !status; stop++) {
@@ -73,25 +68,25 @@ static onet_status put_rows(output *out, const route *r, onet_error *err) {
 /* ---- JSON -----------------------------------------------------------------------------------------------
  */
 
-/* The double with the digits of the float: 13.4 and not 13.3999996. */
-static json_t *json_float(float value) {
+/* A distance in 9 digits; coordinates have those that they came with, 15 at most. */
+static json_t *json_distance(double value) {
     char text[NUMBER_TEXT];
-    number_text_float(text, value);
+    number_text_double(text, value);
     return json_real(number_parse(text, NULL));
 }
 
 static json_t *json_stop(const route *r, int city, double leg, double total) {
     char *const *names = tsp_names(r->file, r->instance);
-    const float *at = points(r);
+    const double *at = tsp_points(r->file, r->instance);
     bool geo = r->file->geo;
     json_t *stop = json_pack("{s:i}", "city", city + !r->file->sets);
     if (names && names[city]) json_object_set_new(stop, "name", json_string(names[city]));
     if (at) {
-        json_object_set_new(stop, geo ? "lon" : "x", json_float(at[2 * city]));
-        json_object_set_new(stop, geo ? "lat" : "y", json_float(at[2 * city + 1]));
+        json_object_set_new(stop, geo ? "lon" : "x", json_real(at[2 * city]));
+        json_object_set_new(stop, geo ? "lat" : "y", json_real(at[2 * city + 1]));
     }
-    json_object_set_new(stop, geo ? "leg_km" : "leg", json_real(leg));
-    json_object_set_new(stop, geo ? "total_km" : "total", json_real(total));
+    json_object_set_new(stop, geo ? "leg_km" : "leg", json_distance(leg));
+    json_object_set_new(stop, geo ? "total_km" : "total", json_distance(total));
     return stop;
 }
 
@@ -99,18 +94,18 @@ static onet_status put_object(output *out, const route *r, onet_error *err) {
     char *text;
     double leg, total = 0;
     json_watch();
-    json_t *report =
-        json_pack("{s:s, s:s, s:f, s:b}", "set", r->t->name, "method", r->method,
-                  r->file->geo ? "length_km" : "length", r->proof->length, "optimal", r->proof->proven);
+    json_t *report = json_pack("{s:s, s:s, s:o, s:b}", "set", r->t->name, "method", r->method,
+                               r->file->geo ? "length_km" : "length", json_distance(r->proof->length),
+                               "optimal", r->proof->proven);
     if (r->proof->before)
-        json_object_set_new(report, r->file->geo ? "before_km" : "before", json_real(r->proof->before));
+        json_object_set_new(report, r->file->geo ? "before_km" : "before", json_distance(r->proof->before));
     json_t *stops = json_array();
     for (int stop = 0; stop < route_stops(r); stop++) {
         int city = route_stop(r, stop, &leg, &total);
         json_array_append_new(stops, json_stop(r, city, leg, total));
     }
     json_object_set_new(report, "stops", stops);
-    onet_status status = json_finish(&text, report, JSON_COMPACT | JSON_REAL_PRECISION(9), err);
+    onet_status status = json_finish(&text, report, JSON_COMPACT | JSON_REAL_PRECISION(15), err);
     if (!status) status = output_printf(out, err, "%s\n", text);
     free(text);
     return status;

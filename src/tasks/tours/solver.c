@@ -30,7 +30,7 @@ typedef struct kept_net {
 } kept_net;
 
 void tour_job_free(tour_job *job) {
-    onet_sets_free(job->sets);
+    tsp_cities_free(&job->cities);
     free(job->tour);
     free(job->proof);
     model_release(job->version);
@@ -73,10 +73,11 @@ static onet_status solve(solver *s, kept_net *k, tour_job *job) {
     options.context = &s->hurry;
     onet_status status = job->method == ONET_TSP_ORDERNET ? find_net(k, s, job) : ONET_OK;
     options.net = k->net;
-    for (size_t i = 0; i < job->sets->count && !status; i++) {
-        size_t from = job->sets->start[i];
+    const tsp_cities *c = &job->cities;
+    for (size_t i = 0; i < c->count && !status; i++) {
+        size_t from = c->start[i];
         onet_tsp t = {0};
-        status = tsp_floats(&t, (int)onet_sets_size(job->sets, i), job->sets->items + 2 * from, &job->err);
+        status = onet_tsp_points(&t, tsp_cities_size(c, i), c->xy + 2 * from, &job->err);
         if (!status)
             status = onet_tsp_solve(&t, job->method, &options, job->tour + from, &job->proof[i], &job->err);
         if (status) error_prefix(&job->err, "set %zu", i + 1);

@@ -3,17 +3,17 @@
 #define TOURS_SOLVER_H
 
 #include "app/models.h"
-#include "ordernet_tsp.h"
+#include "tasks/tours/load.h"
 
 typedef struct tour_job {
     model_version *version; /* ordernet: it alone needs one */
-    onet_sets *sets;        /* of points */
+    tsp_cities cities;
     onet_tsp_method method;
     onet_tsp_options options; /* without net and stop */
     onet_decode decode;
     int beam;
-    int32_t *tour;         /* [items of all sets] */
-    onet_tsp_proof *proof; /* [sets->count] */
+    int32_t *tour;         /* [all cities] */
+    onet_tsp_proof *proof; /* [cities.count] */
     onet_status status;
     onet_error err;
     void (*done)(struct tour_job *job); /* called by a thread of the solver, once */
