@@ -52,8 +52,7 @@ struct onet_record {
     char *letters; /* the words, each with its end mark */
     char *value;   /* what onet_record_text gave last */
     size_t text_room, item_room, order_room, word_room, letter_room, member_room, key_room, index_room,
-        prefix_room, context_room, constraint_room, value_room,
-        float_room;
+        prefix_room, context_room, constraint_room, value_room, float_room;
 };
 typedef struct onet_record record;
 
