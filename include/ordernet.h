@@ -223,6 +223,8 @@ ONET_API const onet_choice *onet_presets(void);
 ONET_API onet_status onet_settings_preset(onet_settings *settings, const char *name, onet_error *err);
 
 ONET_API const onet_settings *onet_model_settings(const onet_model *model);
+/* "ranker": a net without blocks (onet_ranker_train); else "network". */
+ONET_API const char *onet_model_kind(const onet_model *model);
 ONET_API size_t onet_model_parameters(const onet_model *model, int trained_only);
 /* SHA-256, in hex, over all that decides an answer: settings, parameters, standardisation, words. */
 ONET_API void onet_model_checksum(const onet_model *model, char hex[65]);
@@ -443,6 +445,29 @@ ONET_API onet_status onet_train_possible(const onet_train_options *options, onet
  * validation, by the log-likelihood of its sets' orders, is written beside model_path. */
 ONET_API onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
                                 const onet_train_options *options, onet_error *err);
+
+/* ---- Ranker ------------------------------------------------------------------------------------------ */
+
+/* The simplest model: a net without blocks. Each item has a score, a weighted sum of its own features, and
+ * the highest goes first, whatever the other items of the set are. It learns in about a second from a few
+ * thousand sets, and is an onet_model like any other: saved, loaded, ordered and scored alike. */
+typedef struct onet_ranker_options {
+    size_t size;     /* sizeof(onet_ranker_options) */
+    double penalty;  /* on half the squares of the weights, beside the loss per step; 0: the one of 1e-7 to
+                      * 0.1 that suits a fifth of the sets, held out for this, best */
+    int relative;    /* 1: each item also has its features relative to its set; not for words */
+    int standardise; /* 1: features are brought to mean 0 and deviation 1 */
+    uint64_t seed;   /* draws the sets held out */
+    int threads;     /* 0: one for each CPU; the model is the same for any number */
+} onet_ranker_options;
+
+ONET_API void onet_ranker_defaults(onet_ranker_options *options, size_t size);
+/* Trains on sets with known order. options may be NULL. */
+ONET_API onet_status onet_ranker_train(onet_model **model, const onet_sets *train,
+                                       const onet_ranker_options *options, onet_error *err);
+/* Its weights, of the standardised features, then of the relative ones: [width], or [2 * width] where
+ * settings.relative is 1. NULL where the model is not a ranker. Valid as long as the model. */
+ONET_API const float *onet_ranker_weights(const onet_model *model);
 
 /* ---- Several ranks ----------------------------------------------------------------------------------- */
 

@@ -10,11 +10,7 @@ onet_status pick_places(size_t **out, size_t count, uint64_t seed, onet_error *e
     if (!place) return fail_memory(err, "the draw of the sets");
     rng r;
     rng_seed(&r, seed, UINT64_C(0x7069636b00000000));
-    for (size_t i = 0; i < count; i++) {
-        size_t j = (size_t)rng_below(&r, i + 1);
-        place[i] = place[j];
-        place[j] = i;
-    }
+    rng_permutation(&r, place, count);
     *out = place;
     return ONET_OK;
 }

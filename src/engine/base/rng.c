@@ -48,3 +48,11 @@ double rng_normal(rng *r) {
     while (u <= 0);
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * rng_uniform(r));
 }
+
+void rng_permutation(rng *r, size_t *place, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        size_t j = (size_t)rng_below(r, i + 1);
+        place[i] = place[j];
+        place[j] = i;
+    }
+}

@@ -71,6 +71,7 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
         onet_orderer_free(r);
         return fail_memory(err, "ordering");
     }
+    if (model_is_ranker(model)) device.kind = DEVICE_CPU; /* a sum per item is not worth the way */
     r->device = device;
     if (device.kind == DEVICE_GPU && (status = gpu_open(&r->gpu, &r->z, device.gpu, err))) {
         onet_orderer_free(r);
@@ -204,13 +205,16 @@ static void look(void *context, int t) {
 /* Set k of the group, to be put in order. */
 static search_task order_task(const job *j, size_t set, worker *w, int k, int placed, bool alone) {
     const onet_order_options *o = &j->r->options;
+    const constraint_graph *constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL;
+    /* The most probable order of a ranker is by falling logits, which the greedy search finds. */
+    bool sorts = model_is_ranker(j->r->z.model) && j->r->top == 1 && !constraints;
     return (search_task){.n = placed,
                          .first = w->start[k],
-                         .beams = search_orders(placed, j->r->beams),
+                         .beams = sorts ? 1 : search_orders(placed, j->r->beams),
                          .best_only = j->r->top == 1,
                          .r = o->decode == ONET_SAMPLE ? &w->r : NULL,
                          .item = w->item + w->start[k],
-                         .constraints = j->graph && j->graph[set].n ? &j->graph[set] : NULL,
+                         .constraints = constraints,
                          .look = alone && o->progress ? look : NULL,
                          .context = &w->large};
 }

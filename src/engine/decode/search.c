@@ -316,6 +316,7 @@ static void leave_out(search *s, beam *b, const frozen *f, encoded *e, int t) {
             for (int i = 0; i < rows; i++)
                 memmove(to + (size_t)i * C, from + (size_t)s->kept[i] * C, C * sizeof(real));
         }
+    b->rows = rows; /* without blocks too */
 }
 
 static bool better(const candidate *a, const candidate *b) {

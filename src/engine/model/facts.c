@@ -31,6 +31,15 @@ void onet_model_checksum(const onet_model *m, char hex[65]) {
     if (m) model_checksum(m, hex);
 }
 
+const char *onet_model_kind(const onet_model *m) {
+    if (!m) return NULL;
+    return model_is_ranker(m) ? "ranker" : "network";
+}
+
+const float *onet_ranker_weights(const onet_model *m) {
+    return m && model_is_ranker(m) ? m->theta + m->sh.head_weight : NULL;
+}
+
 int onet_model_sized(const onet_model *m) {
     return m && m->sized;
 }

@@ -33,6 +33,11 @@ struct onet_model {
 /* Parameters zero, mean 0, scale 1, no words, an empty record. */
 onet_status model_new(onet_model **model, const onet_settings *settings, onet_error *err);
 
+/* A net without blocks: the logit of an item is a weighted sum of its own features. */
+static inline bool model_is_ranker(const onet_model *model) {
+    return !model->sh.s.encoder_blocks && !model->sh.s.decoder_blocks;
+}
+
 enum { MOST_MERGED = 64 }; /* models that onet_model_merge takes */
 
 /* The tensor beside a statistic of the norms that says how it changes with 1/n: .running_mean has

@@ -173,6 +173,9 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
 
 onet_status train_check_from(const onet_sets *train, const onet_model *from, onet_error *err) {
     int width = from->sh.s.width;
+    if (model_is_ranker(from))
+        return fail(err, ONET_BAD,
+                    "the model to begin with is a ranker, which has no blocks to train: begin without it");
     if (!from->words != !train->word)
         return fail(err, ONET_BAD, "the model to begin with orders %s, the items of the sets are %s",
                     from->words ? "words" : "numbers", train->word ? "words" : "numbers");

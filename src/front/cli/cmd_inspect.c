@@ -1,6 +1,7 @@
 /* ordernet inspect: what a model is made of. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "app/command.h"
 #include "app/json.h"
@@ -37,11 +38,54 @@ static json_t *json_columns(const onet_columns *columns) {
     return list;
 }
 
+static void print_blocks(const onet_model *m) {
+    const onet_settings *s = onet_model_settings(m);
+    printf("encoder          %d blocks, hidden %d, out %d, %s pool\n", s->encoder_blocks, s->hidden,
+           s->encoder_out, choice_name(onet_pools(), s->pool));
+    printf("decoder          %d blocks, out %d\n", s->decoder_blocks, s->decoder_out);
+    printf("statistics       %s\n",
+           onet_model_sized(m) ? "by the size of a set" : "the same for sets of any size");
+}
+
+/* The name of a feature; those without one are numbered as convert numbers them. */
+static const char *feature_name(const onet_model *m, int feature, char text[SHOWN]) {
+    const onet_columns *columns = onet_model_columns(m);
+    int width = onet_model_settings(m)->width;
+    const char *name = columns ? onet_columns_name(columns, feature % width) : NULL;
+    char plain[32], a[SHOWN];
+    snprintf(plain, sizeof plain, "x%d", feature % width + 1);
+    snprintf(text, SHOWN, "%s%s", name ? shown(a, name) : plain, feature < width ? "" : ", relative");
+    return text;
+}
+
+static int weights_of(const onet_model *m) {
+    const onet_settings *s = onet_model_settings(m);
+    return onet_ranker_weights(m) ? s->width * (s->relative ? 2 : 1) : 0;
+}
+
+/* A ranker's score, which is all that it is. */
+static void print_score(const onet_model *m) {
+    char name[SHOWN];
+    printf("\nScore of an item, the sum of its standardised features times:\n");
+    for (int j = 0; j < weights_of(m); j++)
+        printf("  %-20s %.4g\n", feature_name(m, j, name), (double)onet_ranker_weights(m)[j]);
+}
+
+static json_t *json_score(const onet_model *m) {
+    json_t *list = json_array();
+    char name[SHOWN];
+    for (int j = 0; j < weights_of(m); j++)
+        json_array_append_new(list, json_pack("{s:s, s:f}", "feature", feature_name(m, j, name), "weight",
+                                              (double)onet_ranker_weights(m)[j]));
+    return list;
+}
+
 static void print_text(const onet_model *m, const char *path) {
     const onet_settings *s = onet_model_settings(m);
     char checksum[65], text[64], a[SHOWN], b[SHOWN];
     onet_model_checksum(m, checksum);
     printf("model            %s\n", shown(a, path));
+    printf("kind             %s\n", onet_model_kind(m));
     printf("items            ");
     const onet_words *words = onet_model_words(m);
     if (words)
@@ -50,18 +94,16 @@ static void print_text(const onet_model *m, const char *path) {
         printf("%d feature%s%s\n", s->width, s->width == 1 ? "" : "s",
                s->relative ? ", as given and relative to the set" : "");
     print_columns(onet_model_columns(m));
-    printf("encoder          %d blocks, hidden %d, out %d, %s pool\n", s->encoder_blocks, s->hidden,
-           s->encoder_out, choice_name(onet_pools(), s->pool));
-    printf("decoder          %d blocks, out %d\n", s->decoder_blocks, s->decoder_out);
+    if (!strcmp(onet_model_kind(m), "network")) print_blocks(m);
     printf("parameters       %zu trained, %zu with running statistics\n", onet_model_parameters(m, 1),
            onet_model_parameters(m, 0));
     printf("weights          %s precision\n", onet_model_half(m) ? "half" : "single");
-    printf("statistics       %s\n",
-           onet_model_sized(m) ? "by the size of a set" : "the same for sets of any size");
     printf("checksum         %s\n", checksum);
     printf("kernels here    ");
     for (const char *const *name = onet_kernels_here(); *name; name++) printf(" %s", *name);
-    printf("\n\nTraining record:\n");
+    putchar('\n');
+    if (weights_of(m)) print_score(m);
+    printf("\nTraining record:\n");
     const char *key, *value;
     for (size_t i = 0; (value = onet_model_record_at(m, i, &key)); i++)
         printf("  %-20s %s\n", shown(a, key), shown(b, value));
@@ -93,17 +135,19 @@ static onet_status print_json(const onet_model *m, const char *path, onet_error 
     for (const char *const *name = onet_kernels_here(); *name; name++)
         json_array_append_new(names, json_string(*name));
     json_t *all = json_pack(
-        "{s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:b}, s:o, s:s, s:i, s:{s:I, s:I}, s:b, s:b, s:s, s:o, "
+        "{s:s, s:s, s:{s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:b}, s:o, s:s, s:i, s:{s:I, s:I}, s:b, s:b, s:s, "
+        "s:o, "
         "s:o, s:o}",
-        "model", path, "settings", "width", s->width, "encoder_blocks", s->encoder_blocks, "hidden",
-        s->hidden, "encoder_out", s->encoder_out, "pool", choice_name(onet_pools(), s->pool),
-        "decoder_blocks", s->decoder_blocks, "decoder_out", s->decoder_out, "relative", s->relative,
-        "features", json_columns(columns), "missing",
+        "model", path, "kind", onet_model_kind(m), "settings", "width", s->width, "encoder_blocks",
+        s->encoder_blocks, "hidden", s->hidden, "encoder_out", s->encoder_out, "pool",
+        choice_name(onet_pools(), s->pool), "decoder_blocks", s->decoder_blocks, "decoder_out",
+        s->decoder_out, "relative", s->relative, "features", json_columns(columns), "missing",
         choice_name(onet_missings(), columns ? (int)onet_columns_missing(columns) : ONET_MISSING_ERROR),
         "words", words ? onet_words_count(words) : 0, "parameters", "trained",
         (json_int_t)onet_model_parameters(m, 1), "total", (json_int_t)onet_model_parameters(m, 0), "half",
         onet_model_half(m), "statistics_by_size", onet_model_sized(m), "checksum", checksum, "kernels", names,
         "record", record, "tensors", tensors);
+    if (weights_of(m)) json_object_set_new(all, "score", json_score(m));
     char *text;
     onet_status status = json_finish(&text, all, JSON_INDENT(2), err);
     if (!status) puts(text);

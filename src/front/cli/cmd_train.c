@@ -15,6 +15,7 @@
 #include "app/training.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/base/shown.h"
 #include "ordernet_words.h"
 
 typedef struct train_values {
@@ -22,7 +23,7 @@ typedef struct train_values {
     onet_read_options read;
     onet_settings settings; /* 0, for the pool -1: as the preset says */
     onet_train_options options;
-    int folds, quiet, force;
+    int folds, quiet, force, ranker;
 } train_values;
 
 static void defaults(void *values) {
@@ -93,6 +94,25 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
              "interrupted at step %llu of %llu%s; the same command with --resume goes on from there",
              (unsigned long long)t.last.step, (unsigned long long)t.last.steps, which);
     }
+    onet_model_free(model);
+    return status;
+}
+
+/* The ranker in place of the net. */
+static onet_status train_ranker(const train_values *v, const onet_sets *data, onet_error *err) {
+    onet_ranker_options o = {.size = sizeof o,
+                             .relative = v->settings.relative,
+                             .standardise = v->options.standardise,
+                             .seed = v->options.seed,
+                             .threads = v->options.threads};
+    onet_model *model = NULL;
+    char name[SHOWN];
+    onet_status status = onet_ranker_train(&model, data, &o, err);
+    if (!status) status = onet_model_save(model, v->options.model_path, err);
+    if (!status && !v->quiet)
+        printf("%s: a ranker of %d feature%s, penalty %s, loss %s\n", shown(name, v->options.model_path),
+               data->width, data->width == 1 ? "" : "s", onet_model_record(model, "penalty"),
+               onet_model_record(model, "loss"));
     onet_model_free(model);
     return status;
 }
@@ -182,6 +202,19 @@ static onet_status hold_out(const train_values *v, onet_sets **data, onet_sets *
 static onet_status check_options(const train_values *v, onet_error *err) {
     if (v->valid && v->holdout)
         return fail(err, ONET_USAGE, "--holdout takes validation sets out of the data: leave out --valid");
+    const char *of_net = !v->ranker                 ? NULL
+                         : v->from                  ? "from"
+                         : v->folds                 ? "folds"
+                         : v->options.resume        ? "resume"
+                         : v->options.patience      ? "patience"
+                         : v->options.models > 1    ? "models"
+                         : v->options.train_vectors ? "train-vectors"
+                         : v->options.half          ? "half"
+                                                    : NULL;
+    if (of_net)
+        return fail(err, ONET_USAGE, "--%s is for training a net: leave it out with --ranker", of_net);
+    if (v->ranker && processes())
+        return fail(err, ONET_USAGE, "--ranker needs one process: it takes seconds");
     if (v->force && v->options.resume)
         return fail(err, ONET_USAGE,
                     "--resume goes on with the training that is there, --force replaces it: leave "
@@ -249,7 +282,10 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         status = world_agree(processes(), status, err);
     }
     if (!status && v->folds) status = measure_folds(v, data, err);
-    if (!status && v->options.model_path) status = train(v, data, valid, err);
+    if (!status && v->ranker)
+        status = train_ranker(v, data, err);
+    else if (!status && v->options.model_path)
+        status = train(v, data, valid, err);
     onet_sets_free(valid);
     onet_sets_free(data);
     onet_words_free(words);
@@ -278,6 +314,13 @@ static const option options[] = {
      .field = AT(options.model_path),
      .help = "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV "
              "log and the best model by validation (log-likelihood of the right orders) stand beside it."},
+    {.name = "ranker",
+     .kind = OPTION_FLAG,
+     .field = AT(ranker),
+     .help =
+         "Train a linear ranker in place of the net, in about a second: each item has a score, a weighted "
+         "sum of its own features, and the highest goes first. The model is used as any other. Options of "
+         "the net and of its training have no effect."},
     OPTION_HALF(AT(options.half)),
     {.name = "from",
      .kind = OPTION_STRING,
