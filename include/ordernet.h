@@ -189,6 +189,10 @@ ONET_API void onet_sets_free(onet_sets *sets);
  * features, words of the vocabulary, orders, context and constraints. ONET_BAD: the sentence names the set.
  * Such sets may be ordered, scored, measured, trained on and written; they are not to be freed as sets. */
 ONET_API onet_status onet_sets_check(const onet_sets *sets, onet_error *err);
+/* 1 when the orders of the sets look like ranks (the place of each item), given in their place: over many
+ * sets the features then go with the inverse of the orders, and not with the orders. 0 otherwise, for words,
+ * and where the features do not tell. */
+ONET_API int onet_sets_look_like_ranks(const onet_sets *sets);
 
 /* ---- Model ----------------------------------------------------------------------------------------- */
 
@@ -268,6 +272,9 @@ typedef struct onet_order_options {
      */
     void (*progress)(void *context, size_t done, size_t steps);
     void *context;
+    /* Asked by every thread that orders, many times a second, on the CPU; non-zero ends the run with
+     * ONET_INTERRUPTED, and the answers are not to be looked at. NULL: it runs to its end. */
+    int (*stop)(void *context);
 } onet_order_options;
 
 /* Beam search of width 5 that gives the best order, on all CPU threads or a GPU. */

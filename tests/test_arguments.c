@@ -200,6 +200,7 @@ static void sets_of_callers(void **state) {
     with_broken_sets(set_constraints, NULL, false);
     with_broken_sets(write_sets, path, true);
     with_broken_sets(pick_first, NULL, true);
+    assert_false(onet_sets_look_like_ranks(NULL));
     usage(onet_sets_set_context(NULL, NULL, &err));
     usage(onet_sets_set_constraints(NULL, NULL, 0, &err));
     usage(onet_sets_set_constraints(sets, NULL, 3, &err));

@@ -199,6 +199,53 @@ static void measures_speed(void **state) {
     assert_true(onet_threads(3) == 3 && onet_threads(0) >= 1);
 }
 
+/* Says stop from the call on that `left` counts down to. */
+static int stop_later(void *context) {
+    int *left = context;
+    return __atomic_sub_fetch(left, 1, __ATOMIC_RELAXED) <= 0;
+}
+
+static void ordering_stops(void **state) {
+    (void)state;
+    enum { SMALL = 300, LARGE = 500 };
+    onet_model *model = small_model();
+    float items[LARGE];
+    int32_t order[LARGE];
+    for (int i = 0; i < LARGE; i++) {
+        items[i] = (float)((i * 37) % LARGE) / 100;
+        order[i] = i;
+    }
+    for (int large = 0; large < 2; large++) {
+        onet_sets *sets;
+        onet_orderer *orderer;
+        onet_answer answers[SMALL];
+        static int32_t room[SMALL][LARGE];
+        double logprob[SMALL];
+        size_t count = large ? 2 : SMALL;
+        assert_int_equal(onet_sets_new(&sets, 1, &err), ONET_OK);
+        for (size_t s = 0; s < count; s++) {
+            assert_int_equal(onet_sets_append(sets, large ? LARGE : 6, 1, items, order, &err), ONET_OK);
+            answers[s] = (onet_answer){.order = room[s]};
+        }
+        for (int calls = 1; calls < 20; calls += 3) {
+            int left = calls;
+            onet_order_options o = {
+                .size = sizeof o, .threads = 2, .device = "cpu", .stop = stop_later, .context = &left};
+            assert_int_equal(onet_orderer_new(&orderer, model, &o, &err), ONET_OK);
+            assert_int_equal(onet_orderer_run(orderer, sets, answers, &err), ONET_INTERRUPTED);
+            assert_string_equal(err.text, "the ordering was stopped");
+            left = calls;
+            assert_int_equal(onet_orderer_score(orderer, sets, logprob, &err), ONET_INTERRUPTED);
+            left = 1 << 30; /* nobody says stop: the orderer is as before */
+            assert_int_equal(onet_orderer_run(orderer, sets, answers, &err), ONET_OK);
+            assert_true(left < 1 << 30);
+            onet_orderer_free(orderer);
+        }
+        onet_sets_free(sets);
+    }
+    onet_model_free(model);
+}
+
 static void alone_in_the_world(void **state) {
     (void)state;
     assert_int_equal(onet_world_rank(NULL), 0);
@@ -212,7 +259,7 @@ int main(void) {
         cmocka_unit_test(tells_of_models),       cmocka_unit_test(names_files),
         cmocka_unit_test(reads_a_callers_bytes), cmocka_unit_test(measures_speed),
         cmocka_unit_test(alone_in_the_world),    cmocka_unit_test(models_as_bytes),
-        cmocka_unit_test(checks_a_callers_sets),
+        cmocka_unit_test(checks_a_callers_sets), cmocka_unit_test(ordering_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,11 @@ onet_status feature_report(const onet_sets *sets, onet_error *err) {
     bool named = columns && onet_columns_name(columns, 0);
     char name[SHOWN];
     if (sets->word) return ONET_OK;
+    if (onet_sets_look_like_ranks(sets))
+        fprintf(stderr,
+                "ordernet train: warning: the orders look like ranks: the features go with their "
+                "inverse. An order lists the indices of the items, first to last; a rank is the place "
+                "of an item. See that each is given as what it is\n");
     for (int j = 0; named && j < sets->width; j++)
         printf("%s%s%s", j ? ", " : "features: ", shown(name, onet_columns_name(columns, j)),
                j + 1 < sets->width ? "" : "\n");

@@ -125,6 +125,7 @@ static void pair_items(const job *j, int set, int first, int last) {
 static void pair_rows(void *arg, int task, int thread) {
     (void)thread;
     const job *j = arg;
+    if (order_stops(j->e->options)) return;
     if (j->count == 1)
         pair_items(j, 0, task * j->share, end_of(j, task));
     else /* the only task */
@@ -152,9 +153,11 @@ void encode(encoded *e, const frozen *f, const float *const *items, const int *s
     pool_run(threads, tasks, take_rows, &j);
     if (f->model->sh.s.relative) pool_run(threads, f->model->sh.s.width, relative_column, &j);
     for (j.block = 0; j.block < f->model->sh.s.encoder_blocks; j.block++) {
+        if (order_stops(e->options)) return;
         pool_run(threads, tasks, first_rows, &j);
         pool_run(threads, tasks, pair_rows, &j);
     }
+    if (order_stops(e->options)) return;
     j.rows = placed;
     pool_run(threads, tasks_of(&j), decoder_rows, &j);
 }

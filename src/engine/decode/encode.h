@@ -11,13 +11,19 @@
 enum { GROUP_SETS = 24, GROUP_ROWS = 120 };
 
 typedef struct encoded {
-    int room;    /* rows that there is memory for */
-    real *x;     /* [rows, D] */
-    real *ac;    /* [rows, 2H] */
-    real *best;  /* [rows, O] */
-    real *q;     /* [placed, Q]: x' times the decoder's row weights */
-    real *logit; /* [placed]: what x' alone gives to an item's logit */
+    int room;                          /* rows that there is memory for */
+    real *x;                           /* [rows, D] */
+    real *ac;                          /* [rows, 2H] */
+    real *best;                        /* [rows, O] */
+    real *q;                           /* [placed, Q]: x' times the decoder's row weights */
+    real *logit;                       /* [placed]: what x' alone gives to an item's logit */
+    const onet_order_options *options; /* whose stop() ends the work early; NULL: nobody's */
 } encoded;
+
+/* Is the work to end? What has been made of the sets is then incomplete. */
+static inline bool order_stops(const onet_order_options *o) {
+    return o && o->stop && o->stop(o->context);
+}
 
 /* Item i, counted over all sets, as the model sees it: words have the model's own vectors, since training may
  * have changed those that the sets came with. */

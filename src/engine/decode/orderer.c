@@ -259,7 +259,9 @@ static void one_group(job *j, size_t first, int count, worker *w, pool *threads)
         w->task[k] =
             j->answers ? order_task(j, set, w, k, placed, threads != NULL) : score_task(j, set, w, k, placed);
     }
+    w->e.options = &j->r->options;
     encode(&w->e, f, w->items, w->start, count, count > 1 ? w->start[count] : w->task[0].n, threads);
+    if (order_stops(w->e.options)) return;
     search_begin(&w->s, f, &w->e, w->task, count);
     for (int k = 0; k < count; k++) (j->answers ? order_set : score_set)(j, first + (size_t)k, w, f, k);
 }
@@ -268,7 +270,7 @@ static void some_sets(void *arg, int task, int thread) {
     job *j = arg;
     size_t set = j->first + (size_t)task * (size_t)j->share, end = set + (size_t)j->share;
     if (end > j->last) end = j->last;
-    for (int count; set < end; set += (size_t)count) {
+    for (int count; set < end && !order_stops(&j->r->options); set += (size_t)count) {
         count = group_of(j, set, end - set);
         if (sets_size(j->sets, set) < LARGE) one_group(j, set, count, &j->r->worker[thread], NULL);
     }
@@ -346,8 +348,9 @@ static onet_status run_cpu(job *j, int beams, onet_error *err) {
         if (status) return status;
         size_t share = (size_t)j->share;
         pool_run(r->pool, (int)((j->last - j->first + share - 1) / share), some_sets, j);
-        for (size_t s = j->first; s < j->last; s++)
+        for (size_t s = j->first; s < j->last && !order_stops(&r->options); s++)
             if (sets_size(j->sets, s) >= LARGE) one_group(j, s, 1, &r->worker[0], r->pool);
+        if (order_stops(&r->options)) return fail(err, ONET_INTERRUPTED, "the ordering was stopped");
     }
     return ONET_OK;
 }

@@ -224,7 +224,8 @@ static void compute(search *s, int count, const frozen *f, const encoded *e, int
     }
     for (int m = 0; m < f->model->sh.s.decoder_blocks && open; m++) {
         pool_terms(s, open, f, t, m);
-        for (int k = 0; k < open; k++) beam_block(s->computed[k], s->step + (size_t)k * f->w.C, f, e, t, m);
+        for (int k = 0; k < open && !order_stops(e->options); k++)
+            beam_block(s->computed[k], s->step + (size_t)k * f->w.C, f, e, t, m);
     }
     for (int k = 0; k < open; k++) beam_choices(s->computed[k], t);
 }
@@ -443,6 +444,7 @@ static int run_steps(search *s, const frozen *f, encoded *e, const search_task *
     bool may_leave_out = task->beams == 1 && !task->r && !task->given;
     beam_start(s, &s->now[0], f, task);
     for (int t = 0; t < n && alive; t++) {
+        if (order_stops(e->options)) return 0;
         if (task->look) task->look(task->context, t);
         step(s, alive, f, e, n, t);
         int held = choose(s, task, alive, t);
