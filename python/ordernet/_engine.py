@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import json
+import threading
 from ctypes import byref, c_char, c_size_t, c_void_p
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _library
 from ._library import Answer, DataError, Error, ModelError, OrderOptions, SetsStruct, UsageError, call, lib
-from ._sets import SIZE, Sets, _address
+from ._sets import SIZE, Sets, _address, _listed
 
 # The fields of onet_answer, for arrays of them.
 ANSWER = np.dtype(
@@ -27,6 +28,7 @@ ANSWER = np.dtype(
 )
 BEAM, SAMPLE = 0, 2
 KEPT = 8  # idle orderers of a model
+SHORT = 20000  # sum of beam * items^2: less takes a few milliseconds, and is not worth a thread
 
 
 class Orderer:
@@ -37,6 +39,7 @@ class Orderer:
         self.key, self.top = key, top
         self.generation = _library.generation
         self.handle: Any = c_void_p()
+        self.beam, self.flag = beam, ctypes.c_int(0)
         options = OrderOptions(
             size=ctypes.sizeof(OrderOptions),
             decode=decode,
@@ -46,6 +49,8 @@ class Orderer:
             threads=threads,
             kernels=kernels,
             device=device,
+            stop=ctypes.cast(lib.onet_tsp_stop_flag, c_void_p).value,
+            context=ctypes.addressof(self.flag),
         )
         call("onet_orderer_new", byref(self.handle), model.handle, byref(options))
         self.err = Error()
@@ -54,6 +59,28 @@ class Orderer:
         self.logprob = np.empty(top, np.float64)
         self.answer = Answer(logprob=_address(self.logprob))
         self.by_sets, self.by_answer, self.by_err = byref(self.sets), byref(self.answer), byref(self.err)
+
+    def halt(self) -> None:
+        self.flag.value = 1
+
+    def ask(self, name: str, *arguments: Any, squares: float = SHORT) -> None:
+        """Calls a function of the library's that orders or scores; raises where it fails. Ctrl-C ends it, where
+        it may take long: `squares` is the sum of the squared sizes of the sets."""
+        err = Error()
+
+        def work() -> int:
+            return getattr(lib, name)(*arguments, byref(err))
+
+        # Signals reach the main thread alone.
+        if squares * self.beam < SHORT or threading.current_thread() is not threading.main_thread():
+            status = work()
+        else:
+            try:
+                status = _library.interruptible(work, self.halt)
+            finally:
+                self.flag.value = 0
+        if status:
+            _library.fail(status, err)
 
     def free(self) -> None:
         handle, self.handle = self.handle, None
@@ -174,6 +201,9 @@ class Engine:
         orderer.start[1] = n
         sets.items = items.__array_interface__["data"][0]
         orderer.answer.order = order.__array_interface__["data"][0]
+        if n * n * orderer.beam >= SHORT:
+            orderer.ask("onet_orderer_run", orderer.handle, orderer.by_sets, orderer.by_answer)
+            return order, orderer.answer.found
         status = lib.onet_orderer_run(orderer.handle, orderer.by_sets, orderer.by_answer, orderer.by_err)
         if status:
             _library.fail(status, err)
@@ -181,12 +211,21 @@ class Engine:
 
     def order_all(self, orderer: Orderer, sets: Sets, steps: bool = False) -> "Answers":
         answers = Answers(sets, orderer.top, steps)
-        call("onet_orderer_run", orderer.handle, byref(sets._struct), _address(answers.raw))
+        orderer.ask(
+            "onet_orderer_run", orderer.handle, byref(sets._struct), _address(answers.raw), squares=_squares(sets)
+        )
         return answers
 
     def score(self, orderer: Orderer, sets: Sets) -> np.ndarray:
         logprob = np.empty(len(sets), np.float64)
-        call("onet_orderer_score_steps", orderer.handle, byref(sets._struct), _address(logprob), None)
+        orderer.ask(
+            "onet_orderer_score_steps",
+            orderer.handle,
+            byref(sets._struct),
+            _address(logprob),
+            None,
+            squares=_squares(sets),
+        )
         return logprob
 
     # ---- Words ----
@@ -225,17 +264,23 @@ class Engine:
         return new
 
 
-def _listed(values: Any, what: str) -> list:
-    try:
-        return list(values)
-    except TypeError:
-        raise DataError(f"{what} is of type {type(values).__name__}, where a list is meant") from None
+def _squares(sets: Sets) -> float:
+    sizes = sets.sizes.astype(np.float64)
+    return float(sizes @ sizes)
 
 
 def order_key(
     decode: int, beam: int, top: int, seed: int, threads: int, kernels: Optional[str], device: Optional[str]
 ) -> tuple:
-    return (decode, beam, top, seed, threads, kernels and kernels.encode(), device and device.encode())
+    return (
+        decode,
+        beam,
+        top,
+        seed,
+        threads,
+        kernels and _library.text_bytes(kernels, "kernels"),
+        device and _library.text_bytes(device, "device"),
+    )
 
 
 class Answers:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import numbers
 import os
 import threading
 from ctypes import (
@@ -68,6 +69,18 @@ class MissingFileError(FileError, FileNotFoundError):
 
 class OutOfMemoryError(OrderNetError, MemoryError):
     """The library found no memory."""
+
+
+class WrongTypeError(UsageError, TypeError):
+    """An argument of a type that is not meant there, or an object that cannot be pickled."""
+
+
+class UnknownSetError(DataError, IndexError):
+    """sets[s] of a set that is not there."""
+
+
+class MissingPackageError(OrderNetError, ImportError):
+    """A package that is needed for this alone, as matplotlib is for pictures, is not installed."""
 
 
 class NotFittedError(OrderNetError, ValueError, AttributeError):
@@ -171,6 +184,7 @@ class OrderOptions(Structure):
         ("max_items", c_int),
         ("progress", c_void_p),
         ("context", c_void_p),
+        ("stop", c_void_p),
     ]
 
 
@@ -333,6 +347,7 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_version": (c_char_p, []),
     "onet_sets_read": (c_int, [POINTER(POINTER(SetsStruct)), c_char_p, POINTER(ReadOptions), _ERR]),
     "onet_sets_write": (c_int, [POINTER(SetsStruct), c_char_p, c_int, _ERR]),
+    "onet_sets_look_like_ranks": (c_int, [POINTER(SetsStruct)]),
     "onet_sets_check": (c_int, [POINTER(SetsStruct), _ERR]),
     "onet_sets_free": (None, [POINTER(SetsStruct)]),
     "onet_read_defaults": (None, [POINTER(ReadOptions), c_size_t]),
@@ -454,10 +469,34 @@ def choose(name: str, value: Any, parameter: str) -> int:
 
 def path_bytes(path: Any) -> bytes:
     """A path as the library takes it; "-" is a file of that name here, not standard input."""
-    text = os.fsencode(path)
+    try:
+        text = os.fsencode(path)
+    except TypeError:
+        raise WrongTypeError(f"the path is of type {type(path).__name__}, where a text or a Path is meant") from None
+    except UnicodeEncodeError:
+        raise UsageError(f"the path {path!r} is no valid Unicode text") from None
     if b"\0" in text:
         raise UsageError("the path has a NUL byte in it")
     return b"./-" if text == b"-" else text
+
+
+def text_bytes(value: Any, name: str) -> bytes:
+    """A name as the library takes it."""
+    try:
+        text = str(value).encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{name} is {value!r}, which is no valid Unicode text") from None
+    if b"\0" in text:
+        raise UsageError(f"{name} is {value!r}, which has a NUL character in it")
+    return text
+
+
+def whole(value: Any, name: str, low: int, high: int) -> int:
+    """A whole number from low to high, or UsageError."""
+    number = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not number or not low <= value <= high:
+        raise UsageError(f"{name} is {value!r}: it must be a whole number from {low} to {high}")
+    return int(value)
 
 
 # Threads do not survive a fork: what holds some was made in the generation of its process alone.

@@ -6,6 +6,7 @@ import ctypes
 import inspect
 import math
 import threading
+import warnings
 from collections import deque
 from ctypes import byref, c_void_p
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
@@ -23,11 +24,13 @@ from ._library import (
     SetMeasure,
     TrainOptions,
     UsageError,
+    WrongTypeError,
     call,
     lib,
 )
+from ._library import whole as _whole
 from ._progress import Progress, bar
-from ._sets import Sets, _address, _numbers, as_sets, names_of
+from ._sets import Sets, _address, _listed, _numbers, as_sets, names_of, need_frame
 
 #: What a report has, each as (mean, low, high): low and high are the ends of its 95% interval.
 MEASURES = ("exact", "position", "tau", "loglik", "neighbours", "loglik_all")
@@ -57,6 +60,7 @@ _PLAIN = (
     "patience",
     "half",
     "models",
+    "checkpoint_seconds",
 )
 _CHOSEN = {
     "schedule": "schedules",
@@ -88,6 +92,8 @@ class OrderNet:
     batches, statistics, precision, half
         "mixed" or "one-size"; "running" or "measured"; "float32" or "tf32" (GPU); half=True rounds the weights of
         the model to half precision, which halves its file.
+    missing
+        what becomes of NaN in the arrays that ``fit`` is given, as for Sets, which say it themselves.
     patience, valid_limit, keep
         stop when validation has not improved for so many epochs, 0: never; validation sets looked at, 0: all;
         "last" keeps the weights of the last epoch, as the program does, "best" those of the best by validation.
@@ -95,8 +101,10 @@ class OrderNet:
         train so many, with the seeds seed, seed + 1, ..., and merge them into one (see ``merge``), which is right
         more often than one of them; in scikit-learn's words the number of estimators of an ensemble.
     pretrained
-        fine-tuning: a path, or a fitted OrderNet, whose weights the training starts with. Give a path where
+        fine-tuning (``--from``): a path, or a fitted OrderNet, whose weights the training starts with. Give a path where
         scikit-learn clones the model: it clones a model inside without what that was fitted to.
+    checkpoint_seconds
+        time between two checkpoints, where ``fit`` is given a path.
     beam
         width of the search when sets are ordered; 1: greedy.
     seed, threads, kernels, device
@@ -148,11 +156,13 @@ class OrderNet:
         statistics: str = "running",
         precision: str = "float32",
         half: bool = False,
+        missing: str = "error",
         patience: int = 0,
         valid_limit: int = 2000,
         keep: str = "last",
         models: int = 1,
         pretrained: Any = None,
+        checkpoint_seconds: float = 60,
         beam: int = 5,
         seed: int = 1,
         threads: int = 0,
@@ -190,11 +200,13 @@ class OrderNet:
         self.statistics = statistics
         self.precision = precision
         self.half = half
+        self.missing = missing
         self.patience = patience
         self.valid_limit = valid_limit
         self.keep = keep
         self.models = models
         self.pretrained = pretrained
+        self.checkpoint_seconds = checkpoint_seconds
         self.beam = beam
         self.seed = seed
         self.threads = threads
@@ -299,7 +311,7 @@ class OrderNet:
         """The parameters as the library takes them, and the model that they start with."""
         options = TrainOptions()
         lib.onet_train_defaults(byref(options), ctypes.sizeof(options))
-        call("onet_settings_preset", byref(options.settings), str(self.preset).encode())
+        call("onet_settings_preset", byref(options.settings), _library.text_bytes(self.preset, "preset"))
         options.settings.width = 0
         for name in _NETS:
             if getattr(self, name) is not None:
@@ -311,7 +323,8 @@ class OrderNet:
             _set(options, name, getattr(self, name))
         for name, names in _CHOSEN.items():
             setattr(options, name, _library.choose(names, getattr(self, name), name))
-        options.kernels, options.device = str(self.kernels).encode(), str(self.device).encode()
+        options.kernels = _library.text_bytes(self.kernels, "kernels")
+        options.device = _library.text_bytes(self.device, "device")
         if self.keep not in ("last", "best"):
             raise UsageError(f"keep is {self.keep!r}: it must be 'last' or 'best'")
         start = None
@@ -329,6 +342,10 @@ class OrderNet:
         orders: Any = None,
         valid: Any = None,
         callbacks: Union[Callable[[Progress], Any], Iterable[Callable[[Progress], Any]], None] = None,
+        *,
+        path: Any = None,
+        resume: bool = False,
+        force: bool = False,
     ) -> "OrderNet":
         """Trains on sets and their right orders; returns self.
 
@@ -339,14 +356,33 @@ class OrderNet:
         callbacks
             functions of a Progress, called a few times a second and at the end of each epoch, in this thread.
             One that returns True ends the training there.
+        path
+            where the model is written, as ``--model`` does: the checkpoint, the CSV log and the best model by
+            validation stand beside it.
+        resume, force
+            go on from the checkpoint beside `path`, to the same model as an unbroken training; or replace what
+            stands there, which is else refused.
 
-        Ctrl-C raises KeyboardInterrupt and leaves the model as trained so far.
+        A UserWarning says where the orders look like ranks. Ctrl-C raises KeyboardInterrupt and leaves the model as trained so far.
         """
         options, start = self._options()
+        if path is not None:
+            options.model_path = _library.path_bytes(path)
+            options.resume, options.keep = int(bool(resume)), int(not force)
+        elif resume or force:
+            raise UsageError("resume and force are about the files of a training: give path too")
         words = start if start is not None and start.words else None
-        train = as_sets(sets, orders, words, start.columns if start is not None and start.fills else None)
+        by = start.columns if start is not None and start.fills else None
+        train = as_sets(sets, orders, words, by, self.missing)
         if train._order is None:
             raise DataError("training needs the right orders: give them as the second argument, or Sets that have them")
+        if lib.onet_sets_look_like_ranks(byref(train._struct)):
+            warnings.warn(
+                "the orders look like ranks: the features go with their inverse. order[t] is the index of the item "
+                "at place t; where rank[i] is the place of item i, give np.argsort(rank)",
+                UserWarning,
+                stacklevel=2,
+            )
         valid_sets = None
         if valid is not None:
             pair = valid if isinstance(valid, tuple) else (valid, None)
@@ -357,7 +393,9 @@ class OrderNet:
             valid_sets = as_sets(pair[0], pair[1], words, by)
         if self.keep == "best" and valid_sets is None:
             raise UsageError("keep='best' goes by validation sets: give some as valid=(sets, orders)")
-        functions = [callbacks] if callable(callbacks) else list(callbacks or [])
+        functions = [callbacks] if callable(callbacks) else _listed(callbacks or [], "callbacks", UsageError)
+        if not all(map(callable, functions)):
+            raise WrongTypeError("callbacks has what cannot be called: functions of a Progress are meant")
         self._run(options, train, valid_sets, functions)
         return self
 
@@ -556,7 +594,7 @@ class OrderNet:
             each = self._each(engine, orderer, given)
             for j, name in enumerate(names):
                 one = _library.ImportanceStruct()
-                call(
+                orderer.ask(
                     "onet_measure_importance",
                     byref(one),
                     orderer.handle,
@@ -597,6 +635,7 @@ class OrderNet:
         the places before it are filled. A column of that name is replaced.
         """
         engine = self._fitted()
+        need_frame(frame)
         called = {str(column): column for column in frame.columns}  # the model has text
         if set is None and engine.columns and lib.onet_columns_set(engine.columns):
             name = lib.onet_columns_set(engine.columns).decode()
@@ -651,13 +690,6 @@ def merge(models: Iterable[Any]) -> OrderNet:
 
 def _triple(measure: Any) -> Tuple[float, float, float]:
     return measure.mean, measure.low, measure.high
-
-
-def _whole(value: Any, name: str, low: int, high: int) -> int:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or not low <= value <= high:
-        raise UsageError(f"{name} is {value!r}: it must be a whole number from {low} to {high}")
-    return int(value)
 
 
 def _set(struct: Any, name: str, value: Any) -> None:

@@ -4,23 +4,46 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, byref
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Iterator, List, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _library
-from ._library import DataError, SetsStruct, call, lib
+from ._library import DataError, SetsStruct, UnknownSetError, UsageError, WrongTypeError, call, lib
 
 SIZE = np.dtype(np.uintp)
 
 
-def _numbers(values: Any, what: str) -> np.ndarray:
-    """values as a float32 array; as it is, where it is one."""
+def _array_of(values: Any) -> np.ndarray:
+    """values as an array, a masked one where they are masked; of objects where they are no array."""
     try:
-        array = np.asarray(values)
-    except ValueError:  # NumPy's word for rows of different lengths
-        array = np.asarray([], dtype=object)
+        if isinstance(values, (list, tuple)) and any(isinstance(v, np.ma.MaskedArray) for v in values):
+            return np.ma.array(values)  # NumPy itself would drop the masks
+        return np.asanyarray(values)
+    except (ValueError, TypeError, OverflowError, np.ma.MaskError):  # rows of different lengths, as a rule
+        return np.asarray([], dtype=object)
+
+
+def _unmasked(values: Any, what: str) -> np.ndarray:
+    """values as an array in which none is masked: for what must not be missing."""
+    array = _array_of(values)
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.is_masked(array):
+            raise DataError(f"{what} has masked values: none may be missing there")
+        array = array.data
+    return np.asarray(array)
+
+
+def _numbers(values: Any, what: str) -> np.ndarray:
+    """values as a float32 array; as it is, where it is one. What is masked is missing, and becomes NaN."""
+    array = _array_of(values)
+    if isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "fiub":
+        masked = np.ma.getmaskarray(array)
+        array = array.data.astype(np.float64 if array.dtype.kind != "f" else array.dtype)
+        array[masked] = np.nan
+    array = np.asarray(array)
     if array.dtype == np.float32:
         return array
     if array.dtype.kind not in "fiub":
@@ -60,7 +83,7 @@ def _flat_items(sets: Any) -> tuple:
     if not each:
         raise DataError("there are no sets: the list is empty")
     for s, one in enumerate(each):
-        if not isinstance(one, np.ndarray) or one.dtype != np.float32:
+        if type(one) is not np.ndarray or one.dtype != np.float32:
             each[s] = one = _numbers(one, f"set {s + 1}")
         if one.ndim != 2:
             raise DataError(
@@ -80,6 +103,8 @@ def _flat_items(sets: Any) -> tuple:
 
 def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
     """orders, a list of index arrays or a 2-D array, one behind the other as int32."""
+    if isinstance(orders, np.ma.MaskedArray):
+        orders = _unmasked(orders, "the array of orders")
     each = orders if isinstance(orders, np.ndarray) and orders.dtype != object else None
     if each is not None and each.ndim == 2:
         if each.shape[0] == len(sizes) and (sizes == each.shape[1]).all():
@@ -99,10 +124,7 @@ def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
 
 
 def _indices(values: Any, what: str) -> np.ndarray:
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        array = np.asarray([], dtype=object)
+    array = _unmasked(values, what)
     if array.dtype == np.int32:
         return array
     whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and bool(np.all(array == np.floor(array))))
@@ -127,14 +149,24 @@ def _columns(width: int, names: Optional[Sequence[str]], set: Any = None) -> Opt
     """The names of features, as the library keeps them in a model; None where there are none."""
     if names is None:
         return None
+    names = _listed(names, "features", UsageError)
     if len(names) != width:
         raise DataError(f"{len(names)} names for {width} features; give one each")
     handle = ctypes.c_void_p()
-    text = (ctypes.c_char_p * width)(*(str(name).encode() for name in names))
-    call(
-        "onet_columns_new", byref(handle), width, text, None if set is None else str(set).encode(), None, bad=DataError
-    )
+    text = (ctypes.c_char_p * width)(*(_library.text_bytes(name, "a name of features") for name in names))
+    name_of_set = None if set is None else _library.text_bytes(set, "set")
+    call("onet_columns_new", byref(handle), width, text, name_of_set, None, bad=DataError)
     return _Owner(handle, lib.onet_columns_free)
+
+
+def _listed(values: Any, what: str, error: Any = DataError) -> list:
+    """values as a list."""
+    if isinstance(values, (str, bytes)):
+        raise error(f"{what} is a text, where a list is meant")
+    try:
+        return list(values)
+    except TypeError:
+        raise error(f"{what} is of type {type(values).__name__}, where a list is meant") from None
 
 
 class Sets:
@@ -150,7 +182,8 @@ class Sets:
         names of the features, a list of str, or None. A model that is trained on the sets keeps them.
     missing
         what becomes of NaN: "error" refuses it, "mean" puts the mean of these sets there, "indicator" also
-        gives the net a feature that says where. Sets to train on say it; a model remembers.
+        gives the net a feature that says where. Sets to train on say it; a model remembers. The masked values
+        of a masked array are missing too.
 
     ``len(sets)`` is the number of sets and ``sets[s]`` the items of set s, (items, features).
     """
@@ -255,14 +288,15 @@ class Sets:
         options = _library.ReadOptions()
         lib.onet_read_defaults(byref(options), ctypes.sizeof(options))
         options.format = 0 if format == "auto" else _library.choose("formats", format, "format")
-        options.set_column = None if set is None else str(set).encode()
-        options.rank_column = None if rank is None else str(rank).encode()
+        options.set_column = None if set is None else _library.text_bytes(set, "set")
+        options.rank_column = None if rank is None else _library.text_bytes(rank, "rank")
         if features is not None:
-            options.features = (features if isinstance(features, str) else ",".join(map(str, features))).encode()
-        options.width = int(width)
+            names = features if isinstance(features, str) else ",".join(map(str, _listed(features, "features", UsageError)))
+            options.features = _library.text_bytes(names, "features")
+        options.width = _library.whole(width, "width", 0, 65536)
         options.missing = _library.choose("missings", missing, "missing")
         if model is not None:
-            engine = model._fitted()
+            engine = fitted(model)
             options.words, options.columns = engine.words, engine.columns
         read, vocabulary = POINTER(SetsStruct)(), ctypes.c_void_p()
         where = _library.path_bytes(path)
@@ -308,8 +342,8 @@ class Sets:
             the column whose equal values say which rows belong together; sets stand in the order in which they
             are met.
         rank
-            the column with the right order, any numbers that can be sorted and are distinct within a set; None
-            where it is not known.
+            the column with the right order: numbers or times that are distinct within a set; text that holds a
+            number counts as that number. None where it is not known. It cannot be a feature too.
         features
             the columns that are given to the net; None: every other column, each of which must be numeric.
         missing
@@ -323,13 +357,19 @@ class Sets:
     def _of_frame(
         cls, frame: Any, set: Any, rank: Any, features: Optional[Sequence[Any]], missing: str, by: Optional[int] = None
     ) -> "Sets":
-        for column, name in ((set, "set"), (rank, "rank")):
-            if column is not None and column not in frame.columns:
-                raise DataError(f"the frame has no column {column!r} (given as {name}); it has {list(frame.columns)}")
-        chosen = [c for c in frame.columns if c != set and c != rank] if features is None else list(features)
-        unknown = [c for c in chosen if c not in frame.columns]
-        if unknown:
-            raise DataError(f"the frame has no column {unknown[0]!r} (given in features); it has {list(frame.columns)}")
+        need_frame(frame)
+        if set is None:
+            raise UsageError("set is None: name the column whose equal values say which rows belong together")
+        there = list(frame.columns)
+        chosen = [c for c in there if c != set and c != rank] if features is None else _listed(features, "features", UsageError)
+        for column, name in ((set, "set"), (rank, "rank"), *((c, "features") for c in chosen)):
+            if column is not None or name == "features":
+                if there.count(column) != 1:
+                    often = "has no column" if column not in there else "has more than one column"
+                    raise DataError(f"the frame {often} {column!r} (given as {name}); it has {there}")
+        for column, name in ((rank, "the rank, which is what is learned"), (set, "the set")):
+            if column is not None and column in chosen:
+                raise DataError(f"column {column!r} is {name}: leave it out of features")
         if not len(frame):
             raise DataError("there are no sets: the frame has no rows")
         if not chosen:
@@ -359,8 +399,10 @@ class Sets:
 
     def __getitem__(self, s: int) -> np.ndarray:
         count = len(self)
+        if isinstance(s, bool) or not isinstance(s, (int, np.integer)):
+            raise WrongTypeError(f"sets[{s!r}]: the number of a set is meant")
         if not -count <= s < count:
-            raise IndexError(f"there is no set {s}: there are {count}")
+            raise UnknownSetError(f"there is no set {s}: there are {count}")
         s += count if s < 0 else 0
         return self._array()[int(self._start[s]) : int(self._start[s + 1])]
 
@@ -428,7 +470,7 @@ class Sets:
             or s.constraint_count
             or (s.columns and lib.onet_columns_missing(s.columns))
         ):
-            raise TypeError(
+            raise WrongTypeError(
                 "sets of words, with context items, constraints or missing values cannot be pickled; write a file"
             )
         return _again, (
@@ -441,6 +483,31 @@ class Sets:
 
 def _again(items: np.ndarray, sizes: np.ndarray, order: Optional[np.ndarray], features: Optional[List[str]]) -> Sets:
     return Sets.flat(items, sizes, order, features)
+
+
+def _rank(value: Any) -> Any:
+    """A rank as a number that Python compares exactly; None where it is no number."""
+    if isinstance(value, (str, bytes)):
+        try:
+            value = Decimal(value.decode() if isinstance(value, bytes) else value)
+        except (InvalidOperation, UnicodeDecodeError):
+            return None
+    value = value.item() if isinstance(value, np.generic) else value
+    value = getattr(value, "value", value)  # of a pandas Timestamp: nanoseconds
+    if isinstance(value, Decimal):
+        return None if value.is_nan() else value
+    return value if isinstance(value, (int, float)) and value == value else None
+
+
+def _sortable(ranks: np.ndarray) -> tuple:
+    """Ranks as numbers, and which of them are none. Text is not sorted as text: "10" would come before "9"."""
+    if ranks.dtype.kind in "iub":
+        return ranks, np.zeros(len(ranks), bool)
+    if ranks.dtype.kind in "fmM":
+        return ranks, np.isnan(ranks) if ranks.dtype.kind == "f" else np.isnat(ranks)
+    found = np.empty(len(ranks), dtype=object)
+    found[:] = [_rank(value) for value in ranks]
+    return found, np.array([value is None for value in found], bool)
 
 
 class _Frame:
@@ -460,20 +527,16 @@ class _Frame:
         """Each set's rows by rank, as indices within the set; one behind the other."""
         start = np.concatenate([[0], np.cumsum(self.sizes)])
         flat = np.empty(len(self.rows), np.int32)
-        sorted_ranks = ranks[self.rows]
+        numbers, unknown = _sortable(ranks[self.rows])
         for s in range(len(self.sizes)):
-            part = sorted_ranks[start[s] : start[s + 1]]
-            try:
-                known = not np.isnan(part.astype(np.float64)).any()
-            except (TypeError, ValueError):
-                known = False
-            if not known:
+            part = numbers[start[s] : start[s + 1]]
+            if unknown[start[s] : start[s + 1]].any():
                 raise DataError(
                     f"column {column!r}: a row of set {s + 1} (row {int(self.rows[start[s]])} of the frame and others) has no "
                     "number as its rank"
                 )
             by = np.argsort(part, kind="stable")
-            same = np.flatnonzero(np.diff(part[by].astype(np.float64)) == 0)
+            same = np.flatnonzero(part[by][1:] == part[by][:-1])
             if len(same):
                 a, b = (int(self.rows[start[s] + by[same[0] + k]]) for k in (0, 1))
                 raise DataError(
@@ -490,9 +553,23 @@ def names_of(columns: Optional[int]) -> Optional[List[str]]:
     return [lib.onet_columns_name(columns, j).decode() for j in range(lib.onet_columns_inputs(columns))]
 
 
-def as_sets(sets: Any, orders: Any = None, words: Any = None, by: Optional[int] = None) -> Sets:
+def fitted(model: Any) -> Any:
+    """The Engine of an OrderNet that a user gave."""
+    if not hasattr(model, "_fitted"):
+        raise WrongTypeError(f"model is of type {type(model).__name__}, where an OrderNet is meant")
+    return model._fitted()
+
+
+def need_frame(frame: Any) -> None:
+    if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
+        raise WrongTypeError(f"the frame is of type {type(frame).__name__}, where a pandas DataFrame is meant")
+
+
+def as_sets(
+    sets: Any, orders: Any = None, words: Any = None, by: Optional[int] = None, missing: str = "error"
+) -> Sets:
     """What a user gave as sets. words: the Engine that has the vocabulary of sets of words. by: columns of a model
-    that says what becomes of missing values."""
+    that says what becomes of missing values; without, `missing` does."""
     if isinstance(sets, (str, Path)):
         raise DataError("the sets are a text or path; Sets.read(path) reads a file")
     if words is not None and not isinstance(sets, Sets):
@@ -501,5 +578,5 @@ def as_sets(sets: Any, orders: Any = None, words: Any = None, by: Optional[int] 
         return sets if orders is None else sets.with_orders(orders)
     items, sizes = _flat_items(sets)
     new = Sets.__new__(Sets)
-    new._fill(items, sizes, None if orders is None else _flat_order(orders, sizes), None, by=by)
+    new._fill(items, sizes, None if orders is None else _flat_order(orders, sizes), None, missing=missing, by=by)
     return new

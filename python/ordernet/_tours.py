@@ -14,7 +14,7 @@ from . import _library
 from ._engine import Engine
 from ._library import DataError, Error, OrderOptions, Tsp, TspOptions, TspProof, UsageError, call, lib
 from ._model import OrderNet, _whole, load
-from ._sets import _address
+from ._sets import _address, _unmasked, fitted
 
 
 class Proof(NamedTuple):
@@ -30,10 +30,7 @@ class _Points:
     """Points as an instance of the library's."""
 
     def __init__(self, points: Any) -> None:
-        try:
-            given = np.asarray(points)
-        except ValueError:  # NumPy's word for rows of different lengths
-            given = np.asarray([], dtype=object)
+        given = _unmasked(points, "the array of points")
         if given.dtype.kind not in "fiub":
             raise DataError(
                 f"the points have values of type {given.dtype}, where numbers of shape (points, 2) are meant"
@@ -125,7 +122,7 @@ def tour(points: Any, symmetries: int = 8, beam: int = 5, model: Optional[OrderN
         raise UsageError(f"symmetries is {symmetries!r}: it must be 1 or 8")
     beam = _whole(beam, "beam", 1, 100000)
     instance = _Points(points)
-    engine = (shipped(_shipped, "tours") if model is None else model)._fitted()
+    engine = fitted(shipped(_shipped, "tours") if model is None else model)
     net = None
     while _idle and net is None:
         try:
@@ -175,7 +172,7 @@ def christofides(points: Any) -> np.ndarray:
 def tour_length(points: Any, tour: Any) -> float:
     """The length of a closed tour, an index array (n,), through points (n, 2)."""
     instance = _Points(points)
-    order = np.asarray(tour)
+    order = _unmasked(tour, "the tour")
     if order.shape != (instance.n,) or order.dtype.kind not in "iu":
         raise DataError(
             f"the tour is of shape {order.shape} and type {order.dtype}, where {instance.n} indices are meant"

@@ -11,6 +11,7 @@ import numpy as np
 
 from ._library import Answer, DataError, call, choose, lib
 from ._model import OrderNet, _whole
+from ._sets import fitted
 from ._tours import shipped
 
 _shipped: List[OrderNet] = []
@@ -45,7 +46,7 @@ def _sentences(net: OrderNet, text: str, wanted: int, beam: int, letters: int) -
         answer = Answer(order=order.ctypes.data, logprob=logprob.ctypes.data)
         orderer = net._orderer(engine, top, beam)
         try:
-            call("onet_orderer_run", orderer.handle, lib.onet_bag_set(bag), byref(answer))
+            orderer.ask("onet_orderer_run", orderer.handle, lib.onet_bag_set(bag), byref(answer), squares=n * n)
         finally:
             engine.give(orderer)
         found: Dict[str, float] = {}
@@ -108,7 +109,8 @@ def unscramble(
     wanted = 1 if top is None else _whole(top, "top", 1, 1000)
     beam = max(_whole(beam, "beam", 1, 100000), wanted)
     letters = choose("letter_cases", case, "case")
-    net = model or shipped(_shipped, "words")
+    net = shipped(_shipped, "words") if model is None else model
+    fitted(net)
     net._words()
     if isinstance(words, str):
         best: List[Tuple[Any, float]] = list(_sentences(net, words, wanted, beam, letters).items())

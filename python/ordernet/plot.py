@@ -9,7 +9,7 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from ._library import DataError
+from ._library import DataError, MissingPackageError
 from ._model import OrderNet
 from ._tours import tour_length
 
@@ -20,7 +20,7 @@ def _axes(ax: Any) -> Any:
     try:
         import matplotlib.pyplot as pyplot
     except ImportError:
-        raise ImportError("pictures need matplotlib (Debian: python3-matplotlib)") from None
+        raise MissingPackageError("pictures need matplotlib (Debian: python3-matplotlib)") from None
     return pyplot.gca()
 
 

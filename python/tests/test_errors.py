@@ -312,3 +312,95 @@ def test_loss_that_is_no_number():
     sets, orders = make_sets(40, 3)
     with pytest.raises(ordernet.TrainingError, match="no longer a number"):
         OrderNet(**dict(SMALL, learning_rate=1e30, clip=0.0, warmup=0.0)).fit(sets, orders)
+
+
+def test_every_argument_of_every_kind(small, tmp_path):
+    """Whatever stands where something else is meant: an exception of ours, or an answer."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"s": [1, 1, 2, 2], "r": [0, 1, 0, 1], "a": [1.0, 2, 3, 4], "t": list("abcd")})
+    (tmp_path / "s.csv").write_text("set,rank,a\n1,0,5\n1,1,6\n")
+    path = tmp_path / "s.csv"
+    strange = [None, 3, -1, 1.5, float("nan"), True, "text", "", "a\0b", "\ud800", b"x", [], {}, (), [None], object(), {1}]
+    calls = [
+        lambda x: Sets([ITEMS], None, x),
+        lambda x: Sets([ITEMS], missing=x),
+        lambda x: Sets.flat(x, [4]),
+        lambda x: Sets.flat(ITEMS, x),
+        lambda x: Sets.flat(ITEMS, [4], x),
+        lambda x: Sets([ITEMS])[x],
+        lambda x: Sets([ITEMS]).with_orders(x),
+        lambda x: Sets([ITEMS]).write(tmp_path / "out.jsonl" if x == "" else x if x is None else tmp_path),
+        lambda x: Sets.read(x),
+        lambda x: Sets.read(path, format=x),
+        lambda x: Sets.read(path, set=x),
+        lambda x: Sets.read(path, rank=x),
+        lambda x: Sets.read(path, features=x),
+        lambda x: Sets.read(path, width=x),
+        lambda x: Sets.read(path, missing=x),
+        lambda x: Sets.read(path, model=x),
+        lambda x: Sets.read(path, vectors=x),
+        lambda x: Sets.from_frame(x, "s"),
+        lambda x: Sets.from_frame(frame, x),
+        lambda x: Sets.from_frame(frame, "s", x, ["a"]),
+        lambda x: Sets.from_frame(frame, "s", "r", x),
+        lambda x: Sets.from_frame(frame, "s", "r", ["a"], x),
+        lambda x: small.predict(x),
+        lambda x: small.predict([ITEMS], top=x),
+        lambda x: small.predict([ITEMS], beam=x),
+        lambda x: small.order(x),
+        lambda x: small.order(ITEMS, top=x),
+        lambda x: small.predict_log_proba([ITEMS], x),
+        lambda x: small.positions(x),
+        lambda x: small.positions(ITEMS, samples=x),
+        lambda x: small.positions(ITEMS, seed=x),
+        lambda x: small.importance([ITEMS], [[0, 1, 2, 3]], repeats=x if x != 3 else 1),
+        lambda x: small.importance([ITEMS], [[0, 1, 2, 3]], repeats=1, seed=x),
+        lambda x: small.predict_frame(x),
+        lambda x: small.predict_frame(frame, set=x),
+        lambda x: small.predict_frame(frame, set="s", features=x),
+        lambda x: ordernet.load(x),
+        lambda x: ordernet.merge(x),
+        lambda x: ordernet.merge([small, x]),
+        lambda x: OrderNet.from_pretrained(x),
+        lambda x: OrderNet().set_params(**{"epochs" if x is None else str(x): x}),
+        lambda x: ordernet.tour(x),
+        lambda x: ordernet.tour(np.eye(2), symmetries=x),
+        lambda x: ordernet.tour(np.eye(2), beam=x),
+        lambda x: ordernet.tour(np.eye(2), model=x),
+        lambda x: ordernet.exact_tour(x),
+        lambda x: ordernet.exact_tour(np.eye(2), seconds=x),
+        lambda x: ordernet.christofides(x),
+        lambda x: ordernet.tour_length(np.eye(2), x),
+        lambda x: ordernet.unscramble(x),
+        lambda x: ordernet.unscramble("a b", top=x),
+        lambda x: ordernet.unscramble("a b", beam=x),
+        lambda x: ordernet.unscramble("a b", model=x),
+        lambda x: ordernet.unscramble("a b", case=x),
+        lambda x: OrderNet(**SMALL).fit([ITEMS], [[0, 1, 2, 3]], valid=x),
+        lambda x: OrderNet(**SMALL).fit([ITEMS], [[0, 1, 2, 3]], callbacks=x),
+        lambda x: OrderNet(**SMALL).fit([ITEMS], [[0, 1, 2, 3]], path=x if not isinstance(x, (str, bytes)) else tmp_path),
+    ]
+    for name in OrderNet().get_params():
+        if name != "progress":
+            calls.append(lambda x, name=name: OrderNet(**{**SMALL, "epochs": 1, name: x}).fit([ITEMS], [[0, 1, 2, 3]]))
+    calls.append(lambda x: __import__("ordernet.plot").plot.learning_curve(x))
+    wrong = []
+    for number, call in enumerate(calls):
+        for x in strange:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    call(x)
+            except ordernet.OrderNetError as error:
+                assert str(error)
+            except Exception as error:
+                wrong.append(f"call {number} of {x!r}: {type(error).__name__}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_exceptions_are_also_pythons():
+    assert issubclass(ordernet.WrongTypeError, TypeError) and issubclass(ordernet.UnknownSetError, IndexError)
+    assert issubclass(ordernet.MissingPackageError, ImportError)
+    assert len(list(Sets([ITEMS] * 3))) == 3  # IndexError ends a loop
+    with pytest.raises(TypeError, match="an OrderNet is meant"):
+        Sets.read("s.csv", model=3)

@@ -147,6 +147,49 @@ def test_words_with_vectors(tmp_path):
         Sets.read(tmp_path / "s.jsonl", vectors=tmp_path / "nothing.txt")
 
 
+def test_masked_values_are_missing():
+    sets, orders = make_sets(30, 1, sizes=(4,))
+    holes = [s.copy() for s in sets]
+    masked = [np.ma.array(s) for s in sets]
+    for hole, mask in zip(holes[::2], masked[::2]):
+        hole[1, 2] = np.nan
+        mask[1, 2] = np.ma.masked
+    expected = Sets(holes, orders, missing="indicator")
+    whole = [s.astype(int) * 10 for s in sets]
+    for given in (
+        masked,
+        np.ma.array(masked),
+        np.ma.array(masked).astype(np.float64),
+        [[row for row in s] for s in masked],  # a list of masked rows
+    ):
+        with pytest.raises(DataError, match=r"set 1: items\[1\]\[2\] is not a finite number"):
+            Sets(given, orders)
+        filled = Sets(given, orders, missing="indicator")
+        assert all(np.array_equal(a, b) for a, b in zip(filled, expected))
+    flat = np.ma.concatenate(masked)
+    with pytest.raises(DataError, match="not a finite number"):
+        Sets.flat(flat, [4] * 30)
+    with pytest.raises(DataError, match="not a finite number"):
+        Sets([np.ma.array(whole[0], mask=masked[0].mask)])  # whole numbers have no NaN of their own
+    assert np.array_equal(Sets([np.ma.array(whole[0])])[0], whole[0])  # nothing is masked
+
+
+def test_masked_orders_are_refused(small):
+    items = np.zeros((3, 3), np.float32)
+    order = np.ma.array([0, 1, 2], mask=[0, 0, 1])
+    for orders in ([order], np.ma.array([order])):
+        with pytest.raises(DataError, match="has masked values"):
+            Sets([items], orders)
+    with pytest.raises(DataError, match="sizes has masked values"):
+        Sets.flat(items, np.ma.array([3, 1], mask=[0, 1]))
+    with pytest.raises(DataError, match="masked"):
+        ordernet.tour(np.ma.array(np.zeros((4, 2)), mask=[[1, 0]] + [[0, 0]] * 3))
+    with pytest.raises(DataError, match="masked"):
+        ordernet.tour_length(np.zeros((3, 2)), order)
+    with pytest.raises(DataError, match="not a finite number"):
+        small.order(np.ma.array(items, mask=[[1, 0, 0]] + [[0, 0, 0]] * 2))
+
+
 # ---- Data frames ----
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed: data frames were not tested")
@@ -224,3 +267,41 @@ def test_wrong_frames(small):
         small.predict_frame(table)
     with pytest.raises(DataError, match="trained on 3"):
         small.predict_frame(table, set="ticket", features=["a"])
+
+
+def test_ranks_that_are_text_are_numbers():
+    """As text, 10 comes before 9."""
+    table = frame(20)
+    numbers = Sets.from_frame(table, set="ticket", rank="place", features=["a"]).orders
+    for place in (
+        table.place.astype(str),
+        table.place.astype("string"),
+        table.place.map(lambda x: f" {x}.50 "),
+        table.place.map(lambda x: str(x).encode()),
+        table.place.map(lambda x: f"{x}" if x % 2 else float(x)),
+        table.place.astype("category"),
+        table.place.astype("Int64"),
+        (table.place * 10**16 + 2**62).map(str),
+        pandas.to_datetime(table.place, unit="s"),
+        pandas.to_datetime(table.place, unit="s", utc=True),
+    ):
+        orders = Sets.from_frame(table.assign(place=place), set="ticket", rank="place", features=["a"]).orders
+        assert all(np.array_equal(a, b) for a, b in zip(orders, numbers))
+    for bad in ("first", "", "nan", None, "1 2", complex(1), [1]):
+        wrong = table.place.astype(object)
+        wrong.iloc[3] = bad
+        with pytest.raises(DataError, match="no number as its rank"):
+            Sets.from_frame(table.assign(place=wrong), set="ticket", rank="place", features=["a"])
+    large = table.assign(place=table.place + 2**60)  # apart by 10, which doubles cannot tell
+    orders = Sets.from_frame(large, set="ticket", rank="place", features=["a"]).orders
+    assert all(np.array_equal(a, b) for a, b in zip(orders, numbers))
+
+
+def test_the_rank_is_no_feature():
+    table = frame(20)
+    for features, which in ((["a", "place"], "'place' is the rank"), (["ticket", "a"], "'ticket' is the set")):
+        with pytest.raises(DataError, match=which):
+            Sets.from_frame(table, set="ticket", rank="place", features=features)
+    twice = pandas.concat([table, table[["a"]]], axis=1)
+    with pytest.raises(DataError, match="more than one column 'a'"):
+        Sets.from_frame(twice, set="ticket", rank="place", features=["a"])

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -118,6 +119,10 @@ INTERRUPTED = """
         if not timer.is_alive() and not sent:
             timer.start()
     many = make_sets(20000, 2)
+    def two(count, n):
+        import numpy
+        sets = numpy.random.default_rng(1).random((count, n, 2))
+        return sets, numpy.argsort(sets[:, :, 0])
     try:
         {call}
     except KeyboardInterrupt:
@@ -134,6 +139,10 @@ INTERRUPTED = """
     [
         "model.fit(sets, orders, callbacks=begun)",
         "model.set_params(valid_limit=0).fit(sets, orders, valid=many, callbacks=begun)",
+        "begun(), ordernet.load('tours').predict(__import__('numpy').random.default_rng(1).random((40000, 12, 2)))",
+        "begun(), ordernet.load('tours').order(__import__('numpy').random.default_rng(1).random((6000, 2)))",
+        "begun(), ordernet.load('tours').evaluate(*two(4000, 20))",
+        "begun(), ordernet.unscramble(' '.join('the cat sat on a mat'.split() * 100), beam=300)",
         "begun(), ordernet.exact_tour(__import__('numpy').random.default_rng(1).random((300, 2)))",
     ],
 )
@@ -202,3 +211,66 @@ print(model.record_["kernels"], len(model.predict(x)))
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "ORDERNET_CUDA": str(library)}
     )
     assert ran.stdout == "cuda 32\n", ran.stderr
+
+
+def test_an_interrupted_model_goes_on_as_before(small, data):
+    """What was stopped does not stop the next that the same orderer is asked."""
+    engine = small._fitted()
+    expected = small.predict(data[0])
+    orderer = small._orderer(engine)
+    orderer.halt()
+    with pytest.raises(ordernet.OrderNetError, match="the ordering was stopped"):
+        orderer.ask("onet_orderer_run", orderer.handle, *answers_for(data[0], orderer))
+    engine.give(orderer)
+    assert orderer.flag.value == 0
+    assert all(np.array_equal(a, b) for a, b in zip(small.predict(data[0]), expected))
+
+
+def answers_for(sets, orderer):
+    from ctypes import byref
+
+    given = ordernet.Sets(sets)
+    answers = ordernet._engine.Answers(given, orderer.top, False)
+    answers_for.held = given, answers
+    return byref(given._struct), answers.raw.__array_interface__["data"][0]
+
+
+def test_ranks_given_as_orders_are_noticed(data):
+    sets, orders = data
+    ranks = [np.argsort(order) for order in orders]
+    with pytest.warns(UserWarning, match=r"look like ranks.*np.argsort\(rank\)"):
+        ordernet.OrderNet(**SMALL).fit(sets, ranks)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ordernet.OrderNet(**SMALL).fit(sets, orders)
+        rng = np.random.default_rng(1)
+        ordernet.OrderNet(**dict(SMALL, epochs=1)).fit(sets, [rng.permutation(len(s)) for s in sets])
+
+
+def test_files_of_a_training(data, tmp_path):
+    """path, resume and force are --model, --resume and --force."""
+    path = tmp_path / "m.safetensors"
+    settings = dict(SMALL, epochs=60, checkpoint_seconds=0)
+    whole = ordernet.OrderNet(**settings).fit(*data)
+    ordernet.OrderNet(**settings).fit(*data, path=path, callbacks=lambda now: now.step > 20)
+    assert not path.exists() and any(tmp_path.iterdir())
+    resumed = ordernet.OrderNet(**settings).fit(*data, path=path, resume=True)
+    assert resumed.checksum_ == whole.checksum_ == ordernet.load(path).checksum_
+    with pytest.raises(ordernet.UsageError, match="there already"):
+        ordernet.OrderNet(**SMALL).fit(*data, path=path)
+    again = ordernet.OrderNet(**SMALL).fit(*data, path=path, force=True)
+    assert again.checksum_ == ordernet.load(path).checksum_ != whole.checksum_
+    for arguments in (dict(resume=True), dict(force=True)):
+        with pytest.raises(ordernet.UsageError, match="give path too"):
+            ordernet.OrderNet(**SMALL).fit(*data, **arguments)
+
+
+def test_missing_values_of_arrays(data):
+    holes = [s.copy() for s in data[0]]
+    for s in holes[::3]:
+        s[0, 1] = np.nan
+    with pytest.raises(ordernet.DataError, match="finite"):
+        ordernet.OrderNet(**SMALL).fit(holes, data[1])
+    by_model = ordernet.OrderNet(**SMALL, missing="mean").fit(holes, data[1])
+    by_sets = ordernet.OrderNet(**SMALL).fit(ordernet.Sets(holes, data[1], missing="mean"))
+    assert by_model.checksum_ == by_sets.checksum_
