@@ -1,7 +1,7 @@
-/* The log of a training, as `curve` reads it, from any bytes. */
+/* The log of a training, as `draw` reads it, from any bytes. */
 #include "bytes.h"
 
-#include "../src/front/cli/cmd_curve.c"
+#include "../src/front/cli/cmd_draw.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (curve_what what = CURVE_VALID; what <= CURVE_LOGLIK; what++) {

@@ -34,7 +34,7 @@ UNITS = {
     "engine/evaluate": "measure public arguments",
     "tasks/tours/solve": "tsp_exact tsp_matching tsp_api tsp_net arguments",
     "tasks/words/sentence": "words_bag words_memory arguments",
-    "tasks/words": "words_prepare words_ngram words_memory show",
+    "tasks/words": "words_prepare words_memory show",
     "tasks/tours": "tsp_tsplib tsp_generate tours_geo tsp_exact tsp_net",
     "tasks/layout": "pages show",
     "app": "options fields interrupt show serve_request pages",
@@ -54,8 +54,8 @@ COMMANDS = {
     "engine/base": "convert-gz", "engine/data": "convert-csv convert-npz order-csv", "engine/words": "words-prepare unscramble",
     "engine/model": "inspect convert-half merge", "engine/kernels": "train", "engine/train": "train train-words",
     "engine/decode": "order order-score", "engine/evaluate": "eval", "tasks/tours/solve": "tsp-solve tsp-solve-christofides",
-    "tasks/words/sentence": "unscramble", "tasks/words": "words-prepare words-ngram words-picture",
-    "tasks/tours": "tsp-generate tsp-solve tsp-evaluate", "tasks/layout": "pages-order pages-boxes pages-draw", "app": "curve",
+    "tasks/words/sentence": "unscramble", "tasks/words": "words-prepare words-eval",
+    "tasks/tours": "tsp-generate tsp-solve tsp-eval", "tasks/layout": "pages-order pages-boxes pages-draw", "app": "draw",
 }
 # Other programs that test a folder.
 PROGRAMS = {"front/serve": ["python3 tests/serve/test_serve.py", "python3 tests/oom/serve.py PRELOAD"]}
@@ -63,7 +63,7 @@ PROGRAMS.update({folder: ["tests/oom/run.sh PRELOAD " + names] for folder, names
 CASES_OF = {  # files of src/app and src/front/cli
     "cmd_train": "train", "training": "train progress", "folds": "train", "cmd_order": "order bad model", "ordering": "order eval",
     "cmd_eval": "eval", "eval_sets": "eval", "report": "eval train", "cmd_inspect": "inspect escapes", "cmd_convert": "convert bad",
-    "cmd_curve": "curve", "cmd_help": "help", "help": "help", "commands": "help unknown no",
+    "cmd_draw": "draw", "cmd_help": "help", "help": "help", "commands": "help unknown no",
     "main": "help no version closed full unknown", "options": "option bad flag choice operand unknown help", "fields": "bad train",
     "cmd_completion": "completion", "interrupt": "train-interrupt train-terminate train-hangup tsp-interrupt",
     "model_path": "unscramble device tsp", "processes": "processes order train", "progress": "progress train tsp", "json": "eval inspect", "canvas": "curve tsp",

@@ -1,6 +1,5 @@
-/* Memory that runs out at any point while text and vectors become sets and n-grams: ONET_MEMORY. */
+/* Memory that runs out at any point while text and vectors become sets: ONET_MEMORY. */
 #include "alloc_count.h"
-#include "tasks/words/ngram.h"
 #include "tasks/words/prepare.h"
 #include "unit.h"
 #include "words_files.h"
@@ -11,7 +10,6 @@ static const char vectors[] = "the 1 0\nlobster 0 1\nis 2 2\nblue 3 0\nred 0 3\n
 
 static onet_status all_of_it(const prepare_options *o, onet_error *err) {
     prepared made, again = {.sets = NULL};
-    ngram *model = NULL;
     onet_status status = prepare_words(&made, o, err);
     if (!status) {
         prepare_options valid = *o;
@@ -19,8 +17,6 @@ static onet_status all_of_it(const prepare_options *o, onet_error *err) {
         valid.words = made.sets->words;
         status = prepare_words(&again, &valid, err);
     }
-    if (!status) status = ngram_train(&model, made.sets, 3, err);
-    ngram_free(model);
     prepare_free(&made);
     prepare_free(&again);
     return status;

@@ -1,4 +1,9 @@
-/* The n-gram model: its probabilities add up to 1, and its searches find the best order. BLEU. */
+/* The n-gram model: its probabilities add up to 1, and its searches find the best order. */
+int ngram_main(int argc, char **argv);
+#define main ngram_main
+#include "../bench/ngram.c"
+#undef main
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +11,6 @@
 #include "engine/base/rng.h"
 #include "engine/data/sets.h"
 #include "engine/words/builder.h"
-#include "tasks/words/bleu.h"
-#include "tasks/words/ngram.h"
 #include "unit.h"
 
 enum { ROWS = 12, N = 5 };
@@ -144,27 +147,6 @@ static void searches_by_beam(void **state) {
     onet_sets_free(fresh);
 }
 
-static void measures_bleu(void **state) {
-    (void)state;
-    const int32_t right[6] = {1, 2, 3, 1, 2, 4}, answer[6] = {1, 2, 1, 2, 3, 4};
-    bleu_counts each[2] = {bleu_count(right, answer, 6), bleu_count(right, right, 6)};
-    /* Runs of two: 12 21 12 23 34; twice 12 and 23 stand in the right line. Of three: 123 alone. */
-    assert_int_equal(each[0].shared[0], 6);
-    assert_int_equal(each[0].shared[1], 3);
-    assert_int_equal(each[0].shared[2], 1);
-    assert_int_equal(each[0].shared[3], 0);
-    assert_int_equal(each[0].all[3], 3);
-    const size_t which[2] = {0, 1};
-    onet_measure both = bleu_measure(each, which, 2), perfect = bleu_measure(each, which + 1, 1);
-    assert_float_equal(both.mean, pow(1.0 * 8 / 10 * 5 / 8 * 3 / 6, 0.25), 1e-9);
-    assert_true(both.low <= both.mean && both.high >= both.mean && both.low == 0 && both.high == 1);
-    assert_true(perfect.mean == 1 && perfect.low == 1 && perfect.high == 1);
-    assert_true(bleu_measure(each, which, 1).mean == 0);
-    bleu_counts pair = bleu_count(right, answer, 2); /* no runs of three or four */
-    assert_true(bleu_measure(&pair, which, 1).mean == 1);
-    assert_true(isnan(bleu_measure(each, which, 0).mean));
-}
-
 static void refuses(void **state) {
     (void)state;
     onet_sets *sets = random_sets(3, 4);
@@ -180,8 +162,10 @@ static void refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adds_up),       cmocka_unit_test(finds_the_best), cmocka_unit_test(searches_by_beam),
-        cmocka_unit_test(measures_bleu), cmocka_unit_test(refuses),
+        cmocka_unit_test(adds_up),
+        cmocka_unit_test(finds_the_best),
+        cmocka_unit_test(searches_by_beam),
+        cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests_name("words: n-grams", tests, NULL, NULL);
 }

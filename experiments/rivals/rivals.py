@@ -4,7 +4,7 @@
     rivals.py train NET --data train.safetensors --valid valid.safetensors --out NET.pt
     rivals.py evaluate NET NET.pt --out NET.csv test.safetensors ...
     rivals.py rates                                   ordering, on one CPU thread
-    rivals.py table results.csv ...                   prints Markdown; results.csv as `ordernet tsp evaluate --out` writes it
+    rivals.py table results.csv ...                   prints Markdown; results.csv as `ordernet tsp eval --out` writes it
 
 NET is pointer, attention-small or attention-large. `train` uses AdamW with a cosine schedule, TF32 products and, on a GPU, one
 CUDA graph per size; what it did goes to NET.json. `evaluate` measures the greedy search and the most probable tour

@@ -52,4 +52,4 @@ for net in "${nets[@]}"; do
         "$out/beyond.safetensors" "$out/far-200.safetensors"
 done
 awk 'FNR > 1 || NR == 1' "$out"/{pointer,attention-small,attention-large}.csv >"$results"
-echo "results in $results; ordernet tsp evaluate --rivals $results adds them to its table and figures"
+echo "results in $results; ordernet tsp eval --rivals $results adds them to its table and figures"

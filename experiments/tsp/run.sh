@@ -114,12 +114,12 @@ for name in ${only:-paper best}; do
     # The rivals were measured on these very instances, and trained on the file of `best`.
     rivals=()
     [ "$small$seed$name" != 1best ] || rivals=(--rivals experiments/rivals/results.csv)
-    $program tsp evaluate --model "$to/tsp.safetensors" --beam 5 --out "$to/results.csv" --figure "$to/figure" \
+    $program tsp eval --model "$to/tsp.safetensors" --beam 5 --out "$to/results.csv" --figure "$to/figure" \
         "${rivals[@]}" "$out/proven.safetensors" "$out/beyond.safetensors" | tee "$to/results.txt"
     echo "== $name: larger instances"
     files=()
     for pair in "${far[@]}"; do files+=("$out/far-${pair%:*}.safetensors"); done
-    $program tsp evaluate --model "$to/tsp.safetensors" --beam 5 --out "$to/far.csv" "${rivals[@]}" "${files[@]}" | tee "$to/far.txt"
+    $program tsp eval --model "$to/tsp.safetensors" --beam 5 --out "$to/far.csv" "${rivals[@]}" "${files[@]}" | tee "$to/far.txt"
     $program tsp compare --methods 2opt,christofides,ordernet --model "$to/tsp.safetensors" --draw "$to/tours" \
         "$out/show.jsonl"
     if [ -e "$tsplib/berlin52.tsp" ]; then

@@ -26,7 +26,7 @@ TIMEFORMAT=%U
 for pair in 10:100 20:100 50:50 100:30 200:20 500:6 1000:4; do
     n=${pair%:*} count=${pair#*:}
     $program tsp generate --quiet --n "$n" --per-size "$count" --seed 5 --method local --out "$work/cities.jsonl"
-    $program tsp evaluate --quiet --no-net --out "$work/reference.csv" "$work/cities.jsonl" >/dev/null
+    $program tsp eval --quiet --no-net --out "$work/reference.csv" "$work/cities.jsonl" >/dev/null
     best=$(awk -F, '$2 == "reference" { print $4 }' "$work/reference.csv")
     printf '| %d |' "$n"
     for column in "${columns[@]}"; do

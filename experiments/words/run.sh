@@ -35,7 +35,7 @@ out=${out:-experiments/words/out${small:+-small}}
 for file in "$text" "$valid" "$vectors"; do
     [ -r "$file" ] || { echo "$0: cannot read $file; give --text, --valid and --vectors" >&2; exit 4; }
 done
-[ -x $program ] || make ordernet
+make -s ordernet build/bench/ngram
 mkdir -p "$out"
 
 # ---- Settings ------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ fi
 
 # ---- n-grams, the nets ----------------------------------------------------------------------------------
 echo "== n-grams"
-"$program" words ngram --train "$out/train.safetensors" --text "$out/valid.txt" --csv "$out/ngram.csv"
+build/bench/ngram --train "$out/train.safetensors" --text "$out/valid.txt" --csv "$out/ngram.csv"
 
 for name in ${only:-paper trained best}; do
     declare -n settings=$name
@@ -105,7 +105,7 @@ for name in ${only:-paper trained best}; do
         touch "$out/$name.done"
     fi
     echo "== evaluating: $name"
-    "$program" words evaluate --model "$model" --text "$out/valid.txt" --csv "$out/$name.csv" \
+    "$program" words eval --model "$model" --text "$out/valid.txt" --csv "$out/$name.csv" \
         --examples "$out/$name.examples.md"
 done
 
@@ -125,6 +125,6 @@ logs=()
 for name in paper trained best; do
     [ ! -e "$out/$name.log.csv" ] || logs+=("$out/$name.log.csv")
 done
-"$program" curve --out "$out/learning.svg" --title "Lines put back, by training" "${logs[@]}"
-"$program" curve --out "$out/loss.svg" --what loss --title "Loss on the training lines" "${logs[@]}"
+"$program" draw --out "$out/learning.svg" --title "Lines put back, by training" "${logs[@]}"
+"$program" draw --out "$out/loss.svg" --what loss --title "Loss on the training lines" "${logs[@]}"
 echo "== $out: results.csv, examples.md, learning.svg, loss.svg"

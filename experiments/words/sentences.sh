@@ -30,7 +30,7 @@ case $only in '' | prepare | mix | words | measure) ;; *) echo "$0: --only $only
 out=${out:-experiments/words/out-sentences${small:+-small}}
 model=${model:-$out/words.safetensors}
 [ -r "$shared/sentences/ordinary.txt.xz" ] || { echo "$0: cannot read $shared/sentences; set ORDERNET_SHARED" >&2; exit 4; }
-[ -x $program ] || make ordernet
+make -s ordernet build/bench/ngram
 mkdir -p "$out"
 
 # ---- Settings ------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ measure() { # NAME TEST COMMAND ...: a table and a CSV file
     local name=$1 test=$2
     shift 2
     echo "== $name: $test"
-    "$program" words "$@" --csv "$out/$name-$test.csv"
+    "$@" --csv "$out/$name-$test.csv"
 }
 each() { # NAME COMMAND ...: all tests
     local name=$1
@@ -156,9 +156,9 @@ each() { # NAME COMMAND ...: all tests
     for k in 8 12 20; do measure "$name" first$k "$@" --text "$raw" --first $k; done
     measure "$name" sentences "$@" --text "$out/valid-sentences.txt" --windows whole --length 2-20
 }
-each ngram ngram --train "$out/ngram-data.safetensors" --beam 5
-each words evaluate --model "$model"
-[ ! "$five" ] || each five evaluate --model "$five"
+each ngram build/bench/ngram --train "$out/ngram-data.safetensors" --beam 5
+each words "$program" words eval --model "$model"
+[ ! "$five" ] || each five "$program" words eval --model "$five"
 {
     echo "model,test,$(head -n 1 "$out/ngram-articles.csv")"
     for file in "$out"/{ngram,words,five}-{wikitext2,articles,articles8,first5,first8,first12,first20,sentences}.csv; do
@@ -170,6 +170,6 @@ each words evaluate --model "$model"
 mkdir -p "$out/curve"
 for name in mix words; do [ ! -e "$out/$name.log.csv" ] || awk 'NR == 1 || NR % 20 == 0' "$out/$name.log.csv" > "$out/curve/$name.log.csv"; done
 if [ -e "$out/curve/words.log.csv" ]; then
-    "$program" curve --out "$out/loss.svg" --what loss --title "Loss on the training windows" "$out"/curve/*.log.csv
+    "$program" draw --out "$out/loss.svg" --what loss --title "Loss on the training windows" "$out"/curve/*.log.csv
 fi
 echo "== $out: sentences.csv, loss.svg"

@@ -7,6 +7,7 @@
 
 typedef struct command {
     const char *name;               /* "train"; two words for a command of a family: "tsp generate" */
+    const char *old_name;           /* a name of earlier versions that still works, not listed; NULL: none */
     const char *summary;            /* one line, no full stop */
     const char *operands;           /* "[FILE ...]"; NULL when it takes none */
     int least, most;                /* operands; most < 0: any number */

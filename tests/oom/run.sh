@@ -62,11 +62,9 @@ tsp-solve | tsp solve --method exact --quiet --draw OUT.svg five.tsp
 tsp-solve-christofides | tsp solve --method christofides --quiet five.tsp
 tsp-solve-net | tsp solve --method ordernet --quiet --threads 1 --device cpu five.tsp
 tsp-compare | tsp compare --threads 1 --device cpu --methods exact,2opt,ordernet five.tsp
-tsp-evaluate | tsp evaluate --threads 1 --device cpu --quiet --out OUT.csv tours.jsonl
+tsp-eval | tsp eval --threads 1 --device cpu --quiet --out OUT.csv tours.jsonl
 words-prepare | words prepare --text text --vectors vectors --quiet --out OUT.safetensors
-words-ngram | words ngram --train words.safetensors --text text --csv OUT
-words-evaluate | words evaluate --threads 1 --device cpu --model wordmodel.safetensors --text text --csv OUT
-words-picture | words picture --model wordmodel.safetensors --out OUT.svg the_cat
+words-eval | words eval --threads 1 --device cpu --model wordmodel.safetensors --text text --csv OUT
 pages-order | pages order --threads 1 page.xml
 pages-boxes | pages order --threads 1 boxes.jsonl
 pages-train | pages train --threads 1 --quiet --epochs 1 --variants 0 --small-variants 1 --holdout 0 --model OUT boxes.jsonl

@@ -7,14 +7,14 @@
 
 #include "engine/base/error.h"
 
-extern const command cmd_bench, cmd_completion, cmd_convert, cmd_curve, cmd_eval, cmd_help, cmd_inspect,
+extern const command cmd_bench, cmd_completion, cmd_convert, cmd_draw, cmd_eval, cmd_help, cmd_inspect,
     cmd_merge, cmd_order, cmd_serve, cmd_train;
 
 enum { COMMANDS = 128 };
 
 /* The commands of the tasks stand between these two lists. */
 static const command *const first[] = {&cmd_train, &cmd_order,   &cmd_eval,  &cmd_inspect, &cmd_merge,
-                                       &cmd_curve, &cmd_convert, &cmd_bench, NULL};
+                                       &cmd_draw,  &cmd_convert, &cmd_bench, NULL};
 static const command *const last[] = {&cmd_serve, &cmd_help, &cmd_completion, NULL};
 
 /* Appends a list to all commands; returns where the next one goes. */
@@ -69,7 +69,7 @@ const command *command_find(int count, char **arguments, int *words, onet_error 
     snprintf(name, sizeof name, "%s%s%s", arguments[0], *words == 2 ? " " : "",
              *words == 2 ? arguments[1] : "");
     for (const command *c = command_after(NULL); c; c = command_after(c))
-        if (!strcmp(c->name, name)) return c;
+        if (!strcmp(c->name, name) || (c->old_name && !strcmp(c->old_name, name))) return c;
     if (family && *words == 1) {
         fail(err, ONET_USAGE, "%s needs a second word; 'ordernet help %s' lists them", name, name);
         return NULL;

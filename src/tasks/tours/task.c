@@ -1,11 +1,11 @@
 /* Tours: the commands that begin with tsp, and /v1/tour. */
 #include "app/task.h"
 
-extern const command cmd_tsp_generate, cmd_tsp_solve, cmd_tsp_compare, cmd_tsp_evaluate;
+extern const command cmd_tsp_generate, cmd_tsp_solve, cmd_tsp_compare, cmd_tsp_eval;
 extern const endpoint tour_endpoint;
 
 const task tours_task = {
-    .commands = (const command *const[]){&cmd_tsp_generate, &cmd_tsp_solve, &cmd_tsp_compare,
-                                         &cmd_tsp_evaluate, NULL},
+    .commands =
+        (const command *const[]){&cmd_tsp_generate, &cmd_tsp_solve, &cmd_tsp_compare, &cmd_tsp_eval, NULL},
     .endpoints = (const endpoint *const[]){&tour_endpoint, NULL},
 };

@@ -1,12 +1,10 @@
 /* Scrambled sentences: the commands that begin with words, unscramble, and /v1/unscramble. */
 #include "app/task.h"
 
-extern const command cmd_words_prepare, cmd_words_ngram, cmd_words_evaluate, cmd_words_picture,
-    cmd_unscramble;
+extern const command cmd_words_prepare, cmd_words_eval, cmd_unscramble;
 extern const endpoint unscramble_endpoint;
 
 const task words_task = {
-    .commands = (const command *const[]){&cmd_words_prepare, &cmd_words_ngram, &cmd_words_evaluate,
-                                         &cmd_words_picture, &cmd_unscramble, NULL},
+    .commands = (const command *const[]){&cmd_words_prepare, &cmd_words_eval, &cmd_unscramble, NULL},
     .endpoints = (const endpoint *const[]){&unscramble_endpoint, NULL},
 };

@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "ordernet_io.h"
-#include "tasks/words/bleu.h"
+#include "ordernet_measure.h"
 
 /* Items that are equal where the words are: the number of the word among the text's own. */
 static onet_status make_same(words_test *t, onet_error *err) {
@@ -73,7 +73,7 @@ onet_status words_test_open(words_test *t, const words_test_options *options, co
             output_printf(t->csv, err,
                           "how,unknown_words,words,lines,exact,exact_low,exact_high,position,position_low,"
                           "position_high,tau,tau_low,tau_high,neighbours,neighbours_low,neighbours_high,"
-                          "bleu,bleu_low,bleu_high,loglik,seconds\n");
+                          "loglik,seconds\n");
     return status;
 }
 
@@ -87,33 +87,15 @@ typedef struct group {
 /* The measures of each line. */
 typedef struct measures {
     onet_set_measure *each; /* [count] */
-    bleu_counts *bleu;      /* [count] */
     size_t *which;          /* [count]: lines of a group */
 } measures;
 
-static void count_bleu(const words_test *t, bleu_counts *bleu, int32_t *right, int32_t *answer) {
-    for (size_t s = 0; s < t->same->count; s++) {
-        size_t from = t->same->start[s], n = onet_sets_size(t->same, s);
-        const float *items = t->same->items + from;
-        for (size_t k = 0; k < n; k++) {
-            right[k] = (int32_t)items[t->same->order[from + k]];
-            answer[k] = (int32_t)items[t->answers[s].order[k]];
-        }
-        bleu[s] = bleu_count(right, answer, (int)n);
-    }
-}
-
 static onet_status measure(const words_test *t, measures *m, const double *scores, onet_error *err) {
     size_t count = t->same->count;
-    int32_t *line = array_new(2 * t->longest, sizeof *line);
     m->each = array_new(count, sizeof *m->each);
-    m->bleu = array_new(count, sizeof *m->bleu);
     m->which = array_new(count, sizeof *m->which);
-    onet_status status = line && m->each && m->bleu && m->which ? ONET_OK : fail_memory(err, "the measures");
-    if (!status) status = onet_measure_each(m->each, t->same, t->answers, scores, err);
-    if (!status) count_bleu(t, m->bleu, line, line + t->longest);
-    free(line);
-    return status;
+    onet_status status = m->each && m->which ? ONET_OK : fail_memory(err, "the measures");
+    return status ? status : onet_measure_each(m->each, t->same, t->answers, scores, err);
 }
 
 static void print_measure(onet_measure m, double unit, const char *sign) {
@@ -138,7 +120,6 @@ static onet_status report_group(words_test *t, const measures *m, const group *g
     if (!count) return ONET_OK;
     onet_report r;
     onet_measure_mean(&r, m->each, m->which, count);
-    onet_measure bleu = bleu_measure(m->bleu, m->which, count);
     char words[16] = "all";
     if (g->words) snprintf(words, sizeof words, "%zu", g->words);
     printf("  %-7s %5s %7zu", g->unknown, words, count);
@@ -146,11 +127,10 @@ static onet_status report_group(words_test *t, const measures *m, const group *g
     print_measure(r.position, 100, "%");
     print_measure(r.tau, 1, "");
     print_measure(r.neighbours, 100, "%");
-    print_measure(bleu, 100, "");
     printf("\n");
     if (!t->csv) return ONET_OK;
     onet_status status = output_printf(t->csv, err, "%s,%s,%s,%zu,", how, g->unknown, words, count);
-    const onet_measure all[] = {r.exact, r.position, r.tau, r.neighbours, bleu};
+    const onet_measure all[] = {r.exact, r.position, r.tau, r.neighbours};
     for (size_t k = 0; k < sizeof all / sizeof *all && !status; k++)
         status = csv_measure(t->csv, all[k], err);
     if (!status && scored) status = output_printf(t->csv, err, "%.5f", r.loglik.mean);
@@ -161,11 +141,11 @@ onet_status words_test_report(words_test *t, const char *how, const double *scor
                               onet_error *err) {
     static const group by_unknown[] = {
         {"all", 0, INT_MAX, 0}, {"0", 0, 0, 0}, {"1", 1, 1, 0}, {"2+", 2, INT_MAX, 0}};
-    measures m = {NULL, NULL, NULL};
+    measures m = {NULL, NULL};
     onet_status status = measure(t, &m, scores, err);
     if (!status)
-        printf("%s, %.2f s\n  %-7s %5s %7s  %-20s  %-20s  %-20s  %-20s  %s\n", how, seconds, "unknown",
-               "words", "lines", "exact", "position", "Kendall's tau", "right neighbours", "BLEU");
+        printf("%s, %.2f s\n  %-7s %5s %7s  %-20s  %-20s  %-20s  %s\n", how, seconds, "unknown", "words",
+               "lines", "exact", "position", "Kendall's tau", "right neighbours");
     for (size_t g = 0; g < sizeof by_unknown / sizeof *by_unknown && !status; g++)
         status = report_group(t, &m, &by_unknown[g], how, scores, seconds, err);
     for (size_t n = t->shortest; n <= t->longest && t->shortest < t->longest && !status; n++) {
@@ -173,7 +153,6 @@ onet_status words_test_report(words_test *t, const char *how, const double *scor
         status = report_group(t, &m, &of_size, how, scores, seconds, err);
     }
     free(m.each);
-    free(m.bleu);
     free(m.which);
     return status;
 }

@@ -1,6 +1,6 @@
-/* Lines of text as a test of what puts words in order: by the net (words evaluate) or by n-grams (words
- * ngram), measured alike. Two words are the same when they are written the same; that a net sees two unknown
- * words alike is no excuse for it. */
+/* A test of what puts words in order, on lines of text: `words eval` and the n-grams of bench/ngram.c are
+ * measured alike. Two words are equal if they are written alike; two different unknown words count as
+ * different, although the network cannot tell them apart. */
 #ifndef CLI_WORDS_TEST_H
 #define CLI_WORDS_TEST_H
 

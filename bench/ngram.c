@@ -1,14 +1,22 @@
-/* An n-gram model (interpolated Kneser-Ney) and the most probable order of a set of words under it. */
-#include "tasks/words/ngram.h"
-
+/* The n-gram baseline for words: puts the words of lines in order by counts of neighbours alone (interpolated
+ * Kneser-Ney with one discount per length and a mark for the start of a line) and measures as `words eval`
+ * does.
+ * usage: ngram --train DATA --text FILE [--grams N] [--beam N] [--first K] [--windows LIST] [--length LIST]
+ *        [--csv FILE], with DATA of `words prepare`; --beam 0, the default, looks at all orders. */
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/options.h"
+#include "app/progress.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "ordernet_words.h"
+#include "tasks/words/test.h"
+
+enum { NGRAM_LONGEST = 6, NGRAM_MOST_ITEMS = 10 };
 
 /* Grams are known by a 64-bit hash alone: among 10^7 of them two share one with probability 3 in a million.
  */
@@ -22,7 +30,7 @@ typedef struct table {
     size_t slots, used; /* slots is a power of two */
 } table;
 
-struct ngram {
+typedef struct ngram {
     int length;
     double words; /* of the vocabulary: the last resort is 1/words */
     /* How often a gram was seen; for those that another gram ends in, before how many different words. */
@@ -31,7 +39,7 @@ struct ngram {
     table contexts;                                          /* a: sum, b: number */
     double ones[NGRAM_LONGEST + 1], twos[NGRAM_LONGEST + 1]; /* grams of each length with count 1 and 2 */
     double discount[NGRAM_LONGEST + 1];
-};
+} ngram;
 
 static uint64_t hash_of(const int32_t *gram, int length) {
     uint64_t h = ((uint64_t)length + 1) << 40; /* away from the words' own numbers */
@@ -105,7 +113,15 @@ static bool count_set(ngram *m, const onet_sets *sets, size_t s) {
     return true;
 }
 
-onet_status ngram_train(ngram **model, const onet_sets *sets, int length, onet_error *err) {
+static void ngram_free(ngram *m) {
+    if (!m) return;
+    free(m->grams.slot);
+    free(m->contexts.slot);
+    free(m);
+}
+
+/* Counts over the right orders of the sets; length: 1 to NGRAM_LONGEST words per gram. */
+static onet_status ngram_train(ngram **model, const onet_sets *sets, int length, onet_error *err) {
     *model = NULL;
     if (length < 1 || length > NGRAM_LONGEST)
         return fail(err, ONET_USAGE, "n-grams have 1 to %d words, not %d", NGRAM_LONGEST, length);
@@ -127,13 +143,6 @@ onet_status ngram_train(ngram **model, const onet_sets *sets, int length, onet_e
     return ONET_OK;
 }
 
-void ngram_free(ngram *m) {
-    if (!m) return;
-    free(m->grams.slot);
-    free(m->contexts.slot);
-    free(m);
-}
-
 /* P(last word of gram | those before it): the discounted share, and what the discount left over spread as the
  * shorter gram says. */
 static double gram_probability(const ngram *m, const int32_t *gram, int length) {
@@ -146,7 +155,8 @@ static double gram_probability(const ngram *m, const int32_t *gram, int length) 
     return (seen + d * c->b * shorter) / c->a;
 }
 
-double ngram_probability(const ngram *m, const int32_t *before, int count, int32_t word) {
+/* P(word | start of line, before[count]). */
+static double ngram_probability(const ngram *m, const int32_t *before, int count, int32_t word) {
     int32_t gram[NGRAM_LONGEST];
     int held = 0, room = m->length - 1;
     if (count < room) gram[held++] = START;
@@ -184,7 +194,8 @@ static void extend(search *s, int t, double logprob) {
     }
 }
 
-void ngram_order(const ngram *m, const int32_t *word, int n, int32_t *order, double *logprob) {
+/* The most probable of all n! orders of the words, n at most NGRAM_MOST_ITEMS; of equal ones the first. */
+static void ngram_order(const ngram *m, const int32_t *word, int n, int32_t *order, double *logprob) {
     search s = {.m = m, .word = word, .n = n, .best = order, .best_logprob = -INFINITY};
     for (int i = 0; i < n; i++) order[i] = i;
     extend(&s, 0, 0);
@@ -219,8 +230,9 @@ static bool has_item(const int32_t *order, int length, int32_t item) {
     return false;
 }
 
-onet_status ngram_beam(const ngram *m, const int32_t *word, int n, int beam, int32_t *order, double *logprob,
-                       onet_error *err) {
+/* The same by beam search, for any n: the `beam` most probable beginnings are kept at each step. */
+static onet_status ngram_beam(const ngram *m, const int32_t *word, int n, int beam, int32_t *order,
+                              double *logprob, onet_error *err) {
     if (n < 1 || beam < 1) return fail(err, ONET_USAGE, "a beam of %d over %d words", beam, n);
     size_t rows = (size_t)beam, size = (size_t)n;
     beginning *best = array_new(rows, sizeof *best), *now = array_new(rows, sizeof *now);
@@ -260,4 +272,95 @@ onet_status ngram_beam(const ngram *m, const int32_t *word, int n, int beam, int
     free(orders);
     free(before);
     return ONET_OK;
+}
+
+typedef struct ngram_values {
+    words_test_options test;
+    const char *train;
+    int grams, beam;
+} ngram_values;
+
+static onet_status order_lines(const ngram_values *v, const onet_sets *train, words_test *t,
+                               onet_error *err) {
+    progress p;
+    progress_start(&p, true);
+    ngram *model;
+    onet_status status = ngram_train(&model, train, v->grams, err);
+    if (status) return status;
+    double trained = progress_seconds(&p);
+    const onet_sets *sets = t->made.sets;
+    for (size_t s = 0; s < sets->count && !status; s++) {
+        const int32_t *word = sets->word + sets->start[s];
+        int n = (int)onet_sets_size(sets, s);
+        onet_answer *a = &t->answers[s];
+        if (v->beam)
+            status = ngram_beam(model, word, n, v->beam, a->order, a->logprob, err);
+        else
+            ngram_order(model, word, n, a->order, a->logprob);
+        a->found = 1;
+    }
+    ngram_free(model);
+    if (status) return status;
+    char how[64];
+    if (v->beam)
+        snprintf(how, sizeof how, "%d-grams of %zu lines; beam %d", v->grams, train->count, v->beam);
+    else
+        snprintf(how, sizeof how, "%d-grams of %zu lines", v->grams, train->count);
+    return words_test_report(t, how, NULL, progress_seconds(&p) - trained, err);
+}
+
+static onet_status run(const ngram_values *v, onet_error *err) {
+    onet_sets *train;
+    onet_status status = onet_sets_read(&train, v->train, NULL, err);
+    if (status) return status;
+    words_test t = {.same = NULL};
+    if (!train->words || !train->order)
+        status = fail(err, ONET_BAD, "%s: its items are not words in order; 'words prepare' makes such data",
+                      v->train);
+    if (!status) status = words_test_open(&t, &v->test, train->words, err);
+    if (!status && !v->beam && t.longest > NGRAM_MOST_ITEMS)
+        status = fail(err, ONET_USAGE, "a line has %zu words, too many to look at all orders; give --beam N",
+                      t.longest);
+    if (!status) status = order_lines(v, train, &t, err);
+    if (!status) status = words_test_commit(&t, err);
+    words_test_close(&t);
+    onet_sets_free(train);
+    return status;
+}
+
+static const option options[] = {
+    {.name = "train",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = offsetof(ngram_values, train),
+     .required = true,
+     .help = "Data of words prepare: the lines to count in, and the vocabulary."},
+    OPTIONS_WORDS_TEST(offsetof(ngram_values, test)),
+    {.name = "beam",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = offsetof(ngram_values, beam),
+     .low = 0,
+     .high = 1000000,
+     .help = "Width of a beam search; 0 looks at all orders, of 10 words at most."},
+    {.name = "grams",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .field = offsetof(ngram_values, grams),
+     .low = 1,
+     .high = NGRAM_LONGEST,
+     .help = "Words per n-gram."},
+    {0},
+};
+
+int main(int argc, char **argv) {
+    ngram_values v = {.test.first = 5, .grams = 3};
+    onet_error err;
+    int operands = 0;
+    bool help = false;
+    onet_status status = options_parse(options, &v, argc - 1, argv + 1, &operands, &help, &err);
+    if (!status && (operands || help)) status = fail(&err, ONET_USAGE, "its first comment lists the options");
+    if (!status) status = run(&v, &err);
+    if (status) fprintf(stderr, "ngram: %s\n", err.text);
+    return (int)status;
 }

@@ -1,4 +1,4 @@
-/* ordernet curve: pictures of how trainings went, from their logs. */
+/* ordernet draw: learning curves, from the logs of trainings. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,15 +196,16 @@ static const option options[] = {
     {0},
 };
 
-const command cmd_curve = {
-    .name = "curve",
-    .summary = "Draw how trainings went",
+const command cmd_draw = {
+    .name = "draw",
+    .old_name = "curve",
+    .summary = "Draw learning curves",
     .operands = "LOG ...",
     .least = 1,
     .most = MOST_LOGS,
     .about = "Draws a line for each of the logs that 'ordernet train' writes beside its models "
              "(MODEL.log.csv), over the epochs.",
-    .examples = "ordernet curve --out learning first.log.csv second.log.csv",
+    .examples = "ordernet draw --out learning first.log.csv second.log.csv",
     .options = options,
     .size = sizeof(curve_values),
     .defaults = defaults,

@@ -1,4 +1,4 @@
-/* ordernet words evaluate: a word model measured on lines of text, with examples. */
+/* ordernet words eval: a word model measured on lines of text, with examples. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,16 +187,17 @@ static const option options[] = {
     {0},
 };
 
-const command cmd_words_evaluate = {
-    .name = "words evaluate",
+const command cmd_words_eval = {
+    .name = "words eval",
+    .old_name = "words evaluate",
     .summary = "Measure a word model on lines of text",
     .about = "Shuffles the first K words of each line, lets the model put them back, and reports the share "
              "of lines exactly right (two equal words may change places), of words at their place, "
-             "Kendall's tau, the share of right neighbours and BLEU, each with its 95% interval: greedily, "
+             "Kendall's tau and the share of right neighbours, each with its 95% interval: greedily, "
              "by beam search and, for up to 7 words, over all orders; for all lines, by the number of "
              "unknown words in them and by their length.",
-    .examples = "ordernet words evaluate --text valid.txt --csv results.csv --examples examples.md\n"
-                "ordernet words evaluate --text sentences.txt --windows whole --length 2-20",
+    .examples = "ordernet words eval --text valid.txt --csv results.csv --examples examples.md\n"
+                "ordernet words eval --text sentences.txt --windows whole --length 2-20",
     .options = options,
     .size = sizeof(evaluate_values),
     .defaults = defaults,

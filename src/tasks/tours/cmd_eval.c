@@ -1,4 +1,4 @@
-/* ordernet tsp evaluate: the net's tours against the best known ones and against other heuristics. */
+/* ordernet tsp eval: the net's tours against the best known ones and against other heuristics. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -368,8 +368,9 @@ static const option options[] = {
     {0},
 };
 
-const command cmd_tsp_evaluate = {
-    .name = "tsp evaluate",
+const command cmd_tsp_eval = {
+    .name = "tsp eval",
+    .old_name = "tsp evaluate",
     .summary = "Measure the net's tours against the best ones",
     .operands = "FILE ...",
     .least = 1,
@@ -381,7 +382,7 @@ const command cmd_tsp_evaluate = {
              "tours. The cities are shown to the net as they are.",
     .examples =
         "ordernet tsp generate --n 5-20,25,30 --per-size 1000 --seed 2 --out fresh.safetensors\n"
-        "ordernet tsp evaluate --model tsp.safetensors --out results.csv --figure figure fresh.safetensors",
+        "ordernet tsp eval --model tsp.safetensors --out results.csv --figure figure fresh.safetensors",
     .options = options,
     .size = sizeof(evaluate_values),
     .defaults = defaults,

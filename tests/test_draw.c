@@ -1,6 +1,6 @@
-/* What `curve` draws of a log: the epochs gone by at each step, thinned out to what a picture can show. */
-#define cmd_curve tested_cmd_curve
-#include "../src/front/cli/cmd_curve.c"
+/* What `draw` draws of a log: the epochs gone by at each step, thinned out to what a picture can show. */
+#define cmd_draw tested_cmd_draw
+#include "../src/front/cli/cmd_draw.c"
 
 #include "unit.h"
 
