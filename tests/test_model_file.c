@@ -348,14 +348,20 @@ static void expect_after(const char *from, const char *to, const char *sentence)
 static void test_altered_header(void **state) {
     (void)state;
     expect_after("\"ordernet\"", "\"disorder\"", "is not an OrderNet model");
-    expect_after("version\":\"1\"", "version\":\"3\"", "is 3 where 1 or 2 is meant; use a newer OrderNet");
+    expect_after("version\":\"1\"", "version\":\"3\"",
+                 "format_version is \"3\", which this version does not know; use a newer OrderNet");
+    expect_after("format_version", "formal_version", "has no format_version; the file is corrupt");
     expect_after("version\":\"1\"", "version\":\"2\"", "its settings.relative is \"\" where a whole number");
-    expect_after("settings.hidden", "settings.hodden", "its settings.hidden is \"\" where a whole number");
+    expect_after("settings.hidden", "settings.hodden", "settings.hodden is \"3\", which this version");
     expect_after("hidden\":\"3\"", "hidden\":\"x\"", "settings.hidden is \"x\"");
     expect_after("hidden\":\"3\"", "hidden\":\"0\"", "hidden width is 0");
     expect_after("hidden\":\"3\"", "hidden\":\"4\"",
                  "\"encoder.0.conv1.weight\" is F32 [3, 4] where F32 [4, 4]");
-    expect_after("\"mean\"", "\"mode\"", "settings.pool is \"mode\"");
+    expect_after("\"mean\"", "\"mode\"",
+                 "settings.pool is \"mode\", which this version does not know; use a newer OrderNet");
+    expect_after("settings.pool", "settings.poll",
+                 "settings.poll is \"mean\", which this version does not know");
+    expect_after("settings.pool", "sittings.pool", "has no settings.pool; the file is corrupt");
     expect_after("head.bias", "tail.bias", "tensor \"head.bias\" (F32 [1]) is missing");
     expect_after("input.scale", "input.scald", "tensor \"input.scale\" (F32 [2]) is missing");
     expect_after("words.text", "words.tent", "\"words.text\" (U8 [n]) is missing");

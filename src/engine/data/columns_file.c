@@ -77,7 +77,8 @@ onet_status columns_file_read(onet_columns **columns, const safetensors *file, i
     onet_status status = ONET_OK;
     *columns = NULL;
     if (!names && !fill) return ONET_OK;
-    if (!missing || (missing->value != ONET_MISSING_ERROR) != (fill != NULL) || (flag && !fill))
+    if (!missing) return safetensors_newer(file, "missing", text, err);
+    if ((missing->value != ONET_MISSING_ERROR) != (fill != NULL) || (flag && !fill))
         return fail(err, ONET_BAD,
                     "%s: its missing is \"%.40s\", which does not go with its tensors; make the "
                     "file again",

@@ -121,6 +121,15 @@ const char *safetensors_name(const safetensors *file) {
     return input_name(file->source->in);
 }
 
+onet_status safetensors_newer(const safetensors *file, const char *key, const char *value, onet_error *err) {
+    if (!value)
+        return fail(err, ONET_BAD, "%s: its metadata has no %s; the file is corrupt", safetensors_name(file),
+                    key);
+    return fail(err, ONET_BAD,
+                "%s: its %s is \"%.40s\", which this version does not know; use a newer OrderNet",
+                safetensors_name(file), key, value);
+}
+
 const st_tensor *safetensors_find(const safetensors *file, const char *name) {
     st_tensor wanted = {.name = name};
     return file->tensors ? bsearch(&wanted, file->tensor, file->tensors, sizeof wanted, st_by_name) : NULL;

@@ -54,6 +54,10 @@ typedef struct safetensors {
     struct st_source *source; /* the reader's own */
 } safetensors;
 
+/* ONET_BAD for a value of the metadata that this version does not know, so that the file is a newer one's;
+ * value NULL: the file lacks the key, and is corrupt. */
+onet_status safetensors_newer(const safetensors *file, const char *key, const char *value, onet_error *err);
+
 /* "-" is standard input; compressed files are read too. safetensors_from leaves the input to its owner, who
  * keeps it open as long as the file. */
 onet_status safetensors_open(safetensors **file, const char *path, onet_error *err);

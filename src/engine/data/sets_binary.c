@@ -102,9 +102,7 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
                     "%s holds no sets (its metadata has no \"format\": \"%s\"); name a file that "
                     "`ordernet convert` made",
                     safetensors_name(file), format);
-    if (!version || strcmp(version, "1"))
-        return fail(err, ONET_BAD, "%s: its format_version is %.20s where 1 is meant; use a newer OrderNet",
-                    safetensors_name(file), version ? version : "missing");
+    if (!version || strcmp(version, "1")) return safetensors_newer(file, "format_version", version, err);
     bool words = safetensors_find(file, "word") != NULL;
     onet_words *vocabulary = NULL;
     onet_status status = safetensors_expect(file, "sizes", ST_I32, 1, any, &sizes, err);

@@ -340,6 +340,19 @@ static onet_status read_number(const safetensors *file, const char *key, int *to
     return ONET_OK;
 }
 
+/* A setting that this version does not know changes the net, whatever the format_version says. */
+static onet_status check_known(const safetensors *file, onet_error *err) {
+    static const char prefix[] = "settings.";
+    for (size_t i = 0; i < file->pairs; i++) {
+        const char *key = file->metadata[i].key;
+        bool known = strncmp(key, prefix, sizeof prefix - 1) || !strcmp(key, "settings.pool") ||
+                     !strcmp(key, "settings.relative");
+        for (int k = 0; k < NUMBERS && !known; k++) known = !strcmp(key, numbers[k].key);
+        if (!known) return safetensors_newer(file, key, file->metadata[i].value, err);
+    }
+    return ONET_OK;
+}
+
 static onet_status read_settings(const safetensors *file, onet_settings *s, onet_error *err) {
     const char *name = safetensors_name(file), *format = safetensors_metadata(file, "format"),
                *version = safetensors_metadata(file, "format_version"),
@@ -356,20 +369,14 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
                     "name a file that training made",
                     name);
     if (!version || (strcmp(version, "1") && strcmp(version, "2")))
-        return fail(err, ONET_BAD,
-                    "%s: its format_version is %.20s where 1 or 2 is meant; use a newer OrderNet", name,
-                    version ? version : "missing");
-    onet_status status = ONET_OK;
+        return safetensors_newer(file, "format_version", version, err);
+    onet_status status = check_known(file, err);
     for (int i = 0; i < NUMBERS && !status; i++)
         status = read_number(file, numbers[i].key, number_at(s, i), err);
     if (!status && !strcmp(version, "2")) status = read_number(file, "settings.relative", &s->relative, err);
     if (status) return status;
     const onet_choice *found = pool ? choice_named(onet_pools(), pool, strlen(pool)) : NULL;
-    char names[128];
-    if (!found)
-        return fail(err, ONET_BAD,
-                    "%s: its settings.pool is \"%.40s\" where %s is meant; the file is corrupt", name,
-                    pool ? pool : "", choice_names(onet_pools(), " or ", names, sizeof names));
+    if (!found) return safetensors_newer(file, "settings.pool", pool, err);
     s->pool = (onet_pool)found->value;
     return ONET_OK;
 }
