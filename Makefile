@@ -24,7 +24,9 @@ Q         := @
 endif
 
 OPT       ?= -O2
-WARN      := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wno-unknown-warning-option -Wno-format-truncation
+WARN      := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wconversion -Wno-sign-conversion -Wno-unknown-warning-option -Wno-format-truncation
+# Not with clang, which also reports NAN and INFINITY, floats in C, where a double is initialised with them.
+WARN      += $(if $(findstring clang,$(shell $(CC) --version)),,-Wdouble-promotion)
 ifdef WERROR
 WARN      += -Werror
 endif

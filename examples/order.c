@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", status == ONET_MEMORY ? onet_status_name(status) : err.text);
     else {
         for (int t = 0; t < n; t++) {
-            for (int k = 0; k < width; k++) printf("%g ", items[order[t] * width + k]);
+            for (int k = 0; k < width; k++) printf("%g ", (double)items[order[t] * width + k]);
             printf("(item %d)\n", order[t]);
         }
         printf("log-probability %.4f\n", logprob);

@@ -90,7 +90,8 @@ static void test_half(void **state) {
         uint16_t low = (uint16_t)rng_below(&r, 0x7bff);
         double a = half_to_float(low), b = half_to_float((uint16_t)(low + 1));
         float x = (float)(i % 8 ? a + (b - a) * rng_uniform(&r) : (a + b) / 2);
-        uint16_t expected = (uint16_t)(low + (x - a > b - x || (x - a == b - x && low & 1)));
+        double at = (double)x;
+        uint16_t expected = (uint16_t)(low + (at - a > b - at || (at - a == b - at && low & 1)));
         assert_int_equal(half_from_float(x), expected);
         assert_int_equal(half_from_float(-x), expected | 0x8000);
     }

@@ -121,7 +121,7 @@ static void sizes_with_weights_of_their_own(void **state) {
     onet_model *m = model_of(&nets[1], 34);
     size_t norms = m->sh.total - m->sh.trained;
     m->sized = true;
-    m->inverse_size = 0.2;
+    m->inverse_size = 0.2f;
     m->smallest_size = 2;
     for (size_t i = 0; i < norms; i++) m->slope[i] = 0.5f;
     onet_sets *sets = sets_of_kind(PLAIN, nets[1].width, 60, 4, 6, 35);

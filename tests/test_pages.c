@@ -305,7 +305,7 @@ static void scale_and_shift_do_not_matter(void **state) {
         *b = (page_box){4096 * b->x0 + 512, 4096 * b->y0 - 64, 4096 * b->x1 + 512, 4096 * b->y1 - 64};
     }
     assert_int_equal(page_features(&p, other, NULL), ONET_OK);
-    for (size_t i = 0; i < size; i++) assert_true(fabsf(one[i] - other[i]) < 1e-4);
+    for (size_t i = 0; i < size; i++) assert_true(fabsf(one[i] - other[i]) < 1e-4f);
     free(one);
     free(other);
     page_free(&p);

@@ -82,8 +82,8 @@ static void finds_the_line(void **state) {
                 double meant = on_line(&sh->tensor[k], i, at[a] < 5 ? 5 : at[a]); /* it ends at 5 */
                 float found = statistics[sh->tensor[k].offset - sh->trained + i];
                 if (fabs((double)found - meant) > 1e-5 * (1 + fabs(meant)))
-                    fail_msg("%s[%zu] at n = %d: %g, should be %g", sh->tensor[k].name, i, at[a], found,
-                             meant);
+                    fail_msg("%s[%zu] at n = %d: %g, should be %g", sh->tensor[k].name, i, at[a],
+                             (double)found, meant);
             }
     }
     sizes_free(&s);
@@ -205,7 +205,7 @@ static void keeps_the_variance_of_rare_channels(void **state) {
         model_statistics(m, n, statistics);
         for (size_t i = 0; i < count; i++)
             if (fabsf(statistics[i] - 0.0625f) > 1e-4f)
-                fail_msg("statistic %zu at n = %d: %g", i, n, statistics[i]);
+                fail_msg("statistic %zu at n = %d: %g", i, n, (double)statistics[i]);
     }
     sizes_free(&s);
     free(statistics);

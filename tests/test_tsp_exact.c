@@ -1,5 +1,6 @@
 /* The exact solver against the dynamic program, and on inputs made to break it. */
 #include <math.h>
+#include <stdbool.h>
 
 #include "engine/base/rng.h"
 #include "engine/data/sets.h"
@@ -7,7 +8,7 @@
 #include "tasks/tours/solve/solvers.h"
 #include "unit.h"
 
-static double near_same(double a, double b) {
+static bool near_same(double a, double b) {
     return fabs(a - b) <= 1e-9 * (1 + fabs(a));
 }
 

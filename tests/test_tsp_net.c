@@ -97,7 +97,7 @@ static void scale_and_place_do_not_matter(void **state) {
         int32_t tour[4][12];
         onet_tsp t, far;
         tsp_draw(&plan, i, xy);
-        for (int k = 0; k < 24; k++) moved[k] = xy[k] * 4096.0 + (k % 2 ? 1048576.0 : -2097152.0);
+        for (int k = 0; k < 24; k++) moved[k] = (double)xy[k] * 4096.0 + (k % 2 ? 1048576.0 : -2097152.0);
         assert_int_equal(tsp_floats(&t, n, xy, NULL), ONET_OK);
         assert_int_equal(onet_tsp_points(&far, n, moved, NULL), ONET_OK);
         tours_of(&t, ONET_TSP_FITTED, 1, tour[0], tour[1]);

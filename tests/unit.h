@@ -19,6 +19,14 @@
 #define skip_because(...)                                                                                    \
     (fflush(stderr), printf("\nskipped: " __VA_ARGS__), printf("\n"), fflush(stdout), skip())
 
+/* As doubles: cmocka's assert_float_equal compares floats, and sees no difference below 1e-7. */
+#define assert_near(a, b, tolerance)                                                                         \
+    do {                                                                                                     \
+        double near_a = (a), near_b = (b);                                                                   \
+        if (!((near_a > near_b ? near_a - near_b : near_b - near_a) <= (tolerance)))                         \
+            fail_msg("%.17g is not near %.17g", near_a, near_b);                                             \
+    } while (0)
+
 enum { SHARED_PATH = 512 };
 
 /* The path of a file of the shared data, which `make` names in ORDERNET_SHARED; skips the test if there

@@ -256,7 +256,7 @@ static onet_status feature(scan *s, long i, long j) {
     size_t at = j < 0 ? (size_t)i : (size_t)i * (size_t)r->width + (size_t)j;
     if (!array_reserve(&r->item_store, &r->item_room, at + 1, sizeof *r->item_store))
         return fail_memory(s->err, "a set's items");
-    r->item_store[at] = missing ? NAN : value;
+    r->item_store[at] = missing ? (double)NAN : value;
     s->at = after;
     return ONET_OK;
 }

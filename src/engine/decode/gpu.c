@@ -262,7 +262,7 @@ static void give_task(void *arg, int task, int thread) {
         onet_answer *a = &p->work->answers[set];
         a->found = 0;
         for (size_t k = (size_t)s * found; k < ((size_t)s + 1) * found; k++) {
-            if (p->place[s].constrained && p->logprob[k] == -INFINITY) break; /* there are no more */
+            if (p->place[s].constrained && p->logprob[k] == -HUGE_VAL) break; /* there are no more */
             if (a->logprob) a->logprob[a->found] = p->logprob[k];
             add_order(p, set, a, p->order + k * placed, p->step + k * placed);
         }

@@ -207,7 +207,7 @@ static void beam_choices(beam *b, int t) {
     for (int i = 0; i < n; i++)
         if (b->pos[i] >= t) sum += exp((double)(b->logit[i] - top));
     double shift = (double)top + log(sum);
-    for (int i = 0; i < n; i++) b->logp[i] = b->pos[i] >= t ? (double)b->logit[i] - shift : -INFINITY;
+    for (int i = 0; i < n; i++) b->logp[i] = b->pos[i] >= t ? (double)b->logit[i] - shift : -HUGE_VAL;
 }
 
 /* Step t of the first `count` of s->computed, block by block, so that a block's weights are fetched once. The
@@ -407,7 +407,7 @@ static int choose(search *s, const search_task *task, int alive, int t) {
     }
     for (int b = 0; b < alive; b++)
         held =
-            weigh(s, &s->now[b], b, t, s->ahead ? s->ahead->logprob : -INFINITY, s->best, held, task->beams);
+            weigh(s, &s->now[b], b, t, s->ahead ? s->ahead->logprob : -HUGE_VAL, s->best, held, task->beams);
     qsort(s->best, (size_t)held, sizeof *s->best, compare);
     return held;
 }

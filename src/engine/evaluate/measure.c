@@ -125,7 +125,7 @@ static onet_status measure_each(onet_set_measure *each, const onet_sets *sets, c
     for (size_t s = 0; s < sets->count && !status; s++) {
         size_t placed = sets_placed(sets, s);
         right_places(sets, sets->start[s], placed, answers[s].order, rank, scratch);
-        each[s] = measure_set(sets_size(sets, s), placed, rank, scratch, logprob ? logprob[s] : NAN);
+        each[s] = measure_set(sets_size(sets, s), placed, rank, scratch, logprob ? logprob[s] : (double)NAN);
     }
     free(rank);
     free(scratch);

@@ -183,7 +183,7 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
                 return fail(err, bad,
                             "%s: tensor \"%s\" has %g as its number %zu, which cannot be; train the "
                             "model again or use an earlier one",
-                            name, t->name, x, i);
+                            name, t->name, (double)x, i);
         }
     }
     if (m->sized &&
@@ -191,7 +191,7 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
         return fail(err, bad,
                     "%s: norm.inverse_size is %g and norm.smallest_size %g, which cannot be; train the model "
                     "again or use an earlier one",
-                    name, m->inverse_size, m->smallest_size);
+                    name, (double)m->inverse_size, (double)m->smallest_size);
     for (size_t i = 0; m->sized && i < sh->total - sh->trained; i++)
         if (!isfinite(m->slope[i]))
             return fail(err, bad,
@@ -204,7 +204,7 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
             return fail(err, bad,
                         "%s: tensor \"norm.sizes\" has %g as its number %zu, where sizes of sets, ascending, "
                         "are meant; train the model again or use an earlier one",
-                        name, size, r);
+                        name, (double)size, r);
         for (int k = 0; k < sh->tensors; k++) {
             const tensor *t = &sh->tensor[k];
             if (t->trained) continue;
@@ -214,7 +214,7 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
                     return fail(err, bad,
                                 "%s: tensor \"norm.statistics\" has %g in its row of %g items, which cannot "
                                 "be; train the model again or use an earlier one",
-                                name, x[i], size);
+                                name, (double)x[i], (double)size);
         }
     }
     for (int i = 0; i < sh->s.width; i++)

@@ -50,7 +50,7 @@ static onet_progress progress(const run *r) {
                            .valid_exact = r->s.valid_exact,
                            .examples_per_second = rate,
                            .seconds = r->told.seconds_before + seconds,
-                           .seconds_left = rate > 0 ? left / rate : NAN,
+                           .seconds_left = rate > 0 ? left / rate : (double)NAN,
                            .valid_loglik = r->s.valid_loglik,
                            .best_epoch = (int)r->s.best_epoch,
                            .steps_before = r->told.steps_before,

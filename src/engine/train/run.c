@@ -11,7 +11,7 @@
 #include "engine/train/validate.h"
 
 double run_mean_loss(const run *r) {
-    return r->s.loss_weight > 0 ? r->s.loss / r->s.loss_weight : NAN;
+    return r->s.loss_weight > 0 ? r->s.loss / r->s.loss_weight : (double)NAN;
 }
 
 onet_status run_fetch(run *r, onet_error *err) {

@@ -63,7 +63,7 @@ typedef struct means {
 } means;
 
 static void add_to_mean(means *m, int group, const float *vector, int width) {
-    for (int c = 0; c < width; c++) m->sum[(size_t)group * (size_t)width + (size_t)c] += vector[c];
+    for (int c = 0; c < width; c++) m->sum[(size_t)group * (size_t)width + (size_t)c] += (double)vector[c];
     m->count[group]++;
 }
 

@@ -55,7 +55,7 @@ size_t clients_cut(clients *c, double seconds) {
     size_t count = 0;
     pthread_mutex_lock(&c->lock);
     for (client *one = c->first; one; one = one->next) {
-        if (!one->since || one->cut || now - one->since <= seconds) continue;
+        if (one->since == 0 || one->cut || now - one->since <= seconds) continue;
         shutdown(one->fd, SHUT_RDWR);
         one->cut = true;
         count++;

@@ -65,7 +65,7 @@ static void free_kept(kept *k) {
  * and the very large. */
 static const char *length_text(char text[NUMBER_TEXT], const tsp_file *file, const onet_tsp *t,
                                double length) {
-    if (t->whole || file->geo || !length || (length >= 0.01 && length < 1e9))
+    if (t->whole || file->geo || length == 0 || (length >= 0.01 && length < 1e9))
         number_print(text, NUMBER_TEXT, "%.*f", t->whole ? 0 : file->geo ? 3 : 6, length);
     else
         number_print(text, NUMBER_TEXT, "%.9g", length);
@@ -100,7 +100,7 @@ static void print_answer(const solve_values *v, const route *r) {
     printf("%s: %d cit%s, %s, length %s%s", shown(name, t->name[0] ? t->name : "instance"), t->n,
            t->n == 1 ? "y" : "ies", r->method, length_text(number, r->file, t, proof->length), unit(r->file));
     if (proof->proven) printf(", optimal");
-    if (proof->before) /* The same tour, summed from another city, may come out longer by a rounding. */
+    if (proof->before > 0) /* The same tour, summed from another city, may come out longer by a rounding. */
         printf(", %.2f%% less than %s%s before", fmax(0, 100 * (1 - proof->length / proof->before)),
                length_text(number, r->file, t, proof->before), unit(r->file));
     if (v->method == ONET_TSP_EXACT && !proof->proven)
@@ -137,8 +137,9 @@ static onet_status keep(const solve_values *v, const route *r, onet_tsp *t, kept
     *p = (tour_panel){.n = t->n, .xy = t->xy, .tour = copy, .names = tsp_names(file, i)};
     snprintf(p->title, sizeof p->title, "%s, %d cities", t->name[0] ? t->name : "instance", t->n);
     number_print(length, sizeof length, "%.*f", t->whole ? 0 : file->geo ? 1 : 4, r->proof->length);
-    snprintf(p->note, sizeof p->note, "%s%s, length %s%s%s", r->method, r->proof->before ? ", improved" : "",
-             length, unit(file), r->proof->proven ? ", optimal" : "");
+    snprintf(p->note, sizeof p->note, "%s%s, length %s%s%s", r->method,
+             r->proof->before > 0 ? ", improved" : "", length, unit(file),
+             r->proof->proven ? ", optimal" : "");
     k->drawn[k->panels] = *t;
     k->drawn_tour[k->panels++] = copy;
     *t = (onet_tsp){0};

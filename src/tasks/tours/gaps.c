@@ -29,7 +29,7 @@ static void add(sums *s, double value) {
 
 static onet_measure mean(const sums *s, size_t count) {
     double m = s->one / (double)count, variance = s->two / (double)count - m * m;
-    double half = count > 1 ? 1.96 * sqrt(fmax(variance, 0) / (double)(count - 1)) : NAN;
+    double half = count > 1 ? 1.96 * sqrt(fmax(variance, 0) / (double)(count - 1)) : (double)NAN;
     return (onet_measure){m, m - half, m + half};
 }
 
@@ -131,7 +131,7 @@ onet_status gap_measure(gap_row *row, int n, const gap_setting *s, onet_error *e
             double best = onet_tsp_length(&p.t[i], p.tour[GAP_REFERENCE][i]);
             for (int m = 0; m < GAP_METHODS; m++) {
                 bool net = m >= GAP_GREEDY && !s->beam;
-                double l = net ? NAN : onet_tsp_length(&p.t[i], p.tour[m][i]);
+                double l = net ? (double)NAN : onet_tsp_length(&p.t[i], p.tour[m][i]);
                 add(&length[m], l);
                 double over = best > 0 ? l / best - 1 : 0;
                 add(&gap[m], fabs(over) < 1e-12 ? 0 : over); /* the same tour, summed from another city */

@@ -11,7 +11,7 @@ typedef struct place {
 
 static place radians(const double *degrees) {
     const double unit = acos(-1) / 180;
-    return (place){degrees[0] * unit, degrees[1] * unit};
+    return (place){(double)degrees[0] * unit, (double)degrees[1] * unit};
 }
 
 /* The haversine formula, which keeps its precision for near places. */

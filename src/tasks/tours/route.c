@@ -97,7 +97,7 @@ static onet_status put_object(output *out, const route *r, onet_error *err) {
     json_t *report = json_pack("{s:s, s:s, s:o, s:b}", "set", r->t->name, "method", r->method,
                                r->file->geo ? "length_km" : "length", json_distance(r->proof->length),
                                "optimal", r->proof->proven);
-    if (r->proof->before)
+    if (r->proof->before > 0)
         json_object_set_new(report, r->file->geo ? "before_km" : "before", json_distance(r->proof->before));
     json_t *stops = json_array();
     for (int stop = 0; stop < route_stops(r); stop++) {

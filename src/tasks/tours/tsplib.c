@@ -115,7 +115,7 @@ static onet_status read_coordinates(source *s, const char *section, onet_error *
     }
     for (int i = 0; i < s->n && !status; i++) {
         int city = (int)rows[3 * i] - 1;
-        if (seen[city]) status = bad(s, err, "node %d stands in %s twice", city + 1, section);
+        if (seen[city] > 0) status = bad(s, err, "node %d stands in %s twice", city + 1, section);
         seen[city] = 1;
         s->xy[2 * city] = rows[3 * i + 1];
         s->xy[2 * city + 1] = rows[3 * i + 2];

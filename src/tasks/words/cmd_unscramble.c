@@ -112,7 +112,7 @@ static onet_status print_answer(onet_bag *b, const onet_answer *a, const unscram
     if (status) return status;
     status = v->json ? print_json(b, readings, count, err) : print_text(readings, count, err);
     /* Of the text: orders of equal words are one. */
-    double logprob = count && readings[0].probability > 0 ? log(readings[0].probability) : -INFINITY;
+    double logprob = count && readings[0].probability > 0 ? log(readings[0].probability) : -HUGE_VAL;
     readings_free(readings, count);
     if (!status && !v->quiet) warn(b, logprob, where);
     return status;

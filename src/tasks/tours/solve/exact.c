@@ -289,7 +289,7 @@ static double raise_bound(search *s, double *best_price, const effort *e) {
 /* Weight, with prices, of the tree edge from v to its parent; a forced edge cannot be removed. */
 static double tree_weight(search *s, int v, const double *price) {
     double key = *key_of(s, v, s->parent[v]);
-    return key == FORCED ? -INFINITY : key + price[v] + price[s->parent[v]];
+    return key == FORCED ? -HUGE_VAL : key + price[v] + price[s->parent[v]];
 }
 
 /* Shuts and forces what the gap between bound and cut allows, and finds the removal costs of the tree's
@@ -329,7 +329,7 @@ static bool fix_by_bound(search *s, const double *price, double bound) {
     double laden[2];
     for (int e = 0; e < 2; e++) {
         double key = *key_of(s, special, s->ends[e]);
-        laden[e] = key == FORCED ? -INFINITY : key + price[s->ends[e]];
+        laden[e] = key == FORCED ? -HUGE_VAL : key + price[s->ends[e]];
         s->end_removal[e] = INFINITY;
     }
     for (int v = 0; v < n; v++) {
@@ -344,10 +344,10 @@ static bool fix_by_bound(search *s, const double *price, double bound) {
             if (enter - laden[e] < s->end_removal[e]) s->end_removal[e] = enter - laden[e];
     }
     for (int v = 0; v < n; v++)
-        if (v != special && s->parent[v] >= 0 && weight[v] != -INFINITY && s->removal[v] >= gap)
+        if (v != special && s->parent[v] >= 0 && weight[v] != -HUGE_VAL && s->removal[v] >= gap)
             if (!fix(s, v, s->parent[v], FORCED)) return false;
     for (int e = 0; e < 2; e++)
-        if (laden[e] != -INFINITY && s->end_removal[e] >= gap)
+        if (laden[e] != -HUGE_VAL && s->end_removal[e] >= gap)
             if (!fix(s, special, s->ends[e], FORCED)) return false;
     return propagate(s);
 }
