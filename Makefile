@@ -52,6 +52,17 @@ all: $(PROGRAM) libordernet.a libordernet.so ordernet.pc
 
 include mk/*.mk
 
+# $(B)/NAME.value holds the value that the make variable NAME had at the last build; targets that NAME affects depend on
+# it, so that they are built again when the value changes.
+$(B)/%.value: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$($*)' | cmp -s - $@ || printf '%s\n' '$($*)' > $@
+.PRECIOUS: $(B)/%.value
+
+CHECKS    += check-rebuild
+check-rebuild:
+	@MAKE='$(MAKE)' sh tests/rebuild.sh
+
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC $<)
@@ -96,4 +107,4 @@ clean:
 print-shared:
 	@echo $(ORDERNET_SHARED)
 
-.PHONY: all clean print-shared
+.PHONY: all clean print-shared check-rebuild

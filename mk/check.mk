@@ -17,3 +17,16 @@ check-counting:
 	@sh tests/counting.sh
 
 .PHONY: check check-counting
+
+# Installs the libraries that are missing; does nothing if all are there.
+setup:
+	@sh mk/setup.sh "$(CC)" $(B)
+
+.PHONY: setup
+
+# Trains a model in seconds and shows what the shipped ones do.
+demo: setup
+	@$(MAKE) --no-print-directory -s -j$$(nproc) ordernet
+	@sh examples/demo.sh
+
+.PHONY: demo

@@ -23,3 +23,117 @@ check-unit: $(TEST_BIN)
 CHECKS    += check-unit
 
 .PHONY: check-unit
+
+# ---- The program: tests/cli/*.case
+CHECKS    += check-cli
+check-cli: $(PROGRAM)
+	@ORDERNET=$(PROGRAM) tests/cli/run.sh
+
+.PHONY: check-cli
+
+# ---- The network in double, with the plain kernels alone: gradients against finite differences.
+DOUBLE_SRC := src/engine/kernels/plain.c src/engine/kernels/net.c src/engine/kernels/weights.c src/engine/kernels/relative.c $(wildcard src/engine/kernels/cpu*.c)
+DOUBLE_OBJ := $(DOUBLE_SRC:%.c=$(B)/double/%.o)
+DOUBLE_REST  := $(filter-out $(B)/src/engine/kernels/% $(B)/src/engine/train/% $(B)/src/engine/decode/% $(B)/src/engine/evaluate/% $(B)/src/tasks/tours/solve/%,$(LIB_OBJ)) $(B)/tests/paper_form.o
+
+$(B)/double/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC $<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests -DONET_REAL=double $(ALLCFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/tests/double_gradients: $(B)/double/tests/double/test_gradients.o $(DOUBLE_OBJ) $(DOUBLE_REST)
+	@mkdir -p $(@D)
+	$(call say,LD $@)
+	$(Q)$(CC) $(SAN) $^ $(LDFLAGS) -lcmocka $(LIB_LIBS) -o $@
+
+-include $(DOUBLE_OBJ:.o=.d) $(B)/double/tests/double/test_gradients.d
+
+check-double: $(B)/tests/double_gradients
+	@$<
+
+CHECKS    += check-double
+.PHONY: check-double
+
+# Makes tests/golden again. The files are committed, so that `make check` needs no PyTorch.
+PYTHON_TORCH ?= /usr/bin/python3
+
+golden:
+	$(PYTHON_TORCH) reference/make_golden.py
+
+.PHONY: golden
+
+# ---- Examples and documents
+# The examples use only the public header and library, like a user's program.
+EXAMPLES  := $(patsubst %.c,$(B)/%,$(wildcard examples/*.c))
+
+$(B)/examples/%: examples/%.c $(wildcard include/*.h) libordernet.so
+	@mkdir -p $(@D)
+	$(call say,CC $<)
+	$(Q)$(CC) -std=c11 $(WARN) $(CFLAGS) $(SAN) -Iinclude $< -L. -lordernet -o $@
+
+CHECKS    += check-examples
+check-examples: $(EXAMPLES)
+	@B=$(B) sh tests/examples.sh
+
+.PHONY: check-examples
+
+# Runs the examples of the documents, and checks that examples/data is what its script makes.
+CHECKS    += check-docs
+check-docs: ordernet
+	@sh tests/docs.sh $(wildcard README.md docs/*.md)
+	@mkdir -p $(B)/data && sh examples/data/make.sh $(B)/data
+	@for f in $(B)/data/*.jsonl; do cmp $$f examples/data/$$(basename $$f) || exit 1; done
+	@echo "1 passed, 0 failed"
+
+.PHONY: check-docs
+
+# ---- Files
+# Python reads what ordernet writes: without any package, and with NumPy and safetensors.
+check-python-reads: ordernet
+	@mkdir -p $(B)/tests
+	@if ! command -v python3 >/dev/null; then echo "skipped: no python3 here, what ordernet writes was not read by Python"; exit 0; fi; set -e; \
+	./ordernet convert tests/data/deflated.npz $(B)/tests/sets.safetensors; \
+	./ordernet convert $(B)/tests/sets.safetensors $(B)/tests/sets.npz; \
+	python3 tests/python_reads.py $(B)/tests/sets.safetensors $(B)/tests/sets.npz $(wildcard models/*.safetensors)
+CHECKS += check-python-reads
+
+.PHONY: check-python-reads
+
+# The original files of the shared pages, ordered: nothing but the order may change.
+check-pages: $(PROGRAM)
+	@tests/pages/run.sh ./$(PROGRAM)
+CHECKS += check-pages
+
+.PHONY: check-pages
+
+# ---- Memory
+# Out of memory: every command with its allocations failing in turn (tests/oom): one of eleven, which takes a minute; all of
+# them with OOM_EVERY=1.
+OOM_EVERY ?= 11
+
+$(B)/tests/oom.so: tests/oom/preload.c
+	@mkdir -p $(@D)
+	$(call say,CC $<)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -shared -fPIC -O1 $(WARN) $< -o $@
+
+check-oom: $(PROGRAM) $(B)/tests/oom.so
+	@ORDERNET=$(PROGRAM) OOM_EVERY=$(OOM_EVERY) tests/oom/run.sh $(B)/tests/oom.so
+	@if nm -D $(PROGRAM) 2>/dev/null | grep -q __asan_init; then echo "skipped: AddressSanitizer owns malloc in this build"; \
+	else ORDERNET=$(PROGRAM) OOM_EVERY=$(OOM_EVERY) /usr/bin/python3 tests/oom/serve.py $(B)/tests/oom.so; fi
+
+CHECKS    += check-oom
+.PHONY: check-oom
+
+# ---- Another compiler
+# make check-clang: the program, the library and the unit tests are compiled by clang too, and its warnings are errors. It warns of
+# what gcc does not, without optimising too (the kernels, whose loops must be unrolled, keep their -O3).
+check-clang:
+	@if ! command -v clang >/dev/null; then \
+	    echo "skipped: no clang here (Debian: clang), nothing was compiled by it"; \
+	else \
+	    $(MAKE) --no-print-directory -s -j$$(nproc) CC=clang WERROR=1 OPT=-O0 B=$(B)/clang PROGRAM=$(B)/clang/ordernet \
+	        $(B)/clang/ordernet $(TEST_BIN:$(B)/%=$(B)/clang/%) && \
+	    echo "1 passed, 0 failed"; fi
+
+CHECKS    += check-clang
+.PHONY: check-clang
