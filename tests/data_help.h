@@ -1,4 +1,4 @@
-/* For the tests of src/data: makes files from strings and checks the result of reading them. */
+/* For the tests of src/engine/data: makes files from strings and checks the result of reading them. */
 #ifndef TESTS_DATA_HELP_H
 #define TESTS_DATA_HELP_H
 

@@ -15,7 +15,7 @@
 
 static int passed, failed;
 
-/* The functions of src/words need libraries that a machine with a GPU may lack; here a vocabulary is
+/* The functions of src/engine/words need libraries that a machine with a GPU may lack; here a vocabulary is
  * shared, never copied. */
 bool words_same(const onet_words *a, const onet_words *b) {
     return a == b;

@@ -1,4 +1,4 @@
-/* Several ranks on one task, started by mpirun. The MPI code is in a library of its own (src/mpi), which is
+/* Several ranks on one task, started by mpirun. The MPI code is in a library of its own (src/engine/mpi), which is
  * loaded if the environment says that there are several ranks, so that one process needs no MPI.
  *
  * All functions except send and receive are collective: all ranks call them in the same order with the same

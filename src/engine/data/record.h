@@ -26,7 +26,7 @@ struct onet_record {
     size_t constraint_count;
     long line; /* of its file, from 1; the number of the set in files that have no lines */
 
-    /* The rest is for src/data alone. */
+    /* The rest is for src/engine/data alone. */
     onet_format format;
     char *text; /* JSONL, POINTER, TEXT: the line as it stood; NUL-terminated */
     size_t length;
