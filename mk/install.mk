@@ -20,38 +20,45 @@ $(B)/ordernet.1: ordernet
 $(COMPLETE): $(B)/ordernet.%: ordernet
 	./ordernet completion $* > $@.tmp && mv $@.tmp $@
 
-install: all $(B)/ordernet.1 $(COMPLETE)
-	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig \
-	    $(DESTDIR)$(SHARE)/man/man1 $(DESTDIR)$(SHARE)/bash-completion/completions \
-	    $(DESTDIR)$(SHARE)/zsh/site-functions $(DESTDIR)$(SHARE)/fish/vendor_completions.d \
-	    $(DESTDIR)$(SHARE)/ordernet/models
-	$(INSTALL) -m 755 ordernet $(DESTDIR)$(PREFIX)/bin/ordernet
-	$(INSTALL) -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/
-	$(INSTALL) -m 644 libordernet.a $(DESTDIR)$(LIBDIR)/libordernet.a
-	$(INSTALL) -m 755 libordernet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libordernet.so.$(VERSION)
-	ln -sf libordernet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libordernet.so.$(SOMAJOR)
-	ln -sf libordernet.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/libordernet.so
-	$(INSTALL) -m 644 ordernet.pc $(DESTDIR)$(LIBDIR)/pkgconfig/ordernet.pc
-	$(INSTALL) -m 644 $(B)/ordernet.1 $(DESTDIR)$(SHARE)/man/man1/ordernet.1
-	$(INSTALL) -m 644 $(B)/ordernet.bash $(DESTDIR)$(SHARE)/bash-completion/completions/ordernet
-	$(INSTALL) -m 644 $(B)/ordernet.zsh $(DESTDIR)$(SHARE)/zsh/site-functions/_ordernet
-	$(INSTALL) -m 644 $(B)/ordernet.fish $(DESTDIR)$(SHARE)/fish/vendor_completions.d/ordernet.fish
-	for m in $(MODELS); do $(INSTALL) -m 644 $$m $(DESTDIR)$(SHARE)/ordernet/models/ || exit 1; done
-	@# The page, if make page has built it: ordernet serve has it at /.
-	[ ! -f $(B)/page/index.html ] || (cd $(B)/page && find . -type f) | while read -r f; do \
-	    $(INSTALL) -D -m 644 $(B)/page/$$f $(DESTDIR)$(SHARE)/ordernet/page/$$f || exit 1; done
-	@# The loader finds a new library in /usr/local/lib only through its cache.
-	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig 2>/dev/null || true
+# A place as one word of the shell, whatever characters it has.
+apostrophe := '
+place      = '$(subst $(apostrophe),'\'',$(DESTDIR)$(1))'
 
+install: all $(B)/ordernet.1 $(COMPLETE)
+	$(INSTALL) -d $(call place,$(PREFIX)/bin) $(call place,$(PREFIX)/include) $(call place,$(LIBDIR)/pkgconfig) \
+	    $(call place,$(SHARE)/man/man1) $(call place,$(SHARE)/bash-completion/completions) \
+	    $(call place,$(SHARE)/zsh/site-functions) $(call place,$(SHARE)/fish/vendor_completions.d) \
+	    $(call place,$(SHARE)/ordernet/models)
+	$(INSTALL) -m 755 ordernet $(call place,$(PREFIX)/bin/ordernet)
+	$(INSTALL) -m 644 $(HEADERS) $(call place,$(PREFIX)/include/)
+	$(INSTALL) -m 644 libordernet.a $(call place,$(LIBDIR)/libordernet.a)
+	$(INSTALL) -m 755 libordernet.so.$(VERSION) $(call place,$(LIBDIR)/libordernet.so.$(VERSION))
+	ln -sf libordernet.so.$(VERSION) $(call place,$(LIBDIR)/libordernet.so.$(SOMAJOR))
+	ln -sf libordernet.so.$(SOMAJOR) $(call place,$(LIBDIR)/libordernet.so)
+	$(INSTALL) -m 644 ordernet.pc $(call place,$(LIBDIR)/pkgconfig/ordernet.pc)
+	$(INSTALL) -m 644 $(B)/ordernet.1 $(call place,$(SHARE)/man/man1/ordernet.1)
+	$(INSTALL) -m 644 $(B)/ordernet.bash $(call place,$(SHARE)/bash-completion/completions/ordernet)
+	$(INSTALL) -m 644 $(B)/ordernet.zsh $(call place,$(SHARE)/zsh/site-functions/_ordernet)
+	$(INSTALL) -m 644 $(B)/ordernet.fish $(call place,$(SHARE)/fish/vendor_completions.d/ordernet.fish)
+	$(INSTALL) -m 644 $(MODELS) $(call place,$(SHARE)/ordernet/models/)
+	@# The page, if make page has built it: ordernet serve has it at /.
+	[ ! -f $(B)/page/index.html ] || for f in $(PAGE_NAMES); do \
+	    $(INSTALL) -D -m 644 $(B)/page/$$f $(call place,$(SHARE)/ordernet/page)/$$f || exit 1; done
+	@# The loader finds a new library in /usr/local/lib only through its cache.
+	@[ -n $(call place,) ] || [ "$$(id -u)" != 0 ] || ldconfig 2>/dev/null || true
+
+# Removes what install wrote; what others put beside it stays.
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/ordernet $(HEADERS:%=$(DESTDIR)$(PREFIX)/%) \
-	    $(DESTDIR)$(LIBDIR)/libordernet.a $(DESTDIR)$(LIBDIR)/libordernet.so \
-	    $(DESTDIR)$(LIBDIR)/libordernet.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/libordernet.so.$(VERSION) \
-	    $(DESTDIR)$(LIBDIR)/pkgconfig/ordernet.pc $(DESTDIR)$(SHARE)/man/man1/ordernet.1 \
-	    $(DESTDIR)$(SHARE)/bash-completion/completions/ordernet \
-	    $(DESTDIR)$(SHARE)/zsh/site-functions/_ordernet \
-	    $(DESTDIR)$(SHARE)/fish/vendor_completions.d/ordernet.fish
-	rm -rf $(DESTDIR)$(SHARE)/ordernet
+	rm -f $(call place,$(PREFIX)/bin/ordernet) $(foreach h,$(HEADERS),$(call place,$(PREFIX)/$(h))) \
+	    $(call place,$(LIBDIR)/libordernet.a) $(call place,$(LIBDIR)/libordernet.so) \
+	    $(call place,$(LIBDIR)/libordernet.so.$(SOMAJOR)) $(call place,$(LIBDIR)/libordernet.so.$(VERSION)) \
+	    $(call place,$(LIBDIR)/pkgconfig/ordernet.pc) $(call place,$(SHARE)/man/man1/ordernet.1) \
+	    $(call place,$(SHARE)/bash-completion/completions/ordernet) \
+	    $(call place,$(SHARE)/zsh/site-functions/_ordernet) \
+	    $(call place,$(SHARE)/fish/vendor_completions.d/ordernet.fish) \
+	    $(foreach m,$(MODELS),$(call place,$(SHARE)/ordernet/$(m))) \
+	    $(foreach f,$(PAGE_NAMES),$(call place,$(SHARE)/ordernet/page/$(f)))
+	for d in page/models page models ''; do rmdir $(call place,$(SHARE)/ordernet)/"$$d" 2>/dev/null || true; done
 
 # An optional library: part of all and of make install with NAME=1, removed by uninstall and clean in any case.
 define optional # NAME, LIBRARY
@@ -59,12 +66,12 @@ ifdef $(1)
 all: $(2)
 install: install-$(1)
 install-$(1): $(2)
-	$(INSTALL) -d $(DESTDIR)$(LIBDIR)
-	$(INSTALL) -m 755 $(2) $(DESTDIR)$(LIBDIR)/$(2)
+	$(INSTALL) -d $$(call place,$(LIBDIR))
+	$(INSTALL) -m 755 $(2) $$(call place,$(LIBDIR)/$(2))
 endif
 uninstall: uninstall-$(1)
 uninstall-$(1):
-	rm -f $(DESTDIR)$(LIBDIR)/$(2)
+	rm -f $$(call place,$(LIBDIR)/$(2))
 clean: clean-$(1)
 clean-$(1):
 	rm -f $(2)

@@ -35,7 +35,8 @@ $(WASM_ENTRY:%.c=$(WASM_B)/%.o): WASM_K := -Wno-missing-prototypes
 # The word model is not part of the list that the service worker keeps from the start.
 PAGE_FILES  := $(filter-out sw.js,$(notdir $(wildcard page/*)))
 PAGE_KEPT   := $(PAGE_FILES) ordernet.wasm models/tsp.safetensors
-PAGE_ALL    := $(addprefix $(PAGE)/,$(PAGE_KEPT) models/words.safetensors sw.js)
+PAGE_NAMES  := $(PAGE_KEPT) models/words.safetensors sw.js
+PAGE_ALL    := $(addprefix $(PAGE)/,$(PAGE_NAMES))
 
 $(PAGE)/ordernet.wasm: $(WASM_PAGE)
 	@mkdir -p $(@D)

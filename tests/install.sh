@@ -50,6 +50,24 @@ else
 fi
 check "make uninstall" $MAKE --no-print-directory uninstall PREFIX="$prefix"
 check "nothing left" sh -c "test -z \"\$(find '$prefix' ! -type d)\""
+
+# A place with blanks, quotes and a dollar is one place; what stands beside, or was put there by others, stays.
+odd="$folder/a b's \"c\" \$HOME"
+mkdir -p "$odd/usr/share/ordernet/models" "$folder/a"
+for stranger in "$folder/a/stranger" "$folder/stranger" "$odd/usr/share/ordernet/models/own.safetensors" \
+    "$odd/usr/share/ordernet/notes.txt"; do
+    echo mine >"$stranger"
+done
+# make takes \$\$ for a dollar.
+check "make install with blanks in DESTDIR" $MAKE --no-print-directory install PREFIX=/usr DESTDIR="$(printf %s "$odd" | sed 's/\$/$$/g')"
+check "installed in that place" "$odd/usr/bin/ordernet" --version
+check "installed models there" test -s "$odd/usr/share/ordernet/models/words.safetensors"
+check "make uninstall with blanks in DESTDIR" $MAKE --no-print-directory uninstall PREFIX=/usr DESTDIR="$(printf %s "$odd" | sed 's/\$/$$/g')"
+check "only the strangers' files are left" test "$(find "$odd" ! -type d | wc -l)" = 2
+for stranger in "$folder/a/stranger" "$folder/stranger" "$odd/usr/share/ordernet/models/own.safetensors" \
+    "$odd/usr/share/ordernet/notes.txt"; do
+    check "$(basename "$stranger") stays" test -s "$stranger"
+done
 # Restores the ordernet.pc of the default prefix.
 $MAKE --no-print-directory ordernet.pc
 finish

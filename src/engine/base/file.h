@@ -64,7 +64,8 @@ typedef struct output output;
 /* Writes to an unnamed file in the folder of the path, or to PATH.tmp.PID where the file system has no
  * unnamed files; output_commit renames it to the path. Temporary files that killed processes left beside the
  * path are removed. "-" is standard output, which like a pipe or a device
- * is written directly. A name that ends in .gz is compressed, one in .xz refused. */
+ * is written directly. A link is followed; one whose file is not there is refused. A name that ends in .gz is
+ * compressed, one in .xz refused. */
 onet_status output_open(output **out, const char *path, onet_error *err);
 onet_status output_write(output *out, const void *data, size_t size, onet_error *err);
 onet_status output_printf(output *out, onet_error *err, const char *format, ...)

@@ -65,6 +65,12 @@ onet_status output_open(output **result, const char *path, onet_error *err) {
     if (!length) return fail(err, ONET_IO, "the name of the file to write is empty");
     if (length > 3 && !strcmp(path + length - 3, ".xz"))
         return fail(err, ONET_USAGE, "cannot write %s: xz is read, not written; end the name in .gz", path);
+    /* To rename a file over the link would leave its target without the bytes. */
+    if (!standard && !there && !lstat(path, &old) && S_ISLNK(old.st_mode))
+        return fail(
+            err, ONET_IO,
+            "cannot write %s: it is a link to a file that is not there; make that file, or remove the link",
+            path);
     if (there && S_ISDIR(old.st_mode))
         return fail(err, ONET_IO, "cannot write %s: it is a directory; name a file in it", path);
     output *out = calloc(1, sizeof *out);

@@ -1,5 +1,6 @@
 /* The program: finds the command, fills in its options, runs it, and turns its status into an exit status. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,6 +12,14 @@
 #include "app/processes.h"
 #include "engine/base/error.h"
 #include "front/cli/help.h"
+
+/* A file that is opened must not get the number of a standard stream that is closed: what is printed would
+ * go into it. Reading and writing still fail, since /dev/null is opened the other way round. */
+static void fill_streams(void) {
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+            _exit(ONET_IO);
+}
 
 /* Whether standard output is a pipe whose reader went away, as head does: no news to anyone, so that it has
  * an exit status but no sentence. */
@@ -81,6 +90,7 @@ static onet_status start(int count, char **arguments, onet_error *err, const com
 }
 
 int main(int argc, char **argv) {
+    fill_streams();
     /* Writes then fail with EPIPE and EFBIG, which are handled like any failed write. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
