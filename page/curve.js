@@ -3,7 +3,8 @@ import { svg } from "./dom.js";
 
 const LEFT = 48, RIGHT = 44, TOP = 16, BOTTOM = 34, HEIGHT = 250;
 
-export function curve(element, points) {
+/** kept: how many sets the shares are of. */
+export function curve(element, points, kept) {
   // As many units as the element has pixels, so that text keeps its size.
   element.removeAttribute("hidden");
   const width = Math.max(300, element.parentElement.clientWidth - 48);
@@ -27,8 +28,8 @@ export function curve(element, points) {
   if (measured.length) {
     const end = measured.at(-1);
     parts.push(svg("path", { class: "exact", d: line(measured, (p) => y(p.exact)) }), ...measured.map((p) => svg("circle", { class: "dot", cx: x(p.step), cy: y(p.exact), r: 4 })),
-      svg("text", { class: "name-exact", x: Math.min(x(end.step) + 10, width - RIGHT - 2), y: y(end.exact) + (end.exact > 0.9 ? 20 : -10), "text-anchor": x(end.step) > width / 2 ? "end" : "start" }, `${(100 * end.exact).toFixed(0)}% exactly right`));
+      svg("text", { class: "name-exact", x: Math.min(x(end.step) + 10, width - RIGHT - 2), y: y(end.exact) + (end.exact > 0.9 ? 20 : -10), "text-anchor": x(end.step) > width / 2 ? "end" : "start" }, `${(100 * end.exact).toFixed(0)}% of ${kept} exactly right`));
   }
   element.replaceChildren(...parts);
-  element.setAttribute("aria-label", `Learning curve: step ${last.step} of ${last.steps}, loss ${last.loss.toFixed(3)}${measured.length ? `, ${(100 * measured.at(-1).exact).toFixed(0)}% of sets exactly right` : ""}`);
+  element.setAttribute("aria-label", `Learning curve: step ${last.step} of ${last.steps}, loss ${last.loss.toFixed(3)}${measured.length ? `, ${(100 * measured.at(-1).exact).toFixed(0)}% of ${kept} sets exactly right` : ""}`);
 }

@@ -296,7 +296,8 @@ function sentence(text) {
     .replace(/ \((onet_\w+\.\w+|--[^)]*)\)/g, "")
     .replace(/; name it in onet_read_options\.format: .*/, ": it is none of CSV, JSON Lines, npz, safetensors, TSPLIB and lines of words")
     .replace(/onet_\w+\.(\w+)_column/g, "the column “$1”")
-    .replace(/onet_\w+\.(\w+)/g, "the $1");
+    .replace(/onet_\w+\.(\w+)/g, "the $1")
+    .replace(/("(-?\d+),(\d+)" is not a number)/, "$1: write $2.$3, with a decimal point");
   const capital = /^[a-z]+ /.test(plain) ? plain[0].toUpperCase() + plain.slice(1) : plain;
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }

@@ -12,7 +12,8 @@ const count = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1
 
 export async function startOwn(engine) {
   const trainer = new Remote();
-  let data = null; // {file, columns, example, width}
+  let data = null; // {file, columns, example, width, known}; null: what was given cannot be learned from
+  let kept = 0; // sets kept aside to measure with
   let state = "empty"; // empty, ready, training, stopped, done
   let points = []; // of the learning curve
   let model = null; // {bytes, width, words}
@@ -23,13 +24,25 @@ export async function startOwn(engine) {
 
   // ---- Examples
 
+  /** Before other data is looked at, and whatever comes of it: nothing of the old data stays to be trained or shown. */
+  async function forget() {
+    data = null;
+    if (state === "training") await stop();
+    points = [];
+    orders = null;
+    for (const id of ["own-preview", "own-orders"]) $(id).replaceChildren();
+    $("own-facts").textContent = "";
+    $("own-curve").setAttribute("hidden", "");
+    for (const button of document.querySelectorAll("[data-example]")) button.setAttribute("aria-pressed", "false");
+    become("empty");
+  }
+
   /** Takes the file as the data to learn from. */
   async function use(file, { example = null, columns = {} } = {}) {
-    if (state === "training") await stop();
+    await forget();
     const sets = await trainer.call("sets", file, columns);
     if (!sets.items) throw new Error(`${file.name} has words. The page learns from numbers; the program learns from words too.`);
     data = { file, columns, example, width: sets.width, known: !!sets.order };
-    points = [];
     $("own-drop").hidden = true;
     const sizes = Array.from({ length: sets.count }, (_, s) => sets.start[s + 1] - sets.start[s]);
     const least = sizes.reduce((a, b) => Math.min(a, b)), most = sizes.reduce((a, b) => Math.max(a, b));
@@ -64,6 +77,8 @@ export async function startOwn(engine) {
     const box = $("own-columns"), names = rows[0];
     box.hidden = false;
     const number = (cell) => cell !== undefined && cell !== "" && Number.isFinite(Number(cell));
+    const decimal = rows.slice(1, 20).flat().find((cell) => /^-?\d+,\d+$/.test(cell));
+    const hint = decimal ? `Numbers with a decimal comma, such as ${decimal}, are not read: write ${decimal.replace(",", ".")}.` : "";
     const numeric = (c) => rows.slice(1, 20).filter((row) => number(row[c])).length > Math.min(19, rows.length - 1) / 2; // the engine names the cell that is none
     const pick = (label, wanted) => {
       const select = el("select", {}, el("option", { value: "" }, "–"), ...names.map((name) => el("option", { value: name }, name)));
@@ -77,21 +92,23 @@ export async function startOwn(engine) {
       return el("label", { class: "check" }, tick, name);
     });
     const apply = () => attempt(async () => {
+      await forget();
       for (const label of boxes) label.hidden = [set.value, rank.value].includes(label.firstChild.value);
       const features = boxes.filter((label) => !label.hidden && label.firstChild.checked).map((label) => label.firstChild.value);
       if (!set.value) throw new Error("Choose the column that says which rows make up a set.");
-      if (!features.length) throw new Error("Choose at least one column of numbers to learn from.");
+      if (!features.length) throw new Error(`Choose at least one column of numbers to learn from. ${hint}`.trim());
       await use(file, { columns: { set: set.value, rank: rank.value, features: features.join(","), delimiter: rows.delimiter } });
     });
-    box.replaceChildren(setLabel, rankLabel, el("span", { class: "hint" }, "features"), ...boxes);
+    box.replaceChildren(setLabel, rankLabel, el("span", { class: "hint" }, "features"), ...boxes, el("span", { class: "hint" }, hint));
     box.onchange = apply;
     if (rows.length <= EDITABLE && $("own-grid").hidden) box.append(el("button", { onclick: () => edit([...parseCsv(new TextDecoder().decode(file.bytes))], file.name) }, "Edit as a table"));
     return apply();
   }
 
   async function openData(given) {
-    const file = await unpack(given);
     $("own-grid").hidden = $("own-columns").hidden = true;
+    await forget();
+    const file = await unpack(given);
     const start = new TextDecoder().decode(file.bytes.subarray(0, 4096));
     const table = /\.(csv|tsv)$/i.test(file.name) || (!/\.(jsonl?|np[yz]|safetensors)$/i.test(file.name) && !/^[\s{]*\{/.test(start) && /[,;\t]/.test(start.split("\n")[0]) && !start.includes("\0"));
     if (!table) return use(file);
@@ -132,6 +149,10 @@ export async function startOwn(engine) {
     if (state === "empty") $("own-progress").textContent = model ? "A model is open." : "Choose examples first.";
   }
 
+  const measured = (exact) => `${percent(exact)} of the ${count(kept, "set")} kept aside ${kept === 1 ? "is" : "are"} in exactly the right order`;
+  /** Nothing before the first step was timed. */
+  const speed = (rate) => (rate >= 0.95 ? ` ${count(Math.round(rate), "set")} per second.` : rate > 0 ? " Less than one set per second." : "");
+
   let stopping = null;
   const stop = async () => {
     await trainer.call("stop");
@@ -143,19 +164,21 @@ export async function startOwn(engine) {
     if (!Number.isInteger(epochs) || epochs < 1 || epochs > 500) throw new Error("Give a number of epochs from 1 to 500.");
     if (!resume) {
       points = [];
-      await trainer.call("prepare", data.file, data.columns);
+      kept = (await trainer.call("prepare", data.file, data.columns)).validation;
+      if (own !== data) return;
     }
     if (!model && data.example) $("own-new").value = randomSets();
     become("training");
     say("Training.");
     let epoch = 0;
     trainer.onprogress = (now) => {
+      if (own !== data) return;
       points.push(now);
-      curve($("own-curve"), points);
-      $("own-progress").textContent = `Epoch ${now.epoch} of ${now.epochs}: ${Number.isNaN(now.exact) ? "measured after the first" : `${percent(now.exact)} of the sets kept aside are in exactly the right order`}. ${count(Math.round(now.rate), "set")} per second.`;
+      curve($("own-curve"), points, kept);
+      $("own-progress").textContent = `Epoch ${now.epoch} of ${now.epochs}: ${Number.isNaN(now.exact) ? "measured after the first" : measured(now.exact)}.${speed(now.rate)}`;
       if (now.epoch !== epoch && !Number.isNaN(now.exact)) {
         epoch = now.epoch;
-        refresh().catch(() => {}); // the next epoch tries again; the end reports
+        refresh(own).catch(() => {}); // the next epoch tries again; the end reports
       }
     };
     const run = trainer.call("train", { epochs, resume });
@@ -163,10 +186,11 @@ export async function startOwn(engine) {
     try {
       const { done, model: bytes } = await run;
       if (own !== data) return;
-      if (bytes) await takeModel(bytes);
+      if (bytes) await takeModel(bytes, own.file.name);
+      if (own !== data) return;
       become(done ? "done" : "stopped");
       const last = points.filter((p) => !Number.isNaN(p.exact)).at(-1);
-      $("own-progress").textContent = `${done ? "Done" : "Stopped"}: ${last ? `${percent(last.exact)} of the sets kept aside are in exactly the right order` : "no epoch was finished, so there is no model yet"}.`;
+      $("own-progress").textContent = `${done ? "Done" : "Stopped"}: ${last ? measured(last.exact) : "no epoch was finished, so there is no model yet"}.`;
       say($("own-progress").textContent);
       if (model && $("own-new").value.trim()) await orderNew();
     } catch (error) {
@@ -177,15 +201,16 @@ export async function startOwn(engine) {
 
   let refreshing = false;
 
-  /** Shows what the model so far makes of the new sets. */
-  async function refresh() {
+  /** Shows what the model so far makes of the new sets; the training may end, or other data come, meanwhile. */
+  async function refresh(own) {
     if (refreshing) return;
     refreshing = true;
     try {
       const bytes = await trainer.call("trained");
-      if (!bytes || state !== "training") return;
-      await takeModel(bytes);
-      become("training");
+      if (!bytes || state !== "training" || own !== data) return;
+      await takeModel(bytes, own.file.name);
+      if (own !== data) return;
+      become(state);
       if ($("own-new").value.trim()) await orderNew();
     } finally {
       refreshing = false;
@@ -194,18 +219,20 @@ export async function startOwn(engine) {
 
   // ---- The model
 
-  async function takeModel(bytes, name = "mine.safetensors") {
+  /** from: the data that it was trained on here, or null. */
+  async function takeModel(bytes, from, name = "mine.safetensors") {
     const facts = await engine.call("open", name, bytes);
     model = { ...facts, bytes, name };
     const example = (from) => Array.from({ length: model.width }, (_, i) => from + i).join(",");
     $("own-new-hint").textContent = model.words ? "One set of words per line."
       : model.width === 1 ? "One set per line: numbers, separated by spaces."
         : `One set per line: items separated by spaces, the ${model.width} features of an item${model.names.length ? ` (${model.names.join(", ")})` : ""} by commas, as in ${example(1)} ${example(4)}.`;
+    $("own-new-hint").textContent += ` The model ${from ? `was trained on ${from}` : `is ${name}`}.`;
   }
 
   async function openModel(given) {
     if (given.size > 512 << 20) throw new Error(`${given.name} is larger than 512 MB.`);
-    await takeModel(new Uint8Array(await given.arrayBuffer()), given.name);
+    await takeModel(new Uint8Array(await given.arrayBuffer()), null, given.name);
     if (data && model.width !== data.width) data.example = null;
     orders = null;
     $("own-orders").replaceChildren();
@@ -222,11 +249,14 @@ export async function startOwn(engine) {
     const lines = $("own-new").value.split("\n").map((line, i) => ({ line: line.trim(), number: i + 1 })).filter(({ line }) => line);
     if (!lines.length) throw new Error("Type a set to put in order, such as 3 1 2.");
     return lines.map(({ line, number }) => {
-      const parts = line.split(model.width === 1 && !model.words ? /[\s,;]+/ : /[\s;]+/).filter(Boolean);
+      const single = model.width === 1 && !model.words, written = line.split(/[\s;]+/).filter(Boolean);
+      const decimal = single && written.length > 1 && written.find((part) => /^-?\d+,\d+$/.test(part));
+      if (decimal) throw new Error(`Line ${number}: is “${decimal}” one number or two? Write ${decimal.replace(",", ".")} for one, and blanks between numbers.`);
+      const parts = single ? line.split(/[\s,;]+/).filter(Boolean) : written;
       return model.words ? parts : parts.map((part) => {
         const item = part.split(",").map(Number);
         if (item.some((v) => !Number.isFinite(v)) || part.split(",").some((v) => !v)) throw new Error(`Line ${number}: “${part}” is not ${model.width === 1 ? "a number" : `${model.width} numbers with commas between them`}.`);
-        if (item.length !== model.width) throw new Error(`Line ${number}: “${part}” has ${count(item.length, "number")}, and the model wants ${model.width}.`);
+        if (item.length !== model.width) throw new Error(`Line ${number}: “${part}” has ${count(item.length, "number")}, and the model wants ${model.width}.${item.length > model.width ? " A number has a decimal point: 3.5, not 3,5." : ""}`);
         return item;
       });
     });
@@ -268,10 +298,7 @@ export async function startOwn(engine) {
       $("own-grid").hidden = $("own-columns").hidden = true;
       await use(exampleFile(example), { example });
       $("own-new").value = randomSets();
-      $("own-orders").replaceChildren();
-      orders = null;
       if (model && model.width !== data.width) model = null;
-      $("own-curve").setAttribute("hidden", "");
       become("ready");
     });
   }

@@ -281,6 +281,94 @@ const tests = {
     await page.close();
   },
 
+  async "own order: nothing of old data is trained or shown with new data"() {
+    const { page, wrong } = await open("own");
+    const nothing = async (why) => {
+      assert.ok(await page.isDisabled("#own-train"), `${why}: Train`);
+      assert.ok(!(await page.isVisible("#own-curve")), `${why}: the curve`);
+      for (const id of ["#own-facts", "#own-preview", "#own-orders"]) assert.equal(await text(page, id), "", `${why}: ${id}`);
+      assert.equal(await page.$("[data-example][aria-pressed=true]"), null, `${why}: the example`);
+      assert.doesNotMatch(await text(page, "#own-progress"), /%/, `${why}: the result`);
+      assert.ok(await page.isDisabled("#own-order-save"), `${why}: the orders`);
+    };
+    const learn = async () => {
+      await page.click("[data-example=numbers]");
+      await page.waitForSelector("#own-train:enabled");
+      await page.fill("#own-epochs", "1");
+      await page.click("#own-train");
+      await page.waitForFunction(() => /^Done/.test(document.querySelector("#own-progress").textContent) && document.querySelector("#own-orders .set"));
+    };
+    const rows = (value) => Array.from({ length: 36 }, (_, i) => `${Math.floor(i / 3)};${i % 3};${value(i)}`).join("\n");
+    for (const [name, data, sentence] of [
+      ["twice.csv", "set,rank,a\n1,0,5\n1,0,6\n", /twice\.csv/],
+      ["words.csv", "set,rank,a\n1,0,x\n1,1,y\n", /Choose at least one column of numbers/],
+      ["other.csv", "group,place,a\n1,0,5\n1,1,6\n", /Choose the column that says which rows make up a set/],
+      ["junk.npz", Buffer.from("PK\x03\x04 and so on"), /junk\.npz is corrupt/],
+      ["junk.csv.gz", Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6]), /corrupt/],
+      ["comma.csv", `set;rank;a\n${rows((i) => `${i},5`)}\n`, /Choose at least one column of numbers to learn from\. Numbers with a decimal comma, such as 0,5, are not read: write 0\.5\./],
+      ["mixed.csv", `set;rank;a\n${rows((i) => (i % 3 ? i : `${i},5`))}\n`, /"0,5" is not a number: write 0\.5, with a decimal point/],
+    ]) {
+      await learn();
+      await drop(page, "#view-own", name, data);
+      assert.match(await refusal(page), sentence);
+      await nothing(name);
+    }
+    // While it trains, too.
+    await page.click("[data-example=outward]");
+    await page.waitForSelector("#own-train:enabled");
+    await page.click("#own-train");
+    await page.waitForFunction(() => /^Epoch/.test(document.querySelector("#own-progress").textContent));
+    await drop(page, "#view-own", "junk.jsonl", "{\n");
+    await refusal(page);
+    await nothing("while training");
+    await page.waitForTimeout(500); // a slice of training later
+    await nothing("after training");
+    // Data that can be read has no answers, and no curve, of what was before.
+    await learn();
+    await page.click("[data-example=colours]");
+    await page.waitForFunction(() => /^Ready/.test(document.querySelector("#own-progress").textContent));
+    assert.ok(!(await page.isVisible("#own-curve")));
+    assert.equal(await text(page, "#own-orders"), "");
+    await page.close();
+    assert.deepEqual(wrong, []);
+  },
+
+  async "own order: fast trainings end; what is told has its numbers"() {
+    const { page, wrong } = await open("own");
+    const few = Array.from({ length: 40 }, (_, s) => `${JSON.stringify({ items: [[s], [s + 2], [s - 1]], order: [2, 0, 1] })}\n`).join("");
+    await drop(page, "#view-own", "few.jsonl", few);
+    await page.waitForSelector("#own-train:enabled");
+    await page.evaluate(() => {
+      window.told = [];
+      new MutationObserver(() => window.told.push(document.querySelector("#own-progress").textContent)).observe(document.querySelector("#own-progress"), { childList: true, characterData: true, subtree: true });
+    });
+    for (let turn = 0; turn < 8; turn++) {
+      await page.fill("#own-epochs", String(1 + turn % 3));
+      await page.click("#own-train");
+      await page.waitForFunction(() => /^Done/.test(document.querySelector("#own-progress").textContent));
+      await page.fill("#own-new", "3 1 2");
+      await page.waitForTimeout(150); // what was still under way has come back
+      assert.ok(await page.isEnabled("#own-train"), `Train after training ${turn + 1}`);
+      assert.ok(await page.isDisabled("#own-stop"));
+    }
+    assert.match(await text(page, "#own-progress"), /^Done: [0-9.]+% of the 4 sets kept aside are in exactly the right order\.$/);
+    assert.match(await page.getAttribute("#own-curve", "aria-label"), /% of 4 sets exactly right/);
+    const told = await page.evaluate(() => window.told);
+    assert.ok(told.some((line) => /^Epoch/.test(line)));
+    assert.deepEqual(told.filter((line) => /\b0 sets per second|NaN/.test(line)), []);
+    assert.match(await text(page, "#own-new-hint"), /The model was trained on few\.jsonl\.$/);
+    await page.fill("#own-new", "3,5 2,1 7");
+    await page.click("#own-order");
+    assert.match(await refusal(page), /Line 1: is “3,5” one number or two\? Write 3\.5 for one/);
+    for (const line of ["3, 5, 2", "3,5,2", "3;5;2", "3.5 5 2"]) {
+      await page.fill("#own-new", line);
+      await page.click("#own-order");
+      await page.waitForFunction(() => !document.querySelector("#problem span") && document.querySelectorAll("#own-orders .item").length === 3);
+    }
+    assert.deepEqual(wrong, []);
+    await page.close();
+  },
+
   async "bad files get a sentence"() {
     const { page, wrong } = await open("tours");
     const expect = async (selector, name, data, sentence) => {
