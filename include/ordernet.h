@@ -148,7 +148,10 @@ typedef struct onet_sets {
     char hash[65];         /* SHA-256 of the file that they came from, in hex; "" when there was none */
     onet_columns *columns; /* the names of the features; NULL: not known. Owned by the sets */
     size_t words_lent;     /* 1: `words` stays its owner's; 0: onet_sets_free frees it too */
-    void *reserved[2];     /* zero */
+    /* [start[count], width]: the features before they were rounded to float32, where that lost something that
+     * may matter (times in seconds since 1970); NULL: `items` is all that is known. */
+    double *exact;
+    void *reserved[1]; /* zero */
 } onet_sets;
 
 /* n: items of set s. */
@@ -219,6 +222,26 @@ typedef struct onet_settings {
     int reserved[8];    /* zero */
 } onet_settings;
 
+/* What is done with a feature before the net sees it. Values are taken in double and centred there before
+ * they are rounded, wherever float32 would blur them. */
+typedef enum onet_scale {
+    ONET_SCALE_AUTO = 0, /* STANDARD, or QUANTILE with the rank within the set for heavy tails or far
+                          * clusters: where most values of a set would come to lie too close together */
+    ONET_SCALE_STANDARD, /* mean 0 and deviation 1 over the training data */
+    ONET_SCALE_QUANTILE, /* the share of the training data's values that are smaller; then STANDARD */
+    ONET_SCALE_NONE      /* as it is */
+} onet_scale;
+ONET_API const onet_choice *onet_scales(void); /* onet_scale */
+
+/* What was chosen for a feature. */
+typedef struct onet_feature {
+    onet_scale scale; /* never AUTO */
+    int within;       /* 1: the net also has its rank within the set, equal values alike */
+    int centred;      /* 1: STANDARD, centred in double */
+    int crowded;      /* 1: heavy tails or far clusters; onet_train_features alone tells it */
+    int reserved[12]; /* zero */
+} onet_feature;
+
 ONET_API const onet_choice *onet_pools(void); /* onet_pool */
 ONET_API const onet_choice *onet_presets(void);
 
@@ -236,6 +259,11 @@ ONET_API void onet_model_checksum(const onet_model *model, char hex[65]);
  * batches of one size (ONET_STATISTICS_MEASURED, ONET_BATCHES_ONE_SIZE). */
 ONET_API int onet_model_sized(const onet_model *model);
 
+/* Features of an item in the sets that it orders. onet_model_settings has the width for the net, which is
+ * larger where ranks within the set are added. */
+ONET_API int onet_model_width(const onet_model *model);
+/* What it does with feature j < onet_model_width into *feature; returns 0 when there are no more. */
+ONET_API int onet_model_feature(const onet_model *model, int j, onet_feature *feature);
 /* The vocabulary of a model that orders words; NULL when its items are numbers. */
 ONET_API const onet_words *onet_model_words(const onet_model *model);
 /* The columns of the data that it was trained on; NULL: it knows no names and no missing values. */
@@ -428,6 +456,11 @@ typedef struct onet_train_options {
      * the net learns to go on after an error of its own: right is then what follows the item placed last or,
      * where that is placed already, the first item that is left. */
     double stray;
+    /* The scale of the features: a name of onet_scales(), or a list for some of them by name, or by number
+     * from 1 where they have no names: "quantile:price,standard:x", and "auto" for the others, unless a name
+     * alone stands in the list. NULL: "auto". Without `standardise` "auto" and "standard" are "none". */
+    const char *scale;
+    int within; /* 1: the rank of each feature within the set, equal values alike, is a feature too */
 } onet_train_options;
 
 /* Files that training writes beside m.safetensors: m.best.safetensors, m.checkpoint.safetensors, m.log.csv;
@@ -452,6 +485,11 @@ ONET_API onet_status onet_train_possible(const onet_train_options *options, onet
  * validation, by the log-likelihood of its sets' orders, is written beside model_path. */
 ONET_API onet_status onet_train(onet_model **model, const onet_sets *train, const onet_sets *valid,
                                 const onet_train_options *options, onet_error *err);
+
+/* What a training on these sets with these options would do with each feature: feature [width of the sets].
+ * *equal, where it is not NULL: items that differ from another of their set, and not for the net. */
+ONET_API onet_status onet_train_features(onet_feature *feature, const onet_sets *train,
+                                         const onet_train_options *options, size_t *equal, onet_error *err);
 
 /* ---- Ranker ------------------------------------------------------------------------------------------ */
 

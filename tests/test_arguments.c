@@ -77,7 +77,7 @@ static void with_broken_sets(sets_call *call, void *context, bool looks_at_order
         refused(status, call(&broken, context));                                                             \
     } while (0)
     broken_by(ONET_USAGE, broken.start = NULL);
-    broken_by(ONET_USAGE, broken.reserved[1] = sets);
+    broken_by(ONET_USAGE, broken.reserved[0] = sets);
     broken_by(ONET_USAGE, broken.words_lent = 2);
     broken_by(ONET_USAGE, broken.constraint_count = 1);
     broken_by(ONET_BAD, broken.width = -1);
@@ -254,7 +254,7 @@ static void files(void **state) {
     const onet_choice *lists[] = {onet_formats(),    onet_pools(),       onet_presets(),
                                   onet_decodes(),    onet_kernel_sets(), onet_devices(),
                                   onet_schedules(),  onet_batch_kinds(), onet_norm_statistics(),
-                                  onet_precisions(), onet_unknowns()};
+                                  onet_precisions(), onet_unknowns(),    onet_scales()};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) assert_non_null(lists[i][0].name);
     assert_non_null(onet_kernels_here()[0]);
 }
@@ -303,6 +303,14 @@ static void models(void **state) {
     usage(onet_settings_preset(&settings, NULL, &err));
     usage(onet_settings_preset(&settings, "none", &err));
     assert_null(onet_model_settings(NULL));
+    onet_feature feature;
+    assert_int_equal(onet_model_width(NULL), 0);
+    assert_int_equal(onet_model_width(model), WIDTH);
+    assert_int_equal(onet_model_feature(NULL, 0, &feature), 0);
+    assert_int_equal(onet_model_feature(model, 0, NULL), 0);
+    assert_int_equal(onet_model_feature(model, -1, &feature), 0);
+    assert_int_equal(onet_model_feature(model, WIDTH, &feature), 0);
+    assert_int_equal(onet_model_feature(model, WIDTH - 1, &feature), 1);
     assert_int_equal(onet_model_parameters(NULL, 1), 0);
     assert_null(onet_model_record(NULL, "seed"));
     assert_null(onet_model_record(model, NULL));
@@ -502,6 +510,17 @@ static void training(void **state) {
     usage(onet_train(NULL, sets, NULL, &o, &err));
     usage(onet_train(&model, NULL, NULL, &o, &err));
     assert_null(model);
+    onet_feature feature[WIDTH];
+    size_t equal;
+    usage(onet_train_features(NULL, sets, &o, &equal, &err));
+    usage(onet_train_features(feature, NULL, &o, &equal, &err));
+    usage(onet_train_features(feature, sets, &(onet_train_options){.size = 1}, &equal, &err));
+    ok(onet_train_features(feature, sets, NULL, NULL, &err));
+    o.scale = "largest";
+    usage(onet_train_possible(&o, &err));
+    o.scale = "none:3,quantile:7";
+    usage(onet_train_features(feature, sets, &o, &equal, &err));
+    o = small_training();
     ok(onet_train_possible(&o, &err));
     usage(onet_train_possible(&(onet_train_options){.size = 1}, &err));
     o.epochs = 0;

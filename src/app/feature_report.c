@@ -13,55 +13,107 @@
 /* Fewer items may be distinct whole numbers by chance, or have one value. */
 enum { ENOUGH = 20 };
 
+/* Ids stand closer to each other: beyond, whole numbers are times or amounts. */
+#define SPARSE 1000.0
+
 static int compare(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
+    double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 /* value [items] of a feature; sorts them. */
-static const char *looks_like(float *value, size_t items) {
+static const char *looks_like(double *value, size_t items) {
     bool whole = true, same = true;
     for (size_t i = 0; i < items && (whole || same); i++) {
-        whole &= value[i] == floorf(value[i]);
+        whole &= value[i] == floor(value[i]);
         same &= value[i] == value[0];
     }
     if (same) return "is the same for all items and tells nothing of their order";
     if (!whole) return NULL;
     qsort(value, items, sizeof *value, compare);
+    if (value[items - 1] - value[0] > SPARSE * (double)items) return NULL;
     for (size_t i = 1; i < items; i++)
         if (value[i] == value[i - 1]) return NULL;
     return "looks like an id: all values are whole numbers and distinct";
 }
 
-onet_status feature_report(const onet_sets *sets, onet_error *err) {
+/* What is done with a feature, where that is not the usual. */
+static const char *scale_text(const onet_feature *f) {
+    if (f->scale == ONET_SCALE_QUANTILE) return f->within ? "quantile, rank within the set" : "quantile";
+    if (f->scale == ONET_SCALE_NONE) return f->within ? "as it is, rank within the set" : "as it is";
+    if (f->within) return f->centred ? "centred in double, rank within the set" : "rank within the set";
+    return f->centred ? "centred in double" : NULL;
+}
+
+static void print_features(const onet_sets *sets, const onet_feature *feature) {
     const onet_columns *columns = sets->columns;
-    size_t items = sets->start[sets->count], width = (size_t)sets->width;
-    bool named = columns && onet_columns_name(columns, 0);
+    bool named = columns && onet_columns_name(columns, 0), unusual = named;
+    char name[SHOWN], number[32];
+    for (int j = 0; j < sets->width; j++) unusual |= scale_text(&feature[j]) != NULL;
+    for (int j = 0, some = 0; j < sets->width && unusual; j++) {
+        const char *what = scale_text(&feature[j]);
+        if (!named && !what) continue;
+        snprintf(number, sizeof number, "%d", j + 1);
+        printf("%s%s",
+               some++ ? ", " : "features: ", named ? shown(name, onet_columns_name(columns, j)) : number);
+        if (what) printf(" (%s)", what);
+    }
+    if (unusual) printf("\n");
+    fflush(stdout);
+}
+
+static void warn(const onet_sets *sets, size_t j, const char *what, const char *named, const char *unnamed) {
+    const char *column = onet_columns_name(sets->columns, (int)j);
     char name[SHOWN];
+    if (column)
+        fprintf(stderr, "ordernet train: warning: column `%s` %s; %s\n", shown(name, column), what, named);
+    else
+        fprintf(stderr, "ordernet train: warning: feature %zu %s; %s\n", j + 1, what, unnamed);
+}
+
+static onet_status warn_of_values(const onet_sets *sets, onet_error *err) {
+    size_t items = sets->start[sets->count], width = (size_t)sets->width;
+    if (items < ENOUGH || width == 1) return ONET_OK;
+    double *value = malloc(items * sizeof *value);
+    if (!value) return fail_memory(err, "a feature");
+    for (size_t j = 0; j < width; j++) {
+        for (size_t i = 0; i < items; i++)
+            value[i] = sets->exact ? sets->exact[i * width + j] : (double)sets->items[i * width + j];
+        const char *what = looks_like(value, items);
+        if (what)
+            warn(sets, j, what, "name the features without it (--features)", "leave it out of the items");
+    }
+    free(value);
+    return ONET_OK;
+}
+
+onet_status feature_report(const onet_sets *sets, const onet_train_options *options, onet_error *err) {
     if (sets->word) return ONET_OK;
     if (onet_sets_look_like_ranks(sets))
         fprintf(stderr,
                 "ordernet train: warning: the orders look like ranks: the features go with their "
                 "inverse. An order lists the indices of the items, first to last; a rank is the place "
                 "of an item. See that each is given as what it is\n");
-    for (int j = 0; named && j < sets->width; j++)
-        printf("%s%s%s", j ? ", " : "features: ", shown(name, onet_columns_name(columns, j)),
-               j + 1 < sets->width ? "" : "\n");
-    fflush(stdout);
-    if (items < ENOUGH || width == 1) return ONET_OK;
-    float *value = malloc(items * sizeof *value);
-    if (!value) return fail_memory(err, "a feature");
-    for (size_t j = 0; j < width; j++) {
-        for (size_t i = 0; i < items; i++) value[i] = sets->items[i * width + j];
-        const char *what = looks_like(value, items);
-        if (what && named)
-            fprintf(stderr,
-                    "ordernet train: warning: column `%s` %s; name the features without it (--features)\n",
-                    shown(name, onet_columns_name(columns, (int)j)), what);
-        else if (what)
-            fprintf(stderr, "ordernet train: warning: feature %zu %s; leave it out of the items\n", j + 1,
-                    what);
+    size_t equal = 0;
+    onet_feature *feature = calloc((size_t)sets->width, sizeof *feature);
+    onet_status status = feature ? ONET_OK : fail_memory(err, "the features");
+    if (!status) status = onet_train_features(feature, sets, options, &equal, err);
+    if (!status) {
+        print_features(sets, feature);
+        status = warn_of_values(sets, err);
     }
-    free(value);
-    return ONET_OK;
+    for (int j = 0; j < sets->width && !status; j++)
+        if (feature[j].crowded && feature[j].scale != ONET_SCALE_QUANTILE)
+            warn(sets, (size_t)j,
+                 "has heavy tails or far clusters: most values of a set lie too close for the net",
+                 "try --scale quantile for it, or its logarithm",
+                 "try --scale quantile for it, or its logarithm");
+    if (!status && equal)
+        fprintf(
+            stderr,
+            "ordernet train: warning: %zu items differ from another of their set in the data, but not for "
+            "the net, which cannot tell them apart\n",
+            equal);
+    free(feature);
+    return status;
 }

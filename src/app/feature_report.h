@@ -4,8 +4,9 @@
 
 #include "ordernet.h"
 
-/* Prints the names, where the data has some, and warns on standard error of features that are the same for
- * all items, or whole numbers that are all distinct: probably an id. */
-onet_status feature_report(const onet_sets *sets, onet_error *err);
+/* Prints the names, where the data has some, with what a training by these options does with each. Warns on
+ * standard error of features that are the same for all items, or whole numbers that are all distinct
+ * (probably an id), or crowded; and of items that the net cannot tell apart. */
+onet_status feature_report(const onet_sets *sets, const onet_train_options *options, onet_error *err);
 
 #endif

@@ -50,7 +50,7 @@ onet_status ordering_check(onet_order_options *o, onet_error *err) {
 onet_status ordering_fits(const onet_model *model, const char *model_name, const onet_record *r,
                           const char *name, onet_error *err) {
     const onet_words *words = onet_model_words(model);
-    int width = onet_model_settings(model)->width, own = onet_record_width(r);
+    int width = onet_model_width(model), own = onet_record_width(r);
     long line = onet_record_line(r);
     bool text = onet_record_format(r) == ONET_FORMAT_TEXT;
     if (!words && !own)

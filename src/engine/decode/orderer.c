@@ -401,7 +401,8 @@ static onet_status check_numbers(const onet_sets *sets, const onet_answer *answe
 
 static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,
                        onet_error *err) {
-    int width = r->z.model->sh.s.width;
+    const onet_model *model = r->z.model;
+    int width = model_width(model);
     if (sets->width != width)
         return fail(err, ONET_BAD, "the sets have items of width %d, but the model was trained on width %d",
                     sets->width, width);
@@ -419,8 +420,12 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
             return fail(err, ONET_BAD, "set %zu has %zu items, and at most %zu are put in order%s", s + 1,
                         sets_size(sets, s), most,
                         most < MOST_ITEMS ? ": raise onet_order_options.max_items if the time is there" : "");
+    onet_sets scaled = {0};
+    const onet_sets *seen = model->scaling ? &scaled : sets;
+    if (model->scaling && (status = scaling_apply(model->scaling, sets, &scaled, err))) return status;
     /* The choices of one set are not worth sharing. */
-    status = (r->w && !score.choices ? orderer_run_shared : orderer_run_here)(r, sets, answers, score, err);
+    status = (r->w && !score.choices ? orderer_run_shared : orderer_run_here)(r, seen, answers, score, err);
+    free(scaled.items);
     return status ? status : check_numbers(sets, answers, score.logprob, err);
 }
 
@@ -487,7 +492,7 @@ onet_status onet_order(const onet_model *model, const float *items, int n, int32
         else
             status = fail_memory(err, "the items");
     }
-    if (!status) status = onet_sets_from(&sets, 1, n, model->sh.s.width, filled ? filled : items, NULL, err);
+    if (!status) status = onet_sets_from(&sets, 1, n, model_width(model), filled ? filled : items, NULL, err);
     if (!status)
         status =
             onet_orderer_run(r, sets, &(onet_answer){.order = order, .logprob = logprob ? logprob : &p}, err);

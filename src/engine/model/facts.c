@@ -63,7 +63,7 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
         return describe(to, &slope);
     }
     i -= slopes;
-    tensor rest[11];
+    tensor rest[11 + SCALING_TENSORS];
     size_t count = 0;
     int width = sh->s.width;
     if (m->sized) rest[count++] = (tensor){.name = "norm.inverse_size", .dims = 1, .shape = {1}};
@@ -90,5 +90,11 @@ int onet_model_tensor(const onet_model *m, size_t i, onet_tensor *to) {
     }
     if (c && c->fill) rest[count++] = (tensor){.name = "missing.fill", .dims = 1, .shape = {c->width}};
     if (c && c->flag) rest[count++] = (tensor){.name = "missing.flag", .dims = 1, .shape = {c->width}};
+    st_tensor own[SCALING_TENSORS];
+    size_t scalings = scaling_tensors(m->scaling, own);
+    for (size_t k = 0; k < scalings; k++, count++) {
+        rest[count] = (tensor){.dims = 1, .shape = {(int)own[k].shape[0]}};
+        snprintf(rest[count].name, sizeof rest[count].name, "%s", own[k].name);
+    }
     return i < count ? describe(to, &rest[i]) : 0;
 }

@@ -57,7 +57,7 @@ static onet_status check(const onet_model *a, const onet_model *b, int number, o
     if (status) return status;
     if (memcmp(a->mean, b->mean, width * sizeof *a->mean) ||
         memcmp(a->scale, b->scale, width * sizeof *a->scale) || !same_missing(a->columns, b->columns) ||
-        !same_words(a->words, b->words))
+        !scaling_same(a->scaling, b->scaling) || !same_words(a->words, b->words))
         return fail(
             err, ONET_BAD,
             "model 1 and model %d see their items differently (standardisation, missing values or words): "
@@ -192,6 +192,8 @@ static onet_status take_inputs(onet_model *to, const onet_model *from, onet_erro
     to->smallest_size = from->smallest_size;
     if (!model_make_rows(to, from->rows)) return fail_memory(err, "the norms' statistics");
     if (from->rows) memcpy(to->row_size, from->row_size, from->rows * sizeof *to->row_size);
+    onet_status status = scaling_copy(&to->scaling, from->scaling, err);
+    if (status) return status;
     if (from->words && !(to->words = words_copy(from->words))) return fail_memory(err, "the words");
     return from->columns ? onet_columns_copy(&to->columns, from->columns, err) : ONET_OK;
 }

@@ -44,6 +44,7 @@ void onet_model_free(onet_model *m) {
     free(m->scale);
     words_free(m->words);
     onet_columns_free(m->columns);
+    scaling_free(m->scaling);
     free(m);
 }
 
@@ -86,6 +87,27 @@ size_t onet_model_parameters(const onet_model *m, int trained_only) {
 const char *onet_model_record(const onet_model *m, const char *key) {
     const record_entry *entry = m && key ? find(m, key) : NULL;
     return entry ? entry->value : NULL;
+}
+
+int model_width(const onet_model *m) {
+    return m->scaling ? m->scaling->width : m->sh.s.width;
+}
+
+int onet_model_width(const onet_model *m) {
+    return m ? model_width(m) : 0;
+}
+
+int onet_model_feature(const onet_model *m, int j, onet_feature *feature) {
+    if (!m || !feature || j < 0 || m->words || j >= model_width(m)) return 0;
+    const scaling *s = m->scaling;
+    scaling_kind kind = s ? (scaling_kind)s->kind[j] : SCALING_PLAIN;
+    bool standard = m->mean[j] != 0 || m->scale[j] != 1;
+    *feature = (onet_feature){.scale = kind == SCALING_QUANTILE ? ONET_SCALE_QUANTILE
+                                       : standard               ? ONET_SCALE_STANDARD
+                                                                : ONET_SCALE_NONE,
+                              .within = s ? s->within[j] : 0,
+                              .centred = kind == SCALING_CENTRED};
+    return 1;
 }
 
 const onet_columns *onet_model_columns(const onet_model *m) {

@@ -3,6 +3,7 @@
 #define MODEL_MODEL_H
 
 #include "engine/data/columns.h"
+#include "engine/data/scaling.h"
 #include "engine/model/shape.h"
 #include "engine/words/words.h"
 
@@ -26,6 +27,7 @@ struct onet_model {
     float *mean, *scale;   /* [width]: the net sees (x - mean) * scale; 0 and 1 when standardisation is off */
     onet_words *words;     /* NULL when items are numbers; owned by the model */
     onet_columns *columns; /* of the data that it was trained on; NULL: not known. Owned by the model */
+    scaling *scaling;      /* of the features, before mean and scale; NULL: they are as in the sets */
     record_entry *record;  /* [records]: the training record, in the order in which it was set */
     size_t records, record_room;
 };
@@ -51,6 +53,9 @@ void model_statistics(const onet_model *model, int n, float *statistics);
 /* Does the file have this tensor in half precision? Only where that loses nothing: where all its numbers were
  * rounded. */
 bool model_tensor_is_half(const onet_model *model, const tensor *t);
+
+/* Features of an item in the sets that it orders; sh.s.width are those for the net. */
+int model_width(const onet_model *model);
 
 /* Sets or replaces a pair of the training record; both are copied. */
 onet_status model_record_set(onet_model *model, const char *key, const char *value, onet_error *err);

@@ -105,6 +105,7 @@ void model_checksum(const onet_model *m, char hex[65]) {
     }
     if (m->words) sum_words(&sum, m->words);
     if (m->columns) sum_columns(&sum, m->columns);
+    if (m->scaling) scaling_sum(&sum, m->scaling);
     sha256_hex(&sum, hex);
 }
 
@@ -130,10 +131,10 @@ static onet_status pairs_make(pairs *p, const onet_model *m, const columns_tenso
     p->keys = array_new(m->records, sizeof *p->keys);
     if (!p->pair || !p->keys) return fail_memory(err, "a model's metadata");
     p->pair[p->count++] = (st_pair){"format", "ordernet"};
-    /* Programs that know neither settings.relative nor norm.sizes must refuse the file. They read
-     * format_version 1 alone. */
-    bool second = m->sh.s.relative || m->rows;
-    p->pair[p->count++] = (st_pair){"format_version", second ? "2" : "1"};
+    /* Programs that do not know what a file has must refuse it: settings.relative and norm.sizes came with
+     * format_version 2, scaling with 3. */
+    bool third = m->scaling, second = third || m->sh.s.relative || m->rows;
+    p->pair[p->count++] = (st_pair){"format_version", third ? "3" : second ? "2" : "1"};
     for (int i = 0; i < NUMBERS; i++) {
         snprintf(p->number[i], sizeof p->number[i], "%d", *number_at(&m->sh.s, i));
         p->pair[p->count++] = (st_pair){numbers[i].key, p->number[i]};
@@ -242,7 +243,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
     uint16_t *halves;
     onet_status status = check_numbers(m, to.path ? to.path : "the model", ONET_FAILED, err);
     if (status) return status;
-    st_tensor *list = array_new(2 * (size_t)sh->tensors + 11, sizeof *list);
+    st_tensor *list = array_new(2 * (size_t)sh->tensors + 11 + SCALING_TENSORS, sizeof *list);
     tensor *slopes = array_new((size_t)sh->tensors, sizeof *slopes); /* their names */
     if (!list || !slopes) {
         free(list);
@@ -293,6 +294,7 @@ static onet_status save(const onet_model *m, place to, onet_error *err) {
     }
     if (!status) status = columns_tensors_make(&c, m->columns, err);
     for (size_t i = 0; i < c.tensors; i++) list[count++] = c.tensor[i];
+    count += scaling_tensors(m->scaling, list + count);
     if (!status) status = pairs_make(&p, m, &c, err);
     if (!status)
         status = to.path ? safetensors_write(to.path, list, count, p.pair, p.count, err)
@@ -368,12 +370,13 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
                     "%s is not an OrderNet model (its metadata has no \"format\": \"ordernet\"); "
                     "name a file that training made",
                     name);
-    if (!version || (strcmp(version, "1") && strcmp(version, "2")))
+    if (!version || (strcmp(version, "1") && strcmp(version, "2") && strcmp(version, "3")))
         return safetensors_newer(file, "format_version", version, err);
     onet_status status = check_known(file, err);
     for (int i = 0; i < NUMBERS && !status; i++)
         status = read_number(file, numbers[i].key, number_at(s, i), err);
-    if (!status && !strcmp(version, "2")) status = read_number(file, "settings.relative", &s->relative, err);
+    if (!status && strcmp(version, "1") != 0)
+        status = read_number(file, "settings.relative", &s->relative, err);
     if (status) return status;
     const onet_choice *found = pool ? choice_named(onet_pools(), pool, strlen(pool)) : NULL;
     if (!found) return safetensors_newer(file, "settings.pool", pool, err);
@@ -460,7 +463,9 @@ static onet_status read_tensors(const safetensors *file, onet_model *m, onet_err
         (status = safetensors_load_floats(file, safetensors_find(file, "input.scale"), m->scale, err)))
         return status;
     if (!safetensors_find(file, "words.text") && !safetensors_find(file, "words.vectors"))
-        return columns_file_read(&m->columns, file, sh->s.width, err);
+        return (status = scaling_read(&m->scaling, file, sh->s.width, err))
+                   ? status
+                   : columns_file_read(&m->columns, file, model_width(m), err);
     if (sh->s.relative)
         return fail(err, ONET_BAD,
                     "%s: its settings.relative is 1, but its items are words; make the file again",

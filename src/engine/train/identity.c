@@ -130,6 +130,11 @@ void identity_make(char text[IDENTITY_TEXT], const onet_sets *train, const onet_
         o->train_vectors, choice_name(onet_precisions(), o->precision));
     /* Not the norms' statistics: how a model is made of the weights may be chosen anew. */
     if (valid) put(&l, " valid_limit=%d", o->valid_limit);
+    sha256 sum;
+    sha256_start(&sum);
+    if (o->scale) sha256_add(&sum, o->scale, strlen(o->scale));
+    if (!from[0] && o->scale && strcmp(o->scale, "auto") != 0) put_hash(&l, "scale", &sum);
+    if (!from[0] && o->within) put(&l, " within=1");
     if (from[0]) put(&l, " from=%.16s", from);
     put(&l, " steps=%" PRIu64, steps);
 }
@@ -157,6 +162,7 @@ static const struct {
               {"names", "the names of the features"},
               {"vectors", "the words or their vectors"},
               {"valid", "the validation sets"},
+              {"scale", "the scales of the features"},
               {"from", "the weights to begin with"}};
 
 /* Adds how a key differs to the list, which is full after a few. */

@@ -1,5 +1,6 @@
 #include "engine/train/initial.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +25,18 @@ static void moments(const onet_sets *sets, double *mean, double *deviation) {
     for (size_t c = 0; c < d; c++) deviation[c] = sqrt(deviation[c] / (double)items);
 }
 
-onet_status initial_scale(onet_model *model, const onet_sets *sets, onet_error *err) {
+onet_status initial_scale(onet_model *model, const onet_sets *sets, const onet_feature *feature,
+                          onet_error *err) {
     size_t d = (size_t)sets->width;
     double *mean = array_new(2 * d, sizeof *mean), *deviation = mean + d;
     if (!mean) return fail_memory(err, "the features' statistics");
     moments(sets, mean, deviation);
     for (size_t c = 0; c < d; c++) {
+        if (feature && c < (size_t)model_width(model) && feature[c].scale == ONET_SCALE_NONE) continue;
+        /* Equal values may have a mean that is rounded; a deviation of denormals an infinite inverse. */
+        bool varies = deviation[c] > 1e-12 * fabs(mean[c]);
         model->mean[c] = (float)mean[c];
-        model->scale[c] = deviation[c] > 1e-12 * (1 + fabs(mean[c])) ? (float)(1 / deviation[c]) : 1;
+        model->scale[c] = varies ? (float)fmin(1 / deviation[c], FLT_MAX) : 1;
     }
     free(mean);
     return ONET_OK;

@@ -72,6 +72,7 @@ onet_status train_check_options(const onet_train_options *o, onet_error *err) {
         return fail(err, ONET_USAGE, "jitter must be a number, 0 or more");
     if (!(o->stray >= 0 && o->stray < 1))
         return fail(err, ONET_USAGE, "the share of steps that stray is at least 0 and less than 1");
+    if (o->scale && (status = scaling_check_text(o->scale, err))) return status;
     if (o->models < 1 || o->models > MOST_MERGED)
         return fail(err, ONET_USAGE, "%d models: 1 to %d can be trained and merged", o->models, MOST_MERGED);
     if (o->models > 1 && o->train_vectors)
@@ -172,7 +173,7 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
 }
 
 onet_status train_check_from(const onet_sets *train, const onet_model *from, onet_error *err) {
-    int width = from->sh.s.width;
+    int width = model_width(from);
     if (model_is_ranker(from))
         return fail(err, ONET_BAD,
                     "the model to begin with is a ranker, which has no blocks to train: begin without it");

@@ -227,7 +227,7 @@ static onet_status record(onet_model *m, const onet_sets *sets, const onet_ranke
 static onet_status train(onet_model *m, const onet_sets *sets, const onet_ranker_options *o,
                          onet_error *err) {
     examples e = {0};
-    onet_status status = o->standardise ? initial_scale(m, sets, err) : ONET_OK;
+    onet_status status = o->standardise ? initial_scale(m, sets, NULL, err) : ONET_OK;
     if (!status) status = examples_make(&e, m, sets, o->seed, err);
     fit f = {.e = &e};
     double *w = NULL, penalty = o->penalty, loss = 0;

@@ -17,10 +17,14 @@ enum { AVERAGE_EVERY = 16 /* steps between two updates of the EMA of the weights
 /* What is trained on, and how it is dealt into batches. */
 typedef struct run_sets {
     const onet_sets *train,
-        *valid;           /* of all ranks; except in rank 0, train has sizes only and valid is NULL */
-    const onet_sets *own; /* those of this rank */
-    augment *augment;     /* makes the sets of an epoch; NULL when they are the given ones */
-    const onet_sets *now; /* all sets as the plan has them: their sizes */
+        *valid;                  /* of all ranks; except in rank 0, train has sizes only and valid is NULL */
+    onet_sets scaled;            /* rank 0: train as the net sees it; items is NULL where that is as it is */
+    scaling *scaling;            /* what makes it so; NULL: nothing does */
+    onet_feature *feature;       /* [width of the sets]: what was chosen; NULL: nothing was */
+    const onet_columns *columns; /* of the training sets; NULL: not known */
+    const onet_sets *own;        /* those of this rank */
+    augment *augment;            /* makes the sets of an epoch; NULL when they are the given ones */
+    const onet_sets *now;        /* all sets as the plan has them: their sizes */
     batches *plan;
     shard shard;
     uint32_t *index, *row; /* [batch]: the sets of a batch that this rank has; NULL when it has all */

@@ -174,6 +174,34 @@ onet_status shard_columns(const world *w, onet_columns **columns, onet_error *er
     return status;
 }
 
+/* ---- the scaling ---- */
+
+onet_status shard_scaling(const world *w, scaling **shared, onet_error *err) {
+    struct {
+        int32_t width, inputs;
+        uint64_t knots;
+    } h = {0};
+    scaling *s = *shared;
+    if (s) {
+        h.width = s->width;
+        h.inputs = s->inputs;
+        h.knots = s->knots;
+    }
+    w->broadcast(w, 0, &h, sizeof h);
+    if (!h.width) return ONET_OK;
+    if (w->rank && (s = *shared = scaling_room(h.width, h.knots))) s->inputs = h.inputs;
+    onet_status status = world_agree(w, s ? ONET_OK : fail_memory(err, "the scaling of the features"), err);
+    if (status) return status;
+    size_t width = (size_t)h.width;
+    w->broadcast(w, 0, s->kind, width);
+    w->broadcast(w, 0, s->within, width);
+    w->broadcast(w, 0, s->centre, width * sizeof *s->centre);
+    w->broadcast(w, 0, s->count, width * sizeof *s->count);
+    w->broadcast(w, 0, s->knot, h.knots * sizeof *s->knot);
+    w->broadcast(w, 0, s->level, h.knots * sizeof *s->level);
+    return ONET_OK;
+}
+
 /* ---- all together ---- */
 
 void shard_free(shard *s) {

@@ -4,6 +4,7 @@
 #define TRAIN_SHARD_H
 
 #include "engine/base/world.h"
+#include "engine/data/scaling.h"
 
 typedef struct shard {
     onet_sets *plan;   /* the sizes of all sets; NULL in rank 0, which has the sets themselves */
@@ -18,6 +19,9 @@ void shard_free(shard *s);
 
 /* Rank 0's columns, which may be NULL, to all ranks, whose own are NULL. */
 onet_status shard_columns(const world *w, onet_columns **columns, onet_error *err);
+
+/* The same for the scaling of the features. */
+onet_status shard_scaling(const world *w, scaling **shared, onet_error *err);
 
 /* Of `count` sets of a batch those that this rank owns: their own numbers to index, the row of the whole
  * batch at which their items begin to row. Returns how many. */

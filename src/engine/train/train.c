@@ -20,7 +20,7 @@ enum { MANY_SETS = 10000 /* from here on the pool of ONET_POOL_AUTO is max: docs
 /* Settings of the model to begin with, which rank 0 has, to all ranks. */
 static onet_status take_from(run *r, onet_error *err) {
     onet_status status = ONET_OK;
-    if (r->o.from && !(status = train_check_from(r->sets.train, r->o.from, err))) {
+    if (r->o.from) {
         r->o.settings = r->o.from->sh.s;
         model_checksum(r->o.from, r->from);
     }
@@ -79,10 +79,6 @@ static onet_status count_steps(run *r, onet_error *err) {
 static onet_status make_state(run *r, onet_error *err) {
     onet_status status;
     onet_settings settings = r->o.settings;
-    if (settings.width && settings.width != r->sets.train->width)
-        return fail(err, ONET_USAGE,
-                    "the net is to take items of width %d, but those of the sets have width %d",
-                    settings.width, r->sets.train->width);
     settings.width = r->sets.train->width;
     if (settings.pool == ONET_POOL_AUTO)
         settings.pool = r->sets.train->count < MANY_SETS ? ONET_POOL_MEAN : ONET_POOL_MAX;
@@ -97,10 +93,9 @@ static onet_status make_state(run *r, onet_error *err) {
         return status;
     if (r->sets.own->word && !(r->model->words = words_copy(r->sets.own->words)))
         return fail_memory(err, "the vocabulary");
-    const onet_columns *columns = r->sets.train->columns ? r->sets.train->columns
-                                  : r->o.from            ? r->o.from->columns
-                                                         : NULL;
+    const onet_columns *columns = r->sets.columns ? r->sets.columns : r->o.from ? r->o.from->columns : NULL;
     if (columns && (status = onet_columns_copy(&r->model->columns, columns, err))) return status;
+    if ((status = scaling_copy(&r->model->scaling, r->sets.scaling, err))) return status;
     int vectors = r->sets.own->word && r->o.train_vectors;
     size_t vector_numbers = vectors ? (size_t)r->sets.own->words->count * (size_t)r->sets.own->width : 0;
     if ((status = state_new(&r->s, sh->total, vector_numbers, r->o.average > 0, err))) return status;
@@ -182,13 +177,38 @@ static onet_status open_net(run *r, onet_error *err) {
     return status ? status : record(r, err);
 }
 
+/* Rank 0: what the net is to see of the training sets. */
+static onet_status scale_sets(run *r, onet_error *err) {
+    run_sets *x = &r->sets;
+    int width = x->train->width, meant = r->o.from ? width : r->o.settings.width;
+    onet_status status;
+    x->columns = x->train->columns;
+    if (meant && meant != width)
+        return fail(err, ONET_USAGE,
+                    "the net is to take items of width %d, but those of the sets have width %d", meant,
+                    width);
+    if (r->o.from) {
+        if ((status = train_check_from(x->train, r->o.from, err))) return status;
+        status = scaling_copy(&x->scaling, r->o.from->scaling, err);
+    } else {
+        if (!(x->feature = array_new((size_t)width, sizeof *x->feature)))
+            return fail_memory(err, "the scaling of the features");
+        status =
+            scaling_learn(&x->scaling, x->train, r->o.scale, r->o.within, r->o.standardise, x->feature, err);
+    }
+    if (status || !x->scaling) return status;
+    if ((status = scaling_apply(x->scaling, x->train, &x->scaled, err))) return status;
+    x->train = &x->scaled;
+    return ONET_OK;
+}
+
 /* What may fail in one rank is agreed on before the next call in which ranks wait for each other. */
 static onet_status prepare(run *r, onet_error *err) {
     const world *w = r->w;
     int first = !w || !w->rank;
-    onet_status status =
-        world_agree(w, first ? train_check_sets(r->sets.train, r->sets.valid, &r->o, err) : ONET_OK, err);
-    if (status) return status;
+    onet_status status = first ? train_check_sets(r->sets.train, r->sets.valid, &r->o, err) : ONET_OK;
+    if (first && !status) status = scale_sets(r, err);
+    if ((status = world_agree(w, status, err))) return status;
     if (w) {
         if ((status = shard_make(&r->sets.shard, w, r->sets.train, err))) return status;
         if (!first) r->sets.train = r->sets.shard.plan;
@@ -200,8 +220,8 @@ static onet_status prepare(run *r, onet_error *err) {
         size_t bytes = (size_t)r->sets.train->width * sizeof *r->model->mean;
         memcpy(r->model->mean, r->o.from->mean, bytes);
         memcpy(r->model->scale, r->o.from->scale, bytes);
-    } else if (first && r->o.standardise)
-        status = initial_scale(r->model, r->sets.train, err);
+    } else if (first && (r->o.standardise || !r->sets.train->word))
+        status = initial_scale(r->model, r->sets.train, r->sets.train->word ? NULL : r->sets.feature, err);
     if (first && !status && r->o.jitter > 0)
         status = feature_spread(r->sets.train, r->sets.augment->spread, err);
     if (first && !status) {
@@ -211,6 +231,7 @@ static onet_status prepare(run *r, onet_error *err) {
     }
     status = world_agree(w, status, err);
     if (!status && w) status = shard_columns(w, &r->model->columns, err);
+    if (!status && w) status = shard_scaling(w, &r->model->scaling, err);
     if (status) return status;
     if (w) {
         w->broadcast(w, 0, &r->validates, sizeof r->validates);
@@ -273,6 +294,9 @@ onet_status train_together(const world *w, onet_model **model, const onet_sets *
     free(r.files.checkpoint);
     free(r.files.best);
     free(r.files.log_path);
+    free(r.sets.scaled.items);
+    free(r.sets.feature);
+    scaling_free(r.sets.scaling);
     if (status && !kept)
         onet_model_free(r.model);
     else

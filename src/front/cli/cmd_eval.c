@@ -327,7 +327,7 @@ static onet_status order_and_score(const eval_values *v, onet_orderer *orderer, 
 
 static onet_status check_sets(const eval_values *v, const onet_model *model, const onet_sets *sets,
                               const char *path, onet_error *err) {
-    int width = onet_model_settings(model)->width;
+    int width = onet_model_width(model);
     if (!sets->order)
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'", path);
     if (v->importance && sets->word)

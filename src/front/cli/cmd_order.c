@@ -68,7 +68,7 @@ typedef struct ordering {
 /* The records as sets; an order that they came with is looked at only to score it. */
 static onet_status gather(const ordering *o, onet_sets **sets, const char *name, onet_error *err) {
     const onet_words *words = onet_model_words(o->model);
-    onet_status status = onet_sets_new(sets, onet_model_settings(o->model)->width, err);
+    onet_status status = onet_sets_new(sets, onet_model_width(o->model), err);
     /* The records were read by the names of the model's columns. */
     if (!status && onet_model_columns(o->model))
         status = onet_sets_set_columns(*sets, onet_model_columns(o->model), err);

@@ -136,10 +136,9 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
     if (from && !onet_model_words(from) != !data->words)
         return fail(err, ONET_BAD, "%s orders %s, but the items of %s are %s", v->from,
                     data->words ? "numbers" : "words", v->data, data->words ? "words" : "numbers");
-    if (from && onet_model_settings(from)->width != data->width)
+    if (from && onet_model_width(from) != data->width)
         return fail(err, ONET_BAD, "%s orders items of %d feature%s, but those of %s have %d", v->from,
-                    onet_model_settings(from)->width, onet_model_settings(from)->width == 1 ? "" : "s",
-                    v->data, data->width);
+                    onet_model_width(from), onet_model_width(from) == 1 ? "" : "s", v->data, data->width);
     if (v->settings.relative && data->words)
         return fail(err, ONET_USAGE,
                     "--relative is for numbers: the items of %s are words, whose vectors are not put in "
@@ -222,6 +221,9 @@ static onet_status check_options(const train_values *v, onet_error *err) {
     if (v->from && (v->vectors || !v->options.standardise))
         return fail(err, ONET_USAGE, "--from keeps the %s of its model: leave out --%s",
                     v->vectors ? "words" : "standardisation", v->vectors ? "vectors" : "no-standardise");
+    if (v->from && (v->options.scale || v->options.within))
+        return fail(err, ONET_USAGE, "--from keeps the scale of the features of its model: leave out --%s",
+                    v->options.scale ? "scale" : "within");
     if (v->folds && (v->valid || v->holdout || v->options.patience || v->options.resume))
         return fail(err, ONET_USAGE,
                     "--folds measures with sets of the data, at the end of each training: leave out %s",
@@ -263,7 +265,7 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     if (!status && v->folds && (size_t)v->folds > (*data)->count)
         status = fail(err, ONET_USAGE, "--folds %d: %s has only %zu sets", v->folds, v->data, (*data)->count);
     if (!status) status = check_sets(v, *data, *valid, err);
-    return status || v->quiet ? status : feature_report(*data, err);
+    return status || v->quiet ? status : feature_report(*data, &v->options, err);
 }
 
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
@@ -393,10 +395,25 @@ static const option options[] = {
      .field = AT(read.missing),
      .help = "What becomes of missing values (an empty field, NA, null, NaN). The model keeps the means, and "
              "treats the sets that it orders alike."},
+    {.name = "scale",
+     .kind = OPTION_STRING,
+     .argument = "SCALE",
+     .field = AT(options.scale),
+     .default_text = "auto",
+     .help = "How each feature is scaled, learned from the data and kept in the model: standard (mean 0 and "
+             "variance 1), quantile (the share of the data that is smaller) or none. auto looks at each: "
+             "standard, or quantile and the rank within the set where heavy tails or far clusters would "
+             "crowd most of its values; the training says what it chose. Single features by name, or by "
+             "number from 1 where they have none: quantile:price,standard:x"},
+    {.name = "within",
+     .kind = OPTION_FLAG,
+     .field = AT(options.within),
+     .help = "Give each item, for each feature, its rank within the set too, equal values alike."},
     {.name = "no-standardise",
      .kind = OPTION_OFF,
      .field = AT(options.standardise),
-     .help = "Take the features as they are. Otherwise they are shifted and scaled to mean 0 and variance 1, "
+     .help = "Take the features as they are, unless --scale names them. Otherwise they are shifted and "
+             "scaled to mean 0 and variance 1, "
              "by numbers that are kept in the model."},
 
     {.name = "vectors",

@@ -29,7 +29,7 @@ static onet_status read_sets(order_request *r, const envelope *e, const request_
     int beam = r->job.search.decode == ONET_BEAM ? r->job.search.beam : r->job.search.top;
     onet_status status = set_source_open(&source, e, body, length, limits, model, err);
     if (!status) status = onet_record_new(&record, err);
-    if (!status) status = onet_sets_new(&r->job.sets, onet_model_settings(model)->width, err);
+    if (!status) status = onet_sets_new(&r->job.sets, onet_model_width(model), err);
     if (!status && onet_model_columns(model))
         status = onet_sets_set_columns(r->job.sets, onet_model_columns(model), err);
     while (!status) {

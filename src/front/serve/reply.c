@@ -104,7 +104,7 @@ static enum MHD_Result send_models(exchange *x) {
         struct tm utc;
         strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&v->loaded, &utc));
         const onet_columns *columns = onet_model_columns(v->model);
-        int width = columns ? onet_columns_width(columns) : onet_model_settings(v->model)->width;
+        int width = columns ? onet_columns_width(columns) : onet_model_width(v->model);
         text_printf(&t, "%s{\"name\":\"%s\",\"items\":\"%s\",\"width\":%d,", i ? "," : "", slot->name,
                     words ? "words" : "numbers", width);
         if (columns && onet_columns_name(columns, 0)) write_columns(&t, columns);

@@ -73,7 +73,7 @@ EXPORT(page_model_close) void page_model_close(onet_model *model) {
 /* Features of an item as the user gives it. */
 EXPORT(page_model_width) int page_model_width(const onet_model *model) {
     const onet_columns *columns = onet_model_columns(model);
-    return columns ? onet_columns_width(columns) : onet_model_settings(model)->width;
+    return columns ? onet_columns_width(columns) : onet_model_width(model);
 }
 
 /* The name of feature j; NULL where it has none. */
@@ -96,7 +96,7 @@ EXPORT(page_model_parameters) int page_model_parameters(const onet_model *model)
 /* A set that is lent: items [n, width], or rows [n] of the model's words. */
 static onet_sets lend(const onet_model *model, float *items, int32_t *rows, size_t *start) {
     return (onet_sets){.count = 1,
-                       .width = onet_model_settings(model)->width,
+                       .width = onet_model_width(model),
                        .start = start,
                        .items = rows ? NULL : items,
                        .word = rows,
@@ -237,7 +237,7 @@ static onet_status order_record(const onet_model *model, onet_record *record, on
     onet_answer answer = {.order = order, .logprob = &logprob};
     onet_sets *set = NULL;
     onet_status status = !orderer ? ONET_FAILED : !order ? wasm_no_memory() : ONET_OK;
-    if (!status) status = onet_sets_new(&set, onet_model_settings(model)->width, &wasm_failure);
+    if (!status) status = onet_sets_new(&set, onet_model_width(model), &wasm_failure);
     if (!status && onet_model_columns(model))
         status = onet_sets_set_columns(set, onet_model_columns(model), &wasm_failure);
     if (!status) {

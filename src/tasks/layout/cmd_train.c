@@ -47,6 +47,7 @@ static onet_status choose_options(train_values *v, const onet_model *from, onet_
     onet_status status = onet_settings_preset(&o->settings, "default", err);
     o->settings.pool = ONET_POOL_MEAN;
     o->settings.width = 0;
+    o->scale = "standard"; /* what the features were chosen and measured with */
     o->schedule = ONET_COSINE;
     o->epochs = v->epochs ? v->epochs : from ? 12 : 6;
     o->learning_rate = v->rate > 0 ? v->rate : from ? 1e-3 : 5e-3;

@@ -18,7 +18,7 @@ onet_status onet_tsp_net_new(onet_tsp_net **net, const onet_model *model, const 
     NEED(net, "net");
     *net = NULL;
     NEED(model, "model");
-    if (onet_model_settings(model)->width != 2 || onet_model_words(model))
+    if (onet_model_width(model) != 2 || onet_model_words(model))
         return fail(err, ONET_USAGE,
                     "the model does not order points of the plane; give one trained on tours");
     onet_tsp_net *new = calloc(1, sizeof *new);

@@ -1,0 +1,68 @@
+/* Scaling: how the features of sets become those that the net sees. It works in double on the host, before
+ * the items are rounded to float32, so that every kernel and device sees the same numbers. */
+#ifndef DATA_SCALING_H
+#define DATA_SCALING_H
+
+#include <stdbool.h>
+
+#include "engine/base/sha256.h"
+#include "engine/data/safetensors.h"
+#include "ordernet.h"
+
+/* What is done with the value x of a feature. */
+typedef enum scaling_kind {
+    SCALING_PLAIN = 0, /* x, rounded to float32 */
+    SCALING_CENTRED,   /* x - centre: values that rounding to float32 would blur */
+    SCALING_QUANTILE,  /* the share of the training data's values that are smaller, from 0 to 1 */
+    SCALING_KINDS
+} scaling_kind;
+
+typedef struct scaling {
+    int width;       /* features in sets */
+    int inputs;      /* features for the net: width, and behind them a rank within the set for some */
+    uint8_t *kind;   /* [width] */
+    uint8_t *within; /* [width]: 1: the rank of the value within its set is a feature too */
+    double *centre;  /* [width] */
+    int32_t *count;  /* [width]: knots of QUANTILE, 0 for the others */
+    size_t knots;    /* of all features */
+    double *knot;    /* [knots]: values, ascending within a feature */
+    double *level;   /* [knots]: their quantiles */
+} scaling;
+
+/* What a text such as "auto", "quantile" or "quantile:price,standard:x" asks for each feature: wish [width].
+ * columns: their names, or NULL, then they are numbers from 1 on. ONET_USAGE for another text. */
+onet_status scaling_parse(const char *text, int width, const onet_columns *columns, onet_scale *wish,
+                          onet_error *err);
+/* The same without the features: whether the text can be right. */
+onet_status scaling_check_text(const char *text, onet_error *err);
+
+/* Learns it from sets to train on. *result is NULL where all features are plain ones: the net then sees the
+ * items as they are. feature [width], or NULL: what was chosen. standardise: as in onet_train_options. */
+onet_status scaling_learn(scaling **result, const onet_sets *sets, const char *text, bool within,
+                          bool standardise, onet_feature *feature, onet_error *err);
+/* Room for one, all zero; NULL when memory is short. */
+scaling *scaling_room(int width, size_t knots);
+onet_status scaling_copy(scaling **copy, const scaling *from, onet_error *err);
+bool scaling_same(const scaling *a, const scaling *b);
+void scaling_free(scaling *s);
+
+/* The sets as the net sees them: a view of `sets`, whose items are its own, to be freed. */
+onet_status scaling_apply(const scaling *s, const onet_sets *sets, onet_sets *view, onet_error *err);
+
+/* The value of feature j of item i, over all sets. */
+static inline double sets_value(const onet_sets *sets, size_t i, size_t j) {
+    size_t at = i * (size_t)sets->width + j;
+    return sets->exact ? sets->exact[at] : (double)sets->items[at];
+}
+
+/* ---- In a model's file: scaling.kind, scaling.within, scaling.centre, scaling.count, scaling.knots and
+ * scaling.levels ---- */
+
+enum { SCALING_TENSORS = 6 };
+/* The tensors, to be written: they live as long as the scaling. Returns how many. */
+size_t scaling_tensors(const scaling *s, st_tensor tensor[SCALING_TENSORS]);
+/* *s is NULL where the file has none. inputs: what it must come to. */
+onet_status scaling_read(scaling **s, const safetensors *file, int inputs, onet_error *err);
+void scaling_sum(sha256 *sum, const scaling *s);
+
+#endif

@@ -1,0 +1,270 @@
+/* Chooses the scale of each feature, by what the user asks for or by a look at its values, and learns it from
+ * the training data. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/choice.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/data/columns.h"
+#include "engine/data/scaling.h"
+#include "engine/data/sets.h"
+
+enum {
+    MOST_KNOTS = 1024, /* of a feature */
+    MOST_GAPS = 1 << 20,
+    ENOUGH_GAPS = 20 /* fewer say nothing of a feature */
+};
+
+/* A quarter of the neighbours in a set are closer than this, in deviations over the number of items: the
+ * net cannot tell them apart. Normal and uniform values have 1, exponential ones 0.6, log-normal ones 0.4 for
+ * a sigma of 1 and 0.03 for 2. */
+#define CLOSE 0.05
+
+/* Rounding errors above this share of the deviation call for centring in double. */
+#define BLURRED (1.0 / 65536)
+
+const onet_choice *onet_scales(void) {
+    static const onet_choice list[] = {
+        {"auto", "standard; for heavy tails and far clusters quantile, with the rank within the set",
+         ONET_SCALE_AUTO},
+        {"standard", "mean 0 and deviation 1", ONET_SCALE_STANDARD},
+        {"quantile", "the share of the training data that is smaller", ONET_SCALE_QUANTILE},
+        {"none", "as they are", ONET_SCALE_NONE},
+        {0},
+    };
+    return list;
+}
+
+/* ---- What is asked for ------------------------------------------------------------------------------- */
+
+/* An entry of the list, its scale and its feature's name; NULL: it has none. */
+typedef struct entry {
+    onet_scale scale;
+    const char *name;
+    size_t length;
+} entry;
+
+/* Takes the entry at *text. */
+static onet_status take(const char **text, entry *e, onet_error *err) {
+    size_t length = strcspn(*text, ","), kind = strcspn(*text, ":,");
+    const onet_choice *found = choice_named(onet_scales(), *text, kind);
+    char names[128];
+    if (!found)
+        return fail(
+            err, ONET_USAGE, "scale \"%.*s\": %s is meant, or a list such as quantile:price,standard:x",
+            length > 60 ? 60 : (int)length, *text, choice_names(onet_scales(), " or ", names, sizeof names));
+    *e = (entry){(onet_scale)found->value, NULL, 0};
+    if (kind < length) {
+        e->name = *text + kind + 1;
+        e->length = length - kind - 1;
+    }
+    *text += length + ((*text)[length] == ',');
+    return ONET_OK;
+}
+
+onet_status scaling_check_text(const char *text, onet_error *err) {
+    entry e;
+    onet_status status = ONET_OK;
+    if (text && !*text) return take(&text, &e, err);
+    while (text && *text && !status) status = take(&text, &e, err);
+    return status;
+}
+
+/* The feature of that name or, where they have no names, of that number from 1; -1: there is none. */
+static int find(const entry *e, int width, const onet_columns *columns) {
+    for (int j = 0; columns && columns->name && j < width; j++)
+        if (strlen(columns->name[j]) == e->length && !memcmp(columns->name[j], e->name, e->length)) return j;
+    if (columns && columns->name) return -1;
+    long number = 0;
+    for (size_t i = 0; i < e->length; i++) {
+        if (e->name[i] < '0' || e->name[i] > '9' || number > width) return -1;
+        number = 10 * number + (e->name[i] - '0');
+    }
+    return number >= 1 && number <= width ? (int)number - 1 : -1;
+}
+
+onet_status scaling_parse(const char *text, int width, const onet_columns *columns, onet_scale *wish,
+                          onet_error *err) {
+    onet_scale others = ONET_SCALE_AUTO;
+    onet_status status = scaling_check_text(text, err);
+    for (const char *at = text; !status && at && *at;) {
+        entry e;
+        if (!(status = take(&at, &e, err)) && !e.name) others = e.scale;
+    }
+    for (int j = 0; j < width; j++) wish[j] = others;
+    for (const char *at = text; !status && at && *at;) {
+        entry e;
+        if ((status = take(&at, &e, err)) || !e.name) continue;
+        int j = find(&e, width, columns);
+        if (j < 0)
+            return fail(err, ONET_USAGE, "scale: there is no feature `%.*s`%s",
+                        e.length > 100 ? 100 : (int)e.length, e.name,
+                        columns && columns->name ? "" : "; they have no names, and go by number from 1");
+        wish[j] = e.scale;
+    }
+    return status;
+}
+
+/* ---- A look at a feature ----------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct column {
+    double mean, deviation;
+    bool blurred; /* float32 would not do */
+} column;
+
+static column look(const onet_sets *sets, size_t j) {
+    size_t first = sets->start[0], end = sets->start[sets->count];
+    double error = 0, items = (double)(end - first);
+    column c = {0};
+    for (size_t i = first; i < end; i++) c.mean += sets_value(sets, i, j);
+    c.mean /= items;
+    for (size_t i = first; i < end; i++) {
+        double x = sets_value(sets, i, j), off = x - c.mean;
+        c.deviation += off * off;
+        if (sets->exact) error = fmax(error, fabs(x - (double)(float)x));
+    }
+    c.deviation = sqrt(c.deviation / items);
+    c.blurred = error > 0 && error > c.deviation * BLURRED;
+    return c;
+}
+
+/* Whether a quarter of the neighbours in a set are CLOSE. gap [MOST_GAPS], value [largest set] are scratch.
+ */
+static bool crowded(const onet_sets *sets, size_t j, double deviation, double *gap, double *value) {
+    size_t gaps = 0, items = sets->start[sets->count] - sets->start[0], step = 1 + items / MOST_GAPS;
+    for (size_t s = 0; s < sets->count; s += step) {
+        size_t from = sets->start[s], n = sets_size(sets, s);
+        if (gaps + n > MOST_GAPS) break;
+        for (size_t i = 0; i < n; i++) value[i] = sets_value(sets, from + i, j);
+        qsort(value, n, sizeof *value, compare);
+        for (size_t i = 1; i < n; i++)
+            if (value[i] > value[i - 1]) gap[gaps++] = (value[i] - value[i - 1]) * (double)n;
+    }
+    if (gaps < ENOUGH_GAPS) return false;
+    qsort(gap, gaps, sizeof *gap, compare);
+    return gap[gaps / 4] < CLOSE * deviation;
+}
+
+/* ---- Quantiles --------------------------------------------------------------------------------------- */
+
+/* knot, level [MOST_KNOTS] from value [items], which is sorted. */
+static int32_t make_knots(const double *value, size_t items, double *knot, double *level) {
+    int32_t count = 0;
+    size_t distinct = 1;
+    for (size_t i = 1; i < items; i++) distinct += value[i] != value[i - 1];
+    bool all = distinct <= MOST_KNOTS;
+    size_t steps = all ? items : MOST_KNOTS, below = 0, end = 0;
+    for (size_t k = 0; k < steps; k++) {
+        /* Of 2^53 items at most: exact. */
+        double x = value[all ? k : (size_t)((double)k * (double)(items - 1) / (double)(MOST_KNOTS - 1))];
+        if (count && x == knot[count - 1]) continue;
+        while (value[below] < x) below++;
+        if (end < below) end = below;
+        while (end < items && value[end] <= x) end++;
+        knot[count] = x;
+        level[count++] = (double)(below + end) / 2 / (double)items;
+    }
+    return count;
+}
+
+/* ---- All together ------------------------------------------------------------------------------------ */
+
+typedef struct scratch {
+    onet_scale *wish; /* [width] */
+    double *value;    /* [items] */
+    double *gap;      /* [MOST_GAPS or items] */
+} scratch;
+
+/* What becomes of each feature. */
+static void choose(scaling *s, const onet_sets *sets, const scratch *x, bool within, bool standardise,
+                   onet_feature *feature) {
+    for (int j = 0; j < s->width; j++) {
+        onet_scale scale = x->wish[j];
+        column c = look(sets, (size_t)j);
+        s->within[j] = within;
+        if (!standardise && (scale == ONET_SCALE_AUTO || scale == ONET_SCALE_STANDARD))
+            scale = ONET_SCALE_NONE;
+        bool crowd = crowded(sets, (size_t)j, c.deviation, x->gap, x->value);
+        if (scale == ONET_SCALE_AUTO && crowd) {
+            scale = ONET_SCALE_QUANTILE;
+            s->within[j] = 1;
+        }
+        if (scale == ONET_SCALE_AUTO) scale = ONET_SCALE_STANDARD;
+        s->kind[j] = scale == ONET_SCALE_QUANTILE                ? SCALING_QUANTILE
+                     : scale == ONET_SCALE_STANDARD && c.blurred ? SCALING_CENTRED
+                                                                 : SCALING_PLAIN;
+        s->centre[j] = s->kind[j] == SCALING_CENTRED ? c.mean : 0;
+        s->inputs += s->within[j];
+        if (feature)
+            feature[j] = (onet_feature){.scale = scale,
+                                        .within = s->within[j],
+                                        .centred = s->kind[j] == SCALING_CENTRED,
+                                        .crowded = crowd};
+    }
+}
+
+/* The knots of all features, into memory that grows. */
+static bool learn_knots(scaling *s, const onet_sets *sets, double *value) {
+    size_t first = sets->start[0], items = sets->start[sets->count] - first, knot_room = 0, level_room = 0;
+    free(s->knot);
+    free(s->level);
+    s->knot = s->level = NULL;
+    if (!array_reserve(&s->knot, &knot_room, 1, sizeof *s->knot) ||
+        !array_reserve(&s->level, &level_room, 1, sizeof *s->level))
+        return false;
+    for (int j = 0; j < s->width; j++) {
+        if (s->kind[j] != SCALING_QUANTILE) continue;
+        if (!array_reserve(&s->knot, &knot_room, s->knots + MOST_KNOTS, sizeof *s->knot) ||
+            !array_reserve(&s->level, &level_room, s->knots + MOST_KNOTS, sizeof *s->level))
+            return false;
+        for (size_t i = 0; i < items; i++) value[i] = sets_value(sets, first + i, (size_t)j);
+        qsort(value, items, sizeof *value, compare);
+        s->count[j] = make_knots(value, items, s->knot + s->knots, s->level + s->knots);
+        s->knots += (size_t)s->count[j];
+    }
+    return true;
+}
+
+onet_status scaling_learn(scaling **result, const onet_sets *sets, const char *text, bool within,
+                          bool standardise, onet_feature *feature, onet_error *err) {
+    *result = NULL;
+    if (sets->word) {
+        if (within)
+            return fail(err, ONET_USAGE, "ranks within the set are of items that are numbers, not of words");
+        return scaling_check_text(text, err);
+    }
+    size_t items = sets->start[sets->count] - sets->start[0], width = (size_t)sets->width;
+    scratch x = {.wish = array_new(width, sizeof *x.wish),
+                 .value = malloc(items * sizeof *x.value),
+                 .gap = malloc((items < MOST_GAPS ? items : MOST_GAPS) * sizeof *x.gap)};
+    scaling *s = scaling_room(sets->width, 0);
+    onet_status status =
+        x.wish && x.value && x.gap && s ? ONET_OK : fail_memory(err, "the scaling of the features");
+    if (!status) status = scaling_parse(text, sets->width, sets->columns, x.wish, err);
+    if (!status) {
+        s->inputs = s->width;
+        choose(s, sets, &x, within, standardise, feature);
+        if (!learn_knots(s, sets, x.value)) status = fail_memory(err, "the scaling of the features");
+    }
+    if (!status && s->inputs > MAX_WIDTH)
+        status = fail(err, ONET_USAGE, "%d features with the ranks within the set; at most %d are possible",
+                      s->inputs, MAX_WIDTH);
+    bool plain = !status && s->inputs == s->width;
+    for (int j = 0; plain && j < s->width; j++) plain = s->kind[j] == SCALING_PLAIN;
+    if (status || plain)
+        scaling_free(s);
+    else
+        *result = s;
+    free(x.wish);
+    free(x.value);
+    free(x.gap);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* What a training does with each feature, and what it cannot tell apart. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arguments.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/sized.h"
+#include "engine/data/scaling.h"
+#include "engine/data/sets.h"
+#include "engine/model/model.h"
+#include "engine/train/options.h"
+
+/* ---- Items that fall together ------------------------------------------------------------------------ */
+
+typedef struct row {
+    const float *seen; /* [width] */
+    size_t item;
+} row;
+
+static int by_seen(const void *a, const void *b, void *context) {
+    const float *x = ((const row *)a)->seen, *y = ((const row *)b)->seen;
+    for (int c = 0; c < *(const int *)context; c++)
+        if (x[c] != y[c]) return x[c] > y[c] ? 1 : -1;
+    return 0;
+}
+
+static bool same_values(const onet_sets *sets, size_t a, size_t b) {
+    for (size_t j = 0; j < (size_t)sets->width; j++)
+        if (sets_value(sets, a, j) != sets_value(sets, b, j)) return false;
+    return true;
+}
+
+/* Items of `sets` that differ from another of their set and, as `seen` has them, do not. */
+static onet_status count_equal(const onet_sets *sets, const onet_sets *seen, size_t *equal, onet_error *err) {
+    size_t most = 1;
+    for (size_t s = 0; s < sets->count; s++)
+        if (sets_size(sets, s) > most) most = sets_size(sets, s);
+    row *rows = array_new(most, sizeof *rows);
+    if (!rows) return fail_memory(err, "a look at the items");
+    int width = seen->width;
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t first = sets->start[s], n = sets_size(sets, s);
+        for (size_t i = 0; i < n; i++) rows[i] = (row){seen->items + (first + i) * (size_t)width, first + i};
+        qsort_r(rows, n, sizeof *rows, by_seen, &width);
+        for (size_t i = 0, end; i < n; i = end) {
+            bool differ = false;
+            for (end = i + 1; end < n && !by_seen(&rows[i], &rows[end], &width); end++)
+                differ |= !same_values(sets, rows[i].item, rows[end].item);
+            if (differ) *equal += end - i;
+        }
+    }
+    free(rows);
+    return ONET_OK;
+}
+
+/* ---- The whole --------------------------------------------------------------------------------------- */
+
+onet_status onet_train_features(onet_feature *feature, const onet_sets *train,
+                                const onet_train_options *options, size_t *equal, onet_error *err) {
+    NEED(feature, "feature");
+    NEED(train, "train");
+    if (equal) *equal = 0;
+    onet_train_options o;
+    onet_train_defaults(&o, sizeof o);
+    onet_status status = sized_take(&o, sizeof o, options, "onet_train_options", err);
+    if (!status) status = sets_check(train, err);
+    if (status) return status;
+    memset(feature, 0, (size_t)train->width * sizeof *feature);
+    if (train->word) {
+        for (int j = 0; j < train->width; j++)
+            feature[j].scale = o.standardise ? ONET_SCALE_STANDARD : ONET_SCALE_NONE;
+        return ONET_OK;
+    }
+    scaling *s = NULL;
+    onet_sets scaled = {0};
+    if (o.from)
+        for (int j = 0; j < train->width && onet_model_feature(o.from, j, &feature[j]);) j++;
+    else
+        status = scaling_learn(&s, train, o.scale, o.within, o.standardise, feature, err);
+    const scaling *used = o.from ? o.from->scaling : s;
+    if (!status && equal && used && used->width == train->width)
+        status = scaling_apply(used, train, &scaled, err);
+    if (!status && equal && (scaled.items || train->exact))
+        status = count_equal(train, scaled.items ? &scaled : train, equal, err);
+    free(scaled.items);
+    scaling_free(s);
+    return status;
+}
