@@ -44,6 +44,7 @@ typedef struct option {
     size_t field;             /* offsetof the field in the command's values */
     option_kind kind;
     bool required;
+    bool basic;         /* --help shows these alone, if a command marks any; --help all shows all */
     const char *unless; /* the option that makes up for a required one; NULL: none does */
     double low, high;   /* range of a number, both ends in it; both 0: any */
 } option;
@@ -73,9 +74,10 @@ typedef struct option {
             "instead of four. Training and checkpoints stay in single precision; validation measures the "   \
             "rounded weights."                                                                               \
     }
-#define OPTION_MODELS(at)                                                                                    \
+#define OPTION_MODELS(at, is_basic)                                                                          \
     {                                                                                                        \
         .name = "models", .kind = OPTION_INT, .argument = "K", .low = 1, .high = 64, .field = (at),          \
+        .basic = (is_basic),                                                                                 \
         .help =                                                                                              \
             "Train K models one after the other, with the seeds N, N+1, ..., and merge them into one, as "   \
             "'ordernet merge' does: together they are right more often than one of them. Each has its own "  \

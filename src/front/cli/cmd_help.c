@@ -1,5 +1,7 @@
-/* ordernet help [COMMAND]: the help pages; with --man the man page. */
+/* ordernet help [COMMAND [all]]: the help pages; with --man the man page. */
 #include "front/cli/help.h"
+
+#include <string.h>
 
 typedef struct help_values {
     int man;
@@ -14,7 +16,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     }
     int words;
     const command *c = command_find(count, operands, &words, err);
-    return c ? help_command(stdout, c, err) : ONET_USAGE;
+    if (!c) return ONET_USAGE;
+    return help_command(stdout, c, count > words && !strcmp(operands[words], "all"), err);
 }
 
 static const option options[] = {
@@ -28,9 +31,11 @@ static const option options[] = {
 const command cmd_help = {
     .name = "help",
     .summary = "Say all about a command",
-    .operands = "[COMMAND]",
-    .most = 2,
-    .about = "Shows the list of commands, or all about one of them.",
+    .operands = "[COMMAND [all]]",
+    .most = 3,
+    .about =
+        "Shows the list of commands, or the help page of one of them; with all, every option of a command "
+        "whose page shows only those that are needed most.",
     .options = options,
     .size = sizeof(help_values),
     .run = run,

@@ -303,12 +303,14 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
 static const option options[] = {
     {.group = "Files"},
     {.name = "data",
+     .basic = true,
      .kind = OPTION_STRING,
      .argument = "FILE",
      .required = true,
      .field = AT(data),
      .help = "Sets with their right order; - for standard input."},
     {.name = "model",
+     .basic = true,
      .kind = OPTION_STRING,
      .argument = "FILE",
      .required = true,
@@ -317,6 +319,7 @@ static const option options[] = {
      .help = "Where the model is written, with the weights as they are at the end. The checkpoint, the CSV "
              "log and the best model by validation (log-likelihood of the right orders) stand beside it."},
     {.name = "ranker",
+     .basic = true,
      .kind = OPTION_FLAG,
      .field = AT(ranker),
      .help =
@@ -332,11 +335,13 @@ static const option options[] = {
              "standardisation of the features and its words are kept; words of the data that it does not "
              "have count as unknown. Adam, the schedule and the average of the weights start anew."},
     {.name = "valid",
+     .basic = true,
      .kind = OPTION_STRING,
      .argument = "FILE",
      .field = AT(valid),
      .help = "Sets to measure the model with after each epoch."},
     {.name = "holdout",
+     .basic = true,
      .kind = OPTION_STRING,
      .argument = "SHARE",
      .field = AT(holdout),
@@ -344,6 +349,7 @@ static const option options[] = {
      .help = "Where there is no --valid: take validation sets out of the data, drawn by the seed; a share as "
              "in 10%, or a number of sets."},
     {.name = "folds",
+     .basic = true,
      .kind = OPTION_INT,
      .argument = "K",
      .low = 2,
@@ -373,6 +379,7 @@ static const option options[] = {
      .field = AT(options.checkpoint_seconds),
      .help = "Time between two checkpoints; 0 writes one at the end and on interruption only."},
     {.name = "resume",
+     .basic = true,
      .kind = OPTION_FLAG,
      .field = AT(options.resume),
      .help =
@@ -380,6 +387,7 @@ static const option options[] = {
          "is that of an unbroken run, byte for byte. Data and settings must be the same, but there may be "
          "more epochs: from then on the learning rate follows the schedule over all of them."},
     {.name = "force",
+     .basic = true,
      .kind = OPTION_FLAG,
      .field = AT(force),
      .help = "Replace the model, the checkpoint, the log and the best model of an earlier training. Without "
@@ -389,6 +397,7 @@ static const option options[] = {
     {.group = "Data format"},
     OPTIONS_READ(AT(read)),
     {.name = "missing",
+     .basic = true,
      .kind = OPTION_CHOICE,
      .argument = "HOW",
      .choices = onet_missings,
@@ -396,6 +405,7 @@ static const option options[] = {
      .help = "What becomes of missing values (an empty field, NA, null, NaN). The model keeps the means, and "
              "treats the sets that it orders alike."},
     {.name = "scale",
+     .basic = true,
      .kind = OPTION_STRING,
      .argument = "SCALE",
      .field = AT(options.scale),
@@ -406,6 +416,7 @@ static const option options[] = {
              "crowd most of its values; the training says what it chose. Single features by name, or by "
              "number from 1 where they have none: quantile:price,standard:x"},
     {.name = "within",
+     .basic = true,
      .kind = OPTION_FLAG,
      .field = AT(options.within),
      .help = "Give each item, for each feature, its rank within the set too, equal values alike."},
@@ -502,6 +513,7 @@ static const option options[] = {
 
     {.group = "Training"},
     {.name = "epochs",
+     .basic = true,
      .kind = OPTION_INT,
      .argument = "N",
      .low = 1,
@@ -567,7 +579,7 @@ static const option options[] = {
      .argument = "N",
      .field = AT(options.seed),
      .help = "First weights and the order of the data follow from it."},
-    OPTION_MODELS(AT(options.models)),
+    OPTION_MODELS(AT(options.models), true),
 
     {.group = "Machine"},
     OPTION_THREADS(AT(options.threads)),

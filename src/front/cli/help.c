@@ -149,7 +149,18 @@ static void print_option(FILE *out, const char *left, const char *right, int wid
     print_wrapped(out, right, INDENT, INDENT, width);
 }
 
-onet_status help_command(FILE *out, const command *c, onet_error *err) {
+/* Counts the options; returns how many of them are basic. */
+static int count_options(const command *c, int *count) {
+    int basic = 0;
+    *count = 0;
+    for (const option *o = c->options; o->name || o->group; o++) {
+        *count += o->name != NULL;
+        basic += o->basic;
+    }
+    return basic;
+}
+
+onet_status help_command(FILE *out, const command *c, bool all, onet_error *err) {
     void *values = command_values(c);
     if (!values) return fail_memory(err, "the help page");
     int width = page_width(out);
@@ -163,8 +174,11 @@ onet_status help_command(FILE *out, const command *c, onet_error *err) {
         fputc('\n', out);
         print_wrapped(out, shared_work, 0, 0, width);
     }
-    if (c->options[0].name) fputs("\nOptions:\n", out);
+    int count;
+    bool basic = count_options(c, &count) && !all;
+    if (c->options[0].name || basic || !count) fputs("\nOptions:\n", out);
     for (const option *o = c->options; o->name || o->group; o++) {
+        if (basic && !o->basic) continue;
         if (o->group) {
             fprintf(out, "\n%s:\n", o->group);
             continue;
@@ -174,8 +188,11 @@ onet_status help_command(FILE *out, const command *c, onet_error *err) {
         option_right(o, values, line, sizeof line);
         print_option(out, left, line, width);
     }
-    if (!c->options[0].name && !c->options[0].group) fputs("\nOptions:\n", out);
     print_option(out, "--help", "Show this page.", width);
+    if (basic) {
+        snprintf(line, sizeof line, "Show all %d options.", count);
+        print_option(out, "--help all", line, width);
+    }
     if (c->examples) {
         fputs(strchr(c->examples, '\n') ? "\nExamples:\n" : "\nExample:\n", out);
         for (const char *at = c->examples; *at;) {

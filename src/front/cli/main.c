@@ -58,7 +58,8 @@ static onet_status run_command(const command *c, int count, char **arguments, on
     status = world_agree(processes(), status, err);
     if (!status) status = processes_same_task(c, values, help, err);
     if (!status && !help) status = c->run(values, operands, arguments, err);
-    if (!status && help && (!c->shared || processes_first())) status = help_command(stdout, c, err);
+    if (!status && help && (!c->shared || processes_first()))
+        status = help_command(stdout, c, operands && !strcmp(arguments[0], "all"), err);
     free(values);
     return status;
 }

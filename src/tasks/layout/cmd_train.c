@@ -274,7 +274,7 @@ static const option options[] = {
      .field = AT(from),
      .help =
          "Begin with this model; 'shipped' is the one that comes with the program. For a few dozen pages."},
-    OPTION_MODELS(AT(options.models)),
+    OPTION_MODELS(AT(options.models), false),
     {.name = "holdout",
      .kind = OPTION_DOUBLE,
      .argument = "PERCENT",
