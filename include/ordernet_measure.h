@@ -63,6 +63,51 @@ ONET_API onet_status onet_measure_importance(onet_importance *result, onet_order
                                              const onet_sets *sets, const onet_set_measure *base, int feature,
                                              int repeats, uint64_t seed, onet_error *err);
 
+/* ---- What a result is worth -------------------------------------------------------------------------- */
+
+/* What a comparison with simple rules says. Differences count where 95% intervals of the paired differences
+ * say so; better than guessing is what random orders would reach in one of a thousand such comparisons. */
+typedef enum onet_conclusion {
+    ONET_WORTH_NOTHING = 0, /* no rule and no model is better than guessing */
+    ONET_WORTH_COLUMN,      /* sorting by one feature is as good as the model, or better */
+    ONET_WORTH_RANKER,      /* the linear ranker is, and better than any feature */
+    ONET_WORTH_MODEL /* the model is better than all of them: more than a weighted sum of the item's own
+                      * features decides the order */
+} onet_conclusion;
+
+typedef struct onet_comparison {
+    onet_report guess;  /* random orders: exact is their share that is right, equal items interchangeable; the
+                         * intervals are of guessing once per set */
+    onet_report column; /* sorting by the best feature; no sets where items are words */
+    onet_report ranker; /* onet_ranker_train */
+    onet_report model;  /* no sets where none was given */
+    int feature;        /* the best one, -1: none */
+    int falling;        /* 1: its largest value goes first */
+    onet_conclusion conclusion;
+    int is_ranker;       /* as in the options */
+    int model_failed;    /* 1: the model is no better than guessing, whatever else is */
+    char sentence[1000]; /* the conclusion in words, with the figures */
+    void *reserved[4];   /* zero */
+} onet_comparison;
+
+typedef struct onet_compare_options {
+    size_t size;   /* sizeof(onet_compare_options) */
+    int folds;     /* where there are no sets to learn from; 0: 5 */
+    uint64_t seed; /* divides the sets into folds, and is the ranker's */
+    int threads;   /* 0: one for each CPU; the result is the same for any number */
+    int is_ranker; /* 1: the model is a ranker itself, and not compared with one */
+} onet_compare_options;
+
+ONET_API void onet_compare_defaults(onet_compare_options *options, size_t size);
+/* Compares a model on sets that it has not seen with guessing, with the best single feature, rising or
+ * falling, and with the linear ranker. Feature and ranker are chosen on `train`, as the model was. NULL: each
+ * part of `test`, one of `folds`, is measured by rules chosen on the other parts. each: the model's measures
+ * on `test` (onet_measure_each); NULL: the simple rules alone. Where a score ties items, it counts as their
+ * random order; simple rules know no constraints. options may be NULL. */
+ONET_API onet_status onet_compare(onet_comparison *comparison, const onet_sets *train, const onet_sets *test,
+                                  const onet_set_measure *each, const onet_compare_options *options,
+                                  onet_error *err);
+
 /* ---- Speed ------------------------------------------------------------------------------------------- */
 
 typedef struct onet_speed_options {

@@ -71,7 +71,21 @@ static onet_status run_fold(division *d, int fold, const onet_train_options *o, 
     return status;
 }
 
-onet_status folds_run(onet_report *report, const onet_sets *data, int folds,
+/* The report on all sets, and the comparison with simple rules of the same folds. */
+static onet_status report_all(const division *d, const onet_train_options *o, onet_report *report,
+                              onet_comparison *comparison, onet_error *err) {
+    onet_compare_options with = {
+        .size = sizeof with, .folds = d->folds, .seed = o->seed, .threads = o->threads};
+    onet_set_measure *each = array_new(d->data->count, sizeof *each);
+    if (!each) return fail_memory(err, "the folds");
+    onet_status status = onet_measure_each(each, d->data, d->room.answers, d->logprob, err);
+    if (!status) onet_measure_mean(report, each, NULL, d->data->count);
+    if (!status) status = onet_compare(comparison, NULL, d->data, each, &with, err);
+    free(each);
+    return status;
+}
+
+onet_status folds_run(onet_report *report, onet_comparison *comparison, const onet_sets *data, int folds,
                       const onet_train_options *options, bool quiet, onet_error *err) {
     division d = {.data = data, .folds = folds};
     onet_train_options o = *options;
@@ -86,7 +100,7 @@ onet_status folds_run(onet_report *report, const onet_sets *data, int folds,
     }
     status = world_agree(processes(), status, err);
     for (int fold = 0; fold < folds && !status; fold++) status = run_fold(&d, fold, &o, quiet, err);
-    if (!status && data) status = onet_measure_sets(report, data, d.room.answers, d.logprob, 0, err);
+    if (!status && data) status = report_all(&d, &o, report, comparison, err);
     free(d.place);
     free(d.take);
     free(d.logprob);

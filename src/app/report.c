@@ -17,6 +17,25 @@ const onet_measure *report_measure_of(const onet_report *report, const report_me
     return (const onet_measure *)(const void *)((const char *)report + m->field);
 }
 
+void report_text(const onet_measure *m, bool share, char text[64]) {
+    double scale = share ? 100 : 1;
+    int digits = share ? 2 : 4;
+    if (isnan(m->mean))
+        snprintf(text, 64, "-");
+    else
+        snprintf(text, 64, "%.*f [%.*f, %.*f]", digits, scale * m->mean, digits, scale * m->low, digits,
+                 scale * m->high);
+}
+
+static json_t *json_number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *report_json(const onet_measure *m) {
+    return json_pack("{s:o, s:o, s:o}", "mean", json_number(m->mean), "low", json_number(m->low), "high",
+                     json_number(m->high));
+}
+
 void report_print(const onet_report *report) {
     printf("%-26s %zu\n", "sets", report->sets);
     for (int k = 0; k < REPORT_MEASURES; k++) {

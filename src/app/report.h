@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "app/json.h"
 #include "ordernet_measure.h"
 
 typedef struct report_measure {
@@ -17,6 +18,12 @@ enum { REPORT_MEASURES = 6 };
 extern const report_measure report_measures[REPORT_MEASURES];
 
 const onet_measure *report_measure_of(const onet_report *report, const report_measure *m);
+
+/* "97.50 [96.01, 98.44]", as a percentage where it is a share; "-" where it is not defined. */
+void report_text(const onet_measure *m, bool share, char text[64]);
+enum { REPORT_COLUMN = 26 }; /* width of such texts in a table */
+
+json_t *report_json(const onet_measure *m);
 
 /* A line for each measure, with its 95% interval. */
 void report_print(const onet_report *report);

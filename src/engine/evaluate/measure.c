@@ -9,15 +9,15 @@
 #include "engine/base/memory.h"
 #include "engine/data/sets.h"
 #include "engine/evaluate/mean.h"
+#include "engine/evaluate/measure.h"
 
-/* Whether two items of a set are interchangeable: equal features, or the same word. */
-static int same(const onet_sets *sets, size_t a, size_t b) {
-    if (a == b) return 1;
+bool items_same(const onet_sets *sets, size_t a, size_t b) {
+    if (a == b) return true;
     if (sets->word) return sets->word[a] == sets->word[b];
     const float *x = sets_item(sets, a), *y = sets_item(sets, b);
     for (int c = 0; c < sets->width; c++)
-        if (x[c] != y[c]) return 0; /* compared as numbers: 0 and -0 are equal */
-    return 1;
+        if (x[c] != y[c]) return false; /* compared as numbers: 0 and -0 are equal */
+    return true;
 }
 
 /* Wilson's interval for a share. */
@@ -50,11 +50,10 @@ static onet_measure ratio(const onet_set_measure *each, const size_t *which, siz
     return (onet_measure){mu, mu - half, fmin(0, mu + half)};
 }
 
-/* Inversions of v by merge sort; v is sorted afterwards. */
-static double inversions(int32_t *v, int32_t *scratch, size_t n) {
+double measure_inversions(int32_t *v, int32_t *scratch, size_t n) {
     if (n < 2) return 0;
     size_t half = n / 2, a = 0, b = half;
-    double count = inversions(v, scratch, half) + inversions(v + half, scratch, n - half);
+    double count = measure_inversions(v, scratch, half) + measure_inversions(v + half, scratch, n - half);
     for (size_t k = 0; k < n; k++) {
         if (a < half && (b == n || v[a] <= v[b]))
             scratch[k] = v[a++];
@@ -77,12 +76,12 @@ static void right_places(const onet_sets *sets, size_t first, size_t n, const in
     for (size_t t = 0; t < n; t++) rank[t] = taken[answer[t]];
     for (size_t a = 1; a < n && !repeats; a++)
         for (size_t b = 0; b < a && !repeats; b++)
-            repeats = same(sets, first + (size_t)right[a], first + (size_t)right[b]);
+            repeats = items_same(sets, first + (size_t)right[a], first + (size_t)right[b]);
     if (!repeats) return;
     memset(taken, 0, n * sizeof *taken);
     for (size_t t = 0; t < n; t++)
         for (size_t p = 0; p < n; p++)
-            if (!taken[p] && same(sets, first + (size_t)right[p], first + (size_t)answer[t])) {
+            if (!taken[p] && items_same(sets, first + (size_t)right[p], first + (size_t)answer[t])) {
                 rank[t] = (int32_t)p;
                 taken[p] = 1;
                 break;
@@ -101,7 +100,7 @@ static onet_set_measure measure_set(size_t n, size_t placed, int32_t *rank, int3
     m.loglik = logprob / (double)placed;
     if (placed > 1) {
         m.neighbours = (double)pairs / (double)(placed - 1);
-        m.tau = 1 - 4 * inversions(rank, scratch, placed) / ((double)placed * (double)(placed - 1));
+        m.tau = 1 - 4 * measure_inversions(rank, scratch, placed) / ((double)placed * (double)(placed - 1));
     }
     return m;
 }

@@ -7,6 +7,7 @@
 #include "app/bars.h"
 #include "app/canvas.h"
 #include "app/command.h"
+#include "app/comparison.h"
 #include "app/eval_sets.h"
 #include "app/json.h"
 #include "app/ordering.h"
@@ -19,10 +20,10 @@
 #include "engine/base/shown.h"
 
 typedef struct eval_values {
-    const char *model, *per_set, *group, *draw;
+    const char *model, *per_set, *group, *draw, *train;
     onet_read_options read;
     onet_order_options order;
-    int by_size, json, quiet, importance, repeats;
+    int by_size, json, quiet, importance, repeats, baselines;
 } eval_values;
 
 static void defaults(void *values) {
@@ -60,19 +61,6 @@ static onet_status table_new(table *t, size_t parts, onet_error *err) {
     return t->rows ? ONET_OK : fail_memory(err, "the report");
 }
 
-enum { COLUMN = 26 };
-
-/* "97.50 [96.01, 98.44]", as a percentage where it is a share. */
-static void measure_text(const onet_measure *m, bool share, char text[64]) {
-    double scale = share ? 100 : 1;
-    int digits = share ? 2 : 4;
-    if (isnan(m->mean))
-        snprintf(text, 64, "-");
-    else
-        snprintf(text, 64, "%.*f [%.*f, %.*f]", digits, scale * m->mean, digits, scale * m->low, digits,
-                 scale * m->high);
-}
-
 /* title: what the names are. */
 static void print_table(const table *t, const char *title) {
     int width = (int)strlen(title) > 6 ? (int)strlen(title) : 6;
@@ -81,7 +69,7 @@ static void print_table(const table *t, const char *title) {
         if (length > width) width = length < 40 ? length : 40;
     }
     printf("%*s %9s", width, title, "sets");
-    for (int k = 0; k < REPORT_MEASURES; k++) printf("  %*s", COLUMN, report_measures[k].name);
+    for (int k = 0; k < REPORT_MEASURES; k++) printf("  %*s", REPORT_COLUMN, report_measures[k].name);
     putchar('\n');
     for (size_t i = 0; i < t->count; i++) {
         const char *name = t->rows[i].name ? t->rows[i].name : "all";
@@ -89,28 +77,19 @@ static void print_table(const table *t, const char *title) {
         printf("%*s %9zu", width, shown_text(cell, sizeof cell, name, strlen(name)), t->rows[i].report.sets);
         for (int k = 0; k < REPORT_MEASURES; k++) {
             char text[64];
-            measure_text(report_measure_of(&t->rows[i].report, &report_measures[k]), report_measures[k].share,
-                         text);
-            printf("  %*s", COLUMN, text);
+            report_text(report_measure_of(&t->rows[i].report, &report_measures[k]), report_measures[k].share,
+                        text);
+            printf("  %*s", REPORT_COLUMN, text);
         }
         putchar('\n');
     }
-}
-
-static json_t *json_number(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *json_measure(const onet_measure *m) {
-    return json_pack("{s:o, s:o, s:o}", "mean", json_number(m->mean), "low", json_number(m->low), "high",
-                     json_number(m->high));
 }
 
 static void json_report(json_t *object, const onet_report *report) {
     json_object_set_new(object, "sets", json_integer((json_int_t)report->sets));
     for (int k = 0; k < REPORT_MEASURES; k++)
         json_object_set_new(object, report_measures[k].key,
-                            json_measure(report_measure_of(report, &report_measures[k])));
+                            report_json(report_measure_of(report, &report_measures[k])));
 }
 
 /* The parts of a table; the names of sizes are numbers. */
@@ -215,13 +194,14 @@ static void print_features(const importances *m, int repeats) {
             width = (int)strlen(m->name[j]) < 40 ? (int)strlen(m->name[j]) : 40;
     printf("\nloss when a feature is shuffled among the items of each set, mean of %d shuffle%s\n", repeats,
            repeats == 1 ? "" : "s");
-    printf("%*s  %*s  %*s\n", width, "feature", COLUMN, "exact match", COLUMN, "log-likelihood per step");
+    printf("%*s  %*s  %*s\n", width, "feature", REPORT_COLUMN, "exact match", REPORT_COLUMN,
+           "log-likelihood per step");
     for (int j = 0; j < m->count; j++) {
         char exact[64], loglik[64], cell[41];
-        measure_text(&m->of[j].exact, true, exact);
-        measure_text(&m->of[j].loglik, false, loglik);
+        report_text(&m->of[j].exact, true, exact);
+        report_text(&m->of[j].loglik, false, loglik);
         printf("%*s  %*s  %*s\n", width, shown_text(cell, sizeof cell, m->name[j], strlen(m->name[j])),
-               COLUMN, exact, COLUMN, loglik);
+               REPORT_COLUMN, exact, REPORT_COLUMN, loglik);
     }
 }
 
@@ -229,8 +209,8 @@ static json_t *json_features(const importances *m, const eval_values *v) {
     json_t *list = json_array();
     for (int j = 0; j < m->count; j++)
         json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "feature", m->name[j], "exact",
-                                              json_measure(&m->of[j].exact), "loglik",
-                                              json_measure(&m->of[j].loglik)));
+                                              report_json(&m->of[j].exact), "loglik",
+                                              report_json(&m->of[j].loglik)));
     return json_pack("{s:i, s:I, s:o}", "repeats", v->repeats, "seed", (json_int_t)v->order.seed, "features",
                      list);
 }
@@ -258,12 +238,14 @@ static onet_status draw_features(const importances *m, const char *path, onet_er
 /* ---- All of it --------------------------------------------------------------------------------------- */
 
 static onet_status print_json(const eval_values *v, const onet_report *all, const table *sizes,
-                              const table *groups, const importances *features, onet_error *err) {
+                              const table *groups, const importances *features,
+                              const onet_comparison *compared, const onet_sets *sets, onet_error *err) {
     json_t *report = json_object();
     json_report(report, all);
     if (sizes->count) json_object_set_new(report, "by_size", json_parts(sizes, "n", true));
     if (groups->count) json_object_set_new(report, "by_group", json_parts(groups, "group", false));
     if (features->count) json_object_set_new(report, "importance", json_features(features, v));
+    if (v->baselines) json_object_set_new(report, "baselines", comparison_json(compared, sets));
     char *text;
     onet_status status = json_finish(&text, report, JSON_INDENT(2) | JSON_REAL_PRECISION(9), err);
     if (!status) puts(text);
@@ -271,8 +253,28 @@ static onet_status print_json(const eval_values *v, const onet_report *all, cons
     return status;
 }
 
-static onet_status report(const eval_values *v, onet_orderer *orderer, const eval_sets *e,
-                          const onet_set_measure *each, onet_error *err) {
+/* With guessing, the best column and the linear ranker, chosen on the sets of --train. */
+static onet_status compare(onet_comparison *c, const eval_values *v, const onet_model *model,
+                           const onet_sets *sets, const onet_set_measure *each, onet_error *err) {
+    onet_compare_options with = {.size = sizeof with,
+                                 .seed = v->order.seed,
+                                 .threads = v->order.threads,
+                                 .is_ranker = !strcmp(onet_model_kind(model), "ranker")};
+    onet_read_options read = v->read;
+    onet_sets *train = NULL;
+    read.words = onet_model_words(model);
+    read.columns = onet_model_columns(model);
+    onet_status status = v->train ? onet_sets_read(&train, v->train, &read, err) : ONET_OK;
+    if (!status && train && !train->order)
+        status =
+            fail(err, ONET_BAD, "%s has no right orders to learn from; give each set an 'order'", v->train);
+    if (!status) status = onet_compare(c, train, sets, each, &with, err);
+    onet_sets_free(train);
+    return status;
+}
+
+static onet_status report(const eval_values *v, const onet_model *model, onet_orderer *orderer,
+                          const eval_sets *e, const onet_set_measure *each, onet_error *err) {
     table sizes = {0}, groups = {0};
     importances features = {0};
     onet_report all;
@@ -281,15 +283,19 @@ static onet_status report(const eval_values *v, onet_orderer *orderer, const eva
     if (!status && v->group) status = by_group(&groups, e, each, err);
     if (!status && v->per_set) status = eval_write_each(v->per_set, e, v->group != NULL, each, err);
     if (!status && v->importance) status = measure_features(&features, v, orderer, e, each, err);
+    onet_comparison compared;
+    if (!status && v->baselines) status = compare(&compared, v, model, e->sets, each, err);
     if (!status && v->draw) status = draw_features(&features, v->draw, err);
-    if (!status && v->json)
-        status = print_json(v, &all, &sizes, &groups, &features, err);
-    else if (!status) {
+    if (!status && v->json) status = print_json(v, &all, &sizes, &groups, &features, &compared, e->sets, err);
+    if (!status && v->json && v->baselines) comparison_warn(&compared, "eval");
+    if (!status && !v->json) {
         if (v->by_size) print_table(&sizes, "n");
         if (v->by_size && v->group) putchar('\n');
         if (v->group) print_table(&groups, v->group);
         if (!v->by_size && !v->group) report_print(&all);
         if (v->importance) print_features(&features, v->repeats);
+        if (v->baselines) putchar('\n');
+        if (v->baselines) comparison_print(&compared, e->sets, "eval");
     }
     table_free(&sizes);
     table_free(&groups);
@@ -349,6 +355,8 @@ static onet_status check_options(const eval_values *v, const char *path, onet_er
     bool csv;
     if (v->draw && !v->importance)
         return fail(err, ONET_USAGE, "--draw is a picture of --importance; add that, or leave --draw out");
+    if (v->train && !v->baselines)
+        return fail(err, ONET_USAGE, "--train is for --baselines; add that, or leave --train out");
     onet_status status = v->per_set ? eval_each_format(v->per_set, &csv, err) : ONET_OK;
     if (!status && v->per_set && (output_replaces(v->per_set, v->model) || output_replaces(v->per_set, path)))
         status = fail(err, ONET_USAGE, "--per-set %s would overwrite a file that is read; name another",
@@ -388,7 +396,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         status = fail_memory(err, "the measures");
     if (!status) status = order_and_score(v, orderer, e.sets, room.answers, logprob, operands[0], err);
     if (!status) status = onet_measure_each(each, e.sets, room.answers, logprob, err);
-    if (!status) status = report(v, orderer, &e, each, err);
+    if (!status) status = report(v, model, orderer, &e, each, err);
     free(logprob);
     free(each);
     answer_room_free(&room);
@@ -417,6 +425,21 @@ static const option options[] = {
              "ends in .csv or .jsonl."},
     {.name = "json", .kind = OPTION_FLAG, .field = AT(json), .help = "Print JSON."},
     OPTION_QUIET(AT(quiet)),
+
+    {.group = "What the result is worth"},
+    {.name = "baselines",
+     .kind = OPTION_FLAG,
+     .field = AT(baselines),
+     .help = "Compare with guessing, with the best single column and with a linear ranker, and say which is "
+             "enough."},
+    {.name = "train",
+     .kind = OPTION_STRING,
+     .argument = "FILE",
+     .field = AT(train),
+     .default_text = "none",
+     .help =
+         "With --baselines: the sets that the model was trained on, for the column and the ranker to be "
+         "chosen on. Without it they are chosen on four fifths of the sets and measured on the fifth left."},
 
     {.group = "Which features matter"},
     {.name = "importance",
@@ -461,6 +484,7 @@ const command cmd_eval = {
              "Context items are not counted.",
     .examples = "ordernet eval --model sets.safetensors --by-size held-out.jsonl\n"
                 "ordernet eval --model sets.safetensors --group source --per-set each.csv held-out.jsonl\n"
+                "ordernet eval --model sets.safetensors --baselines --train sets.jsonl held-out.jsonl\n"
                 "ordernet eval --model sets.safetensors --importance --draw importance held-out.csv",
     .options = options,
     .size = sizeof(eval_values),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/command.h"
+#include "app/comparison.h"
 #include "app/division.h"
 #include "app/feature_report.h"
 #include "app/folds.h"
@@ -75,31 +76,25 @@ static onet_status check_from(const train_values *v, onet_error *err) {
     return ONET_OK;
 }
 
-static onet_status train(const train_values *v, const onet_sets *data, const onet_sets *valid,
-                         onet_error *err) {
-    training t = {0};
-    onet_model *model = NULL;
-    onet_status status = training_run(&t, &model, data, valid, &v->options, v->quiet, err);
-    if (!status && !v->quiet && processes_first()) {
-        training_summarise(&t, &v->options, model);
-        if (v->holdout)
-            printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
-                   valid->count + data->count, (unsigned long long)v->options.seed);
+/* What the model is worth, on the sets that it was validated with. */
+static onet_status compare(const train_values *v, const onet_model *model, const onet_sets *data,
+                           const onet_sets *valid, onet_error *err) {
+    onet_sets some = *valid;
+    onet_comparison c;
+    size_t limit = (size_t)v->options.valid_limit;
+    if (limit && limit < some.count) {
+        some.count = limit;
+        while (some.constraint_count && some.constraints[some.constraint_count - 1].item >= some.start[limit])
+            some.constraint_count--;
     }
-    if (status == ONET_INTERRUPTED) {
-        char which[64] = "";
-        if (t.last.models > 1)
-            snprintf(which, sizeof which, " of model %d of %d", t.last.model, t.last.models);
-        fail(err, status,
-             "interrupted at step %llu of %llu%s; the same command with --resume goes on from there",
-             (unsigned long long)t.last.step, (unsigned long long)t.last.steps, which);
-    }
-    onet_model_free(model);
+    onet_status status = comparison_make(&c, model, data, &some, &v->options, err);
+    if (!status) comparison_print(&c, data, "train");
     return status;
 }
 
 /* The ranker in place of the net. */
-static onet_status train_ranker(const train_values *v, const onet_sets *data, onet_error *err) {
+static onet_status train_ranker(const train_values *v, const onet_sets *data, const onet_sets *valid,
+                                onet_error *err) {
     onet_ranker_options o = {.size = sizeof o,
                              .relative = v->settings.relative,
                              .standardise = v->options.standardise,
@@ -113,6 +108,31 @@ static onet_status train_ranker(const train_values *v, const onet_sets *data, on
         printf("%s: a ranker of %d feature%s, penalty %s, loss %s\n", shown(name, v->options.model_path),
                data->width, data->width == 1 ? "" : "s", onet_model_record(model, "penalty"),
                onet_model_record(model, "loss"));
+    if (!status && valid && !v->quiet) status = compare(v, model, data, valid, err);
+    onet_model_free(model);
+    return status;
+}
+
+static onet_status train(const train_values *v, const onet_sets *data, const onet_sets *valid,
+                         onet_error *err) {
+    training t = {0};
+    onet_model *model = NULL;
+    onet_status status = training_run(&t, &model, data, valid, &v->options, v->quiet, err);
+    if (!status && !v->quiet && processes_first()) {
+        training_summarise(&t, &v->options, model);
+        if (v->holdout)
+            printf("held out for validation: %zu of %zu sets, drawn by seed %llu\n", valid->count,
+                   valid->count + data->count, (unsigned long long)v->options.seed);
+        if (valid) status = compare(v, model, data, valid, err);
+    }
+    if (status == ONET_INTERRUPTED) {
+        char which[64] = "";
+        if (t.last.models > 1)
+            snprintf(which, sizeof which, " of model %d of %d", t.last.model, t.last.models);
+        fail(err, status,
+             "interrupted at step %llu of %llu%s; the same command with --resume goes on from there",
+             (unsigned long long)t.last.step, (unsigned long long)t.last.steps, which);
+    }
     onet_model_free(model);
     return status;
 }
@@ -120,11 +140,12 @@ static onet_status train_ranker(const train_values *v, const onet_sets *data, on
 /* Cross-validation, and how good the models were. */
 static onet_status measure_folds(const train_values *v, const onet_sets *data, onet_error *err) {
     onet_report report;
-    onet_status status = folds_run(&report, data, v->folds, &v->options, v->quiet, err);
+    onet_comparison comparison;
+    onet_status status = folds_run(&report, &comparison, data, v->folds, &v->options, v->quiet, err);
     if (status || !processes_first()) return status;
     printf("%d folds: each set is measured by a model that was trained without it\n", v->folds);
     report_print(&report);
-    fflush(stdout);
+    comparison_print(&comparison, data, "train");
     return ONET_OK;
 }
 
@@ -285,7 +306,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     }
     if (!status && v->folds) status = measure_folds(v, data, err);
     if (!status && v->ranker)
-        status = train_ranker(v, data, err);
+        status = train_ranker(v, data, valid, err);
     else if (!status && v->options.model_path)
         status = train(v, data, valid, err);
     onet_sets_free(valid);

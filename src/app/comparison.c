@@ -1,0 +1,106 @@
+/* Compares a model with guessing, the best column and the linear ranker, and prints what it is worth. */
+#include "app/comparison.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/ordering.h"
+#include "app/report.h"
+#include "engine/base/choice.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/shown.h"
+#include "ordernet_io.h"
+
+onet_status comparison_make(onet_comparison *c, const onet_model *model, const onet_sets *train,
+                            const onet_sets *test, const onet_train_options *o, onet_error *err) {
+    onet_order_options how = {
+        .size = sizeof how, .threads = o->threads, .kernels = o->kernels, .device = o->device};
+    onet_compare_options with = {.size = sizeof with,
+                                 .seed = o->seed,
+                                 .threads = o->threads,
+                                 .is_ranker = !strcmp(onet_model_kind(model), "ranker")};
+    onet_orderer *orderer = NULL;
+    answer_room room = {0};
+    onet_set_measure *each = array_new(test->count, sizeof *each);
+    double *logprob = array_new(test->count, sizeof *logprob);
+    onet_status status = each && logprob ? ONET_OK : fail_memory(err, "the comparison");
+    if (!status) status = answer_room_make(&room, test, 1, false, err);
+    if (!status) status = onet_orderer_new(&orderer, model, &how, err);
+    if (!status) status = onet_orderer_run(orderer, test, room.answers, err);
+    if (!status) status = onet_orderer_score(orderer, test, logprob, err);
+    if (!status) status = onet_measure_each(each, test, room.answers, logprob, err);
+    if (!status) status = onet_compare(c, train, test, each, &with, err);
+    onet_orderer_free(orderer);
+    answer_room_free(&room);
+    free(each);
+    free(logprob);
+    return status;
+}
+
+/* The name of the best column; those without one are numbered. */
+static const char *column_name(const onet_comparison *c, const onet_sets *sets, char text[SHOWN]) {
+    const char *name = sets->columns ? onet_columns_name(sets->columns, c->feature) : NULL;
+    snprintf(text, SHOWN, "feature %d", c->feature + 1);
+    return name ? shown(text, name) : text;
+}
+
+void comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command) {
+    int wide = 34;
+    char column[SHOWN + 32] = "", name[SHOWN], exact[64], tau[64];
+    if (c->feature >= 0)
+        snprintf(column, sizeof column, "best column: %s, %s", column_name(c, sets, name),
+                 c->falling ? "falling" : "rising");
+    if ((int)strlen(column) + 2 > wide) wide = (int)strlen(column) + 2;
+    const struct {
+        const char *name;
+        const onet_report *report;
+    } row[] = {{"guessing", &c->guess},
+               {column, &c->column},
+               {"linear ranker", &c->ranker},
+               {"this model", &c->model}};
+    printf("%-*s  %*s  %*s\n", wide, "on sets not learned from", REPORT_COLUMN, "exact match, %",
+           REPORT_COLUMN, "Kendall's tau");
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        if (!row[i].report->sets || (row[i].report == &c->ranker && c->is_ranker)) continue;
+        report_text(&row[i].report->exact, true, exact);
+        report_text(&row[i].report->tau, false, tau);
+        printf("  %-*s  %*s  %*s\n", wide - 2, row[i].name, REPORT_COLUMN, exact, REPORT_COLUMN, tau);
+    }
+    puts(c->sentence);
+    if (c->conclusion == ONET_WORTH_RANKER && c->model.sets && !c->is_ranker)
+        puts("To use the ranker: 'ordernet train --ranker', with the same --data.");
+    fflush(stdout);
+    comparison_warn(c, command);
+}
+
+void comparison_warn(const onet_comparison *c, const char *command) {
+    if (c->model_failed)
+        fprintf(stderr, "ordernet %s: WARNING: the model is NO BETTER THAN GUESSING\n", command);
+}
+
+json_t *comparison_json(const onet_comparison *c, const onet_sets *sets) {
+    static const char *const conclusions[] = {"guessing", "column", "ranker", "model"};
+    const struct {
+        const char *key;
+        const onet_report *report;
+    } row[] = {{"guessing", &c->guess}, {"column", &c->column}, {"ranker", &c->ranker}, {"model", &c->model}};
+    char name[SHOWN];
+    json_t *all = json_object();
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        if (!row[i].report->sets) continue;
+        json_t *object = json_pack("{s:o, s:o}", "exact", report_json(&row[i].report->exact), "tau",
+                                   report_json(&row[i].report->tau));
+        if (row[i].report == &c->column) {
+            json_object_set_new(object, "name", json_string(column_name(c, sets, name)));
+            json_object_set_new(object, "feature", json_integer(c->feature));
+            json_object_set_new(object, "falling", json_boolean(c->falling));
+        }
+        json_object_set_new(all, row[i].key, object);
+    }
+    json_object_set_new(all, "best", json_string(conclusions[c->conclusion]));
+    json_object_set_new(all, "model_failed", json_boolean(c->model_failed));
+    json_object_set_new(all, "conclusion", json_string(c->sentence));
+    return all;
+}

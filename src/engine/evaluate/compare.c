@@ -1,0 +1,417 @@
+/* What a model is worth: beside guessing, the best single feature and the linear ranker, on the same sets. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arguments.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/number.h"
+#include "engine/base/rng.h"
+#include "engine/base/shown.h"
+#include "engine/base/sized.h"
+#include "engine/data/columns.h"
+#include "engine/data/pick.h"
+#include "engine/data/sets.h"
+#include "engine/decode/encode.h"
+#include "engine/evaluate/mean.h"
+#include "engine/evaluate/measure.h"
+
+enum {
+    FOLDS = 5,
+    MOST_FOLDS = 1000,
+    MANY = 1000,  /* right sets whose number is taken for normal */
+    TOO_FEW = 30, /* sets with fewer may hide a good model */
+    FEW = 8       /* sets with fewer have no distribution of tau to speak of */
+};
+/* Better than guessing: by chance in one comparison of a thousand. */
+#define CHANCE   0.001
+#define NORMAL_1 3.090232306167813 /* the same for a normal variable */
+/* Values that are looked at to choose a feature, at most. */
+#define MOST_VALUES ((size_t)1 << 22)
+
+/* The measures of each set by each rule. */
+typedef struct rules {
+    onet_set_measure *guess, *column, *ranker; /* [count] */
+    double *score;                             /* [items of the largest set] */
+    int feature, falling;
+} rules;
+
+/* ---- The best feature -------------------------------------------------------------------------------- */
+
+static void feature_scores(const onet_sets *sets, size_t s, int feature, int falling, double *score) {
+    size_t first = sets->start[s], n = sets_size(sets, s);
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)sets_item(sets, first + i)[feature];
+        score[i] = falling ? x : -x;
+    }
+}
+
+/* By Kendall's tau, over sets in random order, as many as time allows: unlike exact match it is not zero for
+ * large sets. */
+static onet_status best_feature(rules *r, const onet_sets *sets, uint64_t seed, onet_error *err) {
+    size_t *set = array_new(sets->count, sizeof *set), values = 0;
+    double *sum = array_new((size_t)sets->width, sizeof *sum);
+    rng draw;
+    onet_status status = set && sum ? ONET_OK : fail_memory(err, "the best feature");
+    rng_seed(&draw, seed, UINT64_C(0x636f6c6d00000000));
+    if (!status) rng_permutation(&draw, set, sets->count);
+    for (size_t k = 0; k < sets->count && !status && values < MOST_VALUES; k++) {
+        if (sets_placed(sets, set[k]) < 2) continue;
+        values += sets_size(sets, set[k]) * (size_t)sets->width;
+        for (int j = 0; j < sets->width && !status; j++) {
+            onet_set_measure m;
+            feature_scores(sets, set[k], j, 1, r->score);
+            if (!measure_scores(&m, sets, set[k], r->score)) status = fail_memory(err, "the best feature");
+            sum[j] += m.tau;
+        }
+    }
+    r->feature = 0;
+    for (int j = 1; j < sets->width && !status; j++)
+        if (fabs(sum[j]) > fabs(sum[r->feature])) r->feature = j;
+    if (!status) r->falling = sum[r->feature] > 0;
+    free(set);
+    free(sum);
+    return status;
+}
+
+/* ---- The ranker's scores ----------------------------------------------------------------------------- */
+
+typedef struct scorer {
+    freezer z;
+    const frozen *f;
+    encoded e;
+    const float **items;
+    int32_t *item, *row;
+} scorer;
+
+static void scorer_free(scorer *c) {
+    encoded_free(&c->e);
+    freezer_free(&c->z);
+    free(c->items);
+    free(c->item);
+    free(c->row);
+}
+
+static bool scorer_new(scorer *c, const onet_model *model, size_t largest) {
+    *c = (scorer){0};
+    return freezer_new(&c->z, model, kernels_pick(NULL)) && (c->f = freezer_get(&c->z, (int)largest)) &&
+           encoded_reserve(&c->e, c->f, (int)largest) && (c->items = array_new(largest, sizeof *c->items)) &&
+           (c->item = array_new(largest, sizeof *c->item)) && (c->row = array_new(largest, sizeof *c->row));
+}
+
+/* The logits of the placed items of a set to score [n], by item; the log-likelihood of the right order per
+ * step is given back. */
+static double ranker_scores(scorer *c, const onet_model *model, const onet_sets *sets, size_t s,
+                            double *score) {
+    size_t first = sets->start[s], n = sets_size(sets, s);
+    int placed = sets_rows(sets, s, c->item, c->row), start[2] = {0, (int)n};
+    for (size_t r = 0; r < n; r++) c->items[r] = item_seen(model, sets, first + (size_t)c->item[r]);
+    encode(&c->e, c->f, c->items, start, 1, placed, NULL);
+    for (int r = 0; r < placed; r++) score[c->item[r]] = (double)c->e.logit[r];
+    double left = -INFINITY, sum = 0;
+    for (int t = placed; t-- > 0;) {
+        double now = score[sets->order[first + (size_t)t]], high = fmax(left, now), low = fmin(left, now);
+        left = high + log1p(exp(low - high));
+        sum += now - left;
+    }
+    return sum / placed;
+}
+
+/* ---- All rules --------------------------------------------------------------------------------------- */
+
+/* Of any order of n items, per step. */
+static double guess_loglik(size_t n) {
+    double sum = 0;
+    for (size_t left = 1; left <= n; left++) sum -= log((double)left);
+    return sum / (double)n;
+}
+
+/* The mean of Kendall's tau of random orders, with the interval of one guess per set: the variance of tau is
+ * 2 (2n + 5) / (9 n (n - 1)). */
+static onet_measure guess_tau(const onet_report *guess, const onet_set_measure *each, size_t count) {
+    double variance = 0, sets = 0;
+    for (size_t s = 0; s < count; s++) {
+        double n = (double)each[s].placed;
+        if (n < 2) continue;
+        variance += 2 * (2 * n + 5) / (9 * n * (n - 1));
+        sets++;
+    }
+    double half = sets > 0 ? NORMAL_95 * sqrt(variance) / sets : NAN;
+    return (onet_measure){guess->tau.mean, fmax(-1, guess->tau.mean - half), fmin(1, guess->tau.mean + half)};
+}
+
+/* Chooses the rules on `train` and measures them on the sets of `test` with take[s] != 0, or all. */
+static onet_status measure_rules(rules *r, const onet_sets *train, const onet_sets *test, const uint8_t *take,
+                                 size_t largest, const onet_compare_options *o, onet_error *err) {
+    onet_model *model = NULL;
+    scorer c = {0};
+    onet_status status = ONET_OK;
+    if (r->column) status = best_feature(r, train, o->seed, err);
+    if (!status)
+        status = onet_ranker_train(&model, train,
+                                   &(onet_ranker_options){.size = sizeof(onet_ranker_options),
+                                                          .standardise = 1,
+                                                          .seed = o->seed,
+                                                          .threads = o->threads},
+                                   err);
+    if (!status && !scorer_new(&c, model, largest)) status = fail_memory(err, "the ranker");
+    for (size_t s = 0; s < test->count && !status; s++) {
+        if (take && !take[s]) continue;
+        double likely = ranker_scores(&c, model, test, s, r->score);
+        bool ok = measure_scores(&r->ranker[s], test, s, r->score);
+        r->ranker[s].loglik = likely;
+        if (r->column) {
+            feature_scores(test, s, r->feature, r->falling, r->score);
+            ok = ok && measure_scores(&r->column[s], test, s, r->score);
+        }
+        memset(r->score, 0, largest * sizeof *r->score);
+        ok = ok && measure_scores(&r->guess[s], test, s, r->score);
+        r->guess[s].loglik = guess_loglik(r->guess[s].placed);
+        if (!ok) status = fail_memory(err, "the comparison");
+    }
+    scorer_free(&c);
+    onet_model_free(model);
+    return status;
+}
+
+/* Each part by rules of the others. The feature that is told of is that of all sets. */
+static onet_status cross(rules *r, const onet_sets *test, size_t largest, const onet_compare_options *o,
+                         onet_error *err) {
+    size_t folds = o->folds ? (size_t)o->folds : FOLDS, *place = array_new(test->count, sizeof *place);
+    uint8_t *take = array_new(test->count, 1);
+    rng draw;
+    onet_status status = place && take ? ONET_OK : fail_memory(err, "the comparison");
+    if (folds > test->count) folds = test->count;
+    if (!status && folds < 2)
+        status =
+            fail(err, ONET_USAGE, "one set alone leaves none to choose rules on: give some to learn from");
+    rng_seed(&draw, o->seed, UINT64_C(0x7069636b00000000));
+    if (!status) rng_permutation(&draw, place, test->count);
+    for (size_t fold = 0; fold < folds && !status; fold++) {
+        onet_sets *rest = NULL;
+        for (size_t s = 0; s < test->count; s++) take[s] = place[s] % folds != fold;
+        status = pick_sets(&rest, test, take, err);
+        for (size_t s = 0; s < test->count; s++) take[s] = !take[s];
+        if (!status) status = measure_rules(r, rest, test, take, largest, o, err);
+        onet_sets_free(rest);
+    }
+    if (!status && r->column) status = best_feature(r, test, o->seed, err);
+    free(place);
+    free(take);
+    return status;
+}
+
+/* ---- The conclusion ---------------------------------------------------------------------------------- */
+
+/* The probability that guessing has `right` sets right or more: the distribution of their number, set by set;
+ * for large numbers it is normal. chance: [right]. */
+static double by_chance(const onet_set_measure *guess, size_t count, size_t right, double *chance) {
+    double expected = 0, variance = 0, more = 0; /* of `right` or more */
+    for (size_t s = 0; s < count; s++) {
+        expected += guess[s].exact;
+        variance += guess[s].exact * (1 - guess[s].exact);
+    }
+    if ((double)right <= expected) return 1;
+    if (right > MANY) return erfc(((double)right - 0.5 - expected) / sqrt(2 * variance)) / 2;
+    memset(chance, 0, right * sizeof *chance);
+    chance[0] = 1;
+    for (size_t s = 0; s < count; s++) {
+        double p = guess[s].exact;
+        more += chance[right - 1] * p;
+        for (size_t k = right; k-- > 1;) chance[k] = chance[k] * (1 - p) + chance[k - 1] * p;
+        chance[0] *= 1 - p;
+    }
+    return more;
+}
+
+/* Are these orders better than random ones, by exact match or by tau? */
+static onet_status beats_guessing(bool *beats, const onet_set_measure *each, const onet_set_measure *guess,
+                                  size_t count, onet_error *err) {
+    double right = 0;
+    mean tau = {0};
+    for (size_t s = 0; s < count; s++) {
+        right += each[s].exact;
+        mean_add(&tau, each[s].tau - guess[s].tau);
+    }
+    size_t whole = (size_t)floor(right + 1e-9);
+    double *chance = array_new(whole + 1, sizeof *chance);
+    if (!chance) return fail_memory(err, "the comparison");
+    double mu = tau.sum / tau.count, var = (tau.square - tau.sum * mu) / (tau.count - 1);
+    bool by_tau = tau.count >= FEW && mu > 0 && mu * mu * tau.count > NORMAL_1 * NORMAL_1 * fmax(0, var);
+    *beats = by_tau || by_chance(guess, count, whole, chance) < CHANCE;
+    free(chance);
+    return ONET_OK;
+}
+
+/* The sign of the mean of differences, 0 where its 95% interval has both. */
+static int sign_of(const mean *m) {
+    if (m->count < 1) return 0;
+    onet_measure i = mean_interval(m, -INFINITY, INFINITY);
+    return i.low > 0 ? 1 : i.high < 0 ? -1 : 0;
+}
+
+/* Which of two is better on the same sets: 1, -1, or 0 where that cannot be told. Exact match decides, and
+ * tau where it does not. */
+static int better(const onet_set_measure *a, const onet_set_measure *b, size_t count) {
+    mean exact = {0}, tau = {0};
+    for (size_t s = 0; s < count; s++) {
+        mean_add(&exact, a[s].exact - b[s].exact);
+        mean_add(&tau, a[s].tau - b[s].tau);
+    }
+    int sign = sign_of(&exact);
+    return sign ? sign : sign_of(&tau);
+}
+
+static void name_feature(const onet_sets *sets, int feature, char name[SHOWN]) {
+    const char *known = sets->columns ? onet_columns_name(sets->columns, feature) : NULL;
+    if (known)
+        shown(name, known);
+    else
+        snprintf(name, SHOWN, "feature %d", feature + 1);
+}
+
+/* "97.5% exact, tau 0.99" */
+static const char *figures(const onet_report *r, char text[64]) {
+    number_print(text, 64, "%.1f%% exact, tau %.2f", 100 * r->exact.mean, r->tau.mean);
+    return text;
+}
+
+/* simple: the simplest rule that no other simple one beats; sign: of the model beside it. */
+static void write_sentence(onet_comparison *c, const onet_sets *test, onet_conclusion simple, int sign,
+                           bool ranks) {
+    char name[SHOWN] = "", rule[SHOWN + 64], model[64], measured[64], *to = c->sentence;
+    size_t room = sizeof c->sentence;
+    if (simple == ONET_WORTH_COLUMN) name_feature(test, c->feature, name);
+    if (simple == ONET_WORTH_COLUMN)
+        snprintf(rule, sizeof rule, "orting by %s alone, %s value first,", name,
+                 c->falling ? "largest" : "smallest");
+    figures(simple == ONET_WORTH_COLUMN ? &c->column : &c->ranker, measured);
+    figures(&c->model, model);
+    const char *how = sign < 0 ? "is better than the model" : "does as well as the model";
+    if (c->conclusion == ONET_WORTH_NOTHING)
+        snprintf(to, room, "No better than guessing: on %zu set%s %s cannot be told from random orders. %s",
+                 c->guess.sets, c->guess.sets == 1 ? "" : "s", c->model.sets ? "the model" : "every rule",
+                 c->guess.sets < TOO_FEW
+                     ? "So few sets tell little: hold out more."
+                     : "The features do not tell the order, or there are too few examples to learn it from.");
+    else if (c->conclusion == ONET_WORTH_COLUMN && c->model.sets)
+        snprintf(to, room, "S%s %s (%s; the model: %s): %s.", rule, how, measured, model,
+                 sign < 0 ? "sort by it instead" : "no model is needed");
+    else if (c->conclusion == ONET_WORTH_COLUMN)
+        snprintf(to, room, "S%s gives %s; the linear ranker is no better.", rule, measured);
+    else if (c->conclusion == ONET_WORTH_RANKER && c->model.sets && !ranks)
+        snprintf(to, room,
+                 "The linear ranker %s (%s; the model: %s): use the ranker, which is smaller and needs fewer "
+                 "examples.",
+                 how, measured, model);
+    else if (c->conclusion == ONET_WORTH_RANKER)
+        snprintf(
+            to, room,
+            "A weighted sum of the features is better than any single one (%s). Whether the order depends "
+            "on more than that, only a network can tell.",
+            ranks ? model : measured);
+    else
+        snprintf(
+            to, room,
+            "The order depends on the whole set, or on the features in a way that no weighted sum has: the "
+            "model (%s) is better than %s%s (%s).",
+            model, simple == ONET_WORTH_COLUMN ? "s" : "",
+            simple == ONET_WORTH_COLUMN ? rule : "the linear ranker", measured);
+    if (c->model_failed && c->conclusion != ONET_WORTH_NOTHING) {
+        size_t used = strlen(to);
+        snprintf(to + used, room - used,
+                 " The model itself is no better than guessing: its training failed.");
+    }
+}
+
+static onet_status conclude(onet_comparison *c, const rules *r, const onet_set_measure *each,
+                            const onet_sets *test, bool ranks, onet_error *err) {
+    size_t count = test->count;
+    bool model = true, ranker = true, column = false;
+    onet_status status = each ? beats_guessing(&model, each, r->guess, count, err) : ONET_OK;
+    if (!status) status = beats_guessing(&ranker, r->ranker, r->guess, count, err);
+    if (!status && r->column) status = beats_guessing(&column, r->column, r->guess, count, err);
+    if (status) return status;
+    c->model_failed = each && !model;
+    /* The simplest rule that no other simple one beats. */
+    if (column && (!ranker || better(r->ranker, r->column, count) <= 0))
+        c->conclusion = ONET_WORTH_COLUMN;
+    else if (ranker)
+        c->conclusion = ONET_WORTH_RANKER;
+    onet_conclusion simple = c->conclusion;
+    int sign = 0;
+    if (each && model) {
+        sign = c->conclusion ? better(each, simple == ONET_WORTH_COLUMN ? r->column : r->ranker, count) : 1;
+        if (sign > 0) c->conclusion = ranks ? ONET_WORTH_RANKER : ONET_WORTH_MODEL;
+    } else if (each)
+        sign = -1;
+    write_sentence(c, test, simple, sign, ranks);
+    return ONET_OK;
+}
+
+/* ---- Public ------------------------------------------------------------------------------------------ */
+
+void onet_compare_defaults(onet_compare_options *options, size_t size) {
+    onet_compare_options own = {.size = sizeof own, .seed = 1};
+    sized_give(options, size, &own, sizeof own);
+}
+
+static onet_status check(const onet_sets *train, const onet_sets *test, const onet_compare_options *o,
+                         onet_error *err) {
+    onet_status status = check_threads(o->threads, err);
+    if (status) return status;
+    if (o->folds < 0 || o->folds == 1 || o->folds > MOST_FOLDS)
+        return fail(err, ONET_USAGE, "%d folds: 0, or 2 to %d are possible", o->folds, MOST_FOLDS);
+    if (!test->count || !test->order || (train && (!train->count || !train->order)))
+        return fail(err, ONET_BAD, "a comparison needs sets with their right order");
+    if ((status = sets_check(test, err)) || (train && (status = sets_check(train, err)))) return status;
+    if (train && (train->width != test->width || !train->word != !test->word ||
+                  (test->word && !words_same(train->words, test->words))))
+        return fail(err, ONET_BAD, "the sets to learn from have other items than those to measure");
+    return train ? columns_check(test->columns, train->columns, err) : ONET_OK;
+}
+
+onet_status onet_compare(onet_comparison *c, const onet_sets *train, const onet_sets *test,
+                         const onet_set_measure *each, const onet_compare_options *options, onet_error *err) {
+    NEED(c, "comparison");
+    memset(c, 0, sizeof *c);
+    NEED(test, "test");
+    onet_compare_options o;
+    onet_compare_defaults(&o, sizeof o);
+    onet_status status = sized_take(&o, sizeof o, options, "onet_compare_options", err);
+    if (!status) status = check(train, test, &o, err);
+    if (status) return status;
+    size_t count = test->count, largest = 1;
+    for (size_t s = 0; s < count; s++)
+        if (sets_size(test, s) > largest) largest = sets_size(test, s);
+    for (size_t s = 0; train && s < train->count; s++)
+        if (sets_size(train, s) > largest) largest = sets_size(train, s);
+    rules r = {.feature = -1,
+               .guess = array_new(count, sizeof *r.guess),
+               .column = test->word ? NULL : array_new(count, sizeof *r.column),
+               .ranker = array_new(count, sizeof *r.ranker),
+               .score = array_new(largest, sizeof *r.score)};
+    if (!r.guess || !r.ranker || !r.score || (!test->word && !r.column))
+        status = fail_memory(err, "the comparison");
+    if (!status)
+        status = train ? measure_rules(&r, train, test, NULL, largest, &o, err)
+                       : cross(&r, test, largest, &o, err);
+    if (!status) {
+        onet_measure_mean(&c->guess, r.guess, NULL, count);
+        if (r.column) onet_measure_mean(&c->column, r.column, NULL, count);
+        onet_measure_mean(&c->ranker, r.ranker, NULL, count);
+        if (each) onet_measure_mean(&c->model, each, NULL, count);
+        c->guess.tau = guess_tau(&c->guess, r.guess, count);
+        c->is_ranker = o.is_ranker;
+        c->feature = r.feature;
+        c->falling = r.falling;
+        status = conclude(c, &r, each, test, o.is_ranker, err);
+    }
+    free(r.guess);
+    free(r.column);
+    free(r.ranker);
+    free(r.score);
+    return status;
+}

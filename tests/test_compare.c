@@ -1,0 +1,237 @@
+/* What a result is worth: the share that guessing gets, counted by hand; ties as random orders; which of the
+ * simple rules is enough; noise is no better than guessing. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/base/rng.h"
+#include "engine/data/sets.h"
+#include "engine/evaluate/measure.h"
+#include "unit.h"
+
+/* What decides the order of a made set. */
+typedef enum rule { BY_NOTHING, BY_COLUMN, BY_SUM } rule;
+enum { WIDTH = 3 };
+
+static void sort(int32_t *order, int n, const double *score) {
+    for (int i = 0; i < n; i++) order[i] = i;
+    for (int a = 1; a < n; a++)
+        for (int b = a; b > 0 && score[order[b - 1]] > score[order[b]]; b--) {
+            int32_t swap = order[b];
+            order[b] = order[b - 1];
+            order[b - 1] = swap;
+        }
+}
+
+static onet_sets *made_sets(rule how, int count, int n, uint64_t seed) {
+    onet_sets *sets;
+    rng r;
+    rng_seed(&r, seed, 0);
+    assert_int_equal(sets_new(&sets, WIDTH, NULL), ONET_OK);
+    for (int s = 0; s < count; s++) {
+        float items[16 * WIDTH];
+        double score[16];
+        int32_t order[16];
+        for (int i = 0; i < n; i++) {
+            float *x = items + i * WIDTH;
+            for (int c = 0; c < WIDTH; c++) x[c] = (float)rng_normal(&r);
+            score[i] = how == BY_COLUMN ? -(double)x[1]
+                       : how == BY_SUM  ? (double)(x[0] - x[2])
+                                        : rng_normal(&r);
+        }
+        sort(order, n, score);
+        assert_int_equal(sets_append(sets, (size_t)n, WIDTH, items, order, NULL), ONET_OK);
+    }
+    return sets;
+}
+
+/* The measures of a model that is right in the first `right` sets and answers the reverse in the others; -1:
+ * at random. */
+static onet_set_measure *answers(const onet_sets *sets, int right) {
+    onet_set_measure *each = calloc(sets->count, sizeof *each);
+    rng r;
+    rng_seed(&r, 99, 0);
+    for (size_t s = 0; s < sets->count; s++) {
+        size_t n = onet_sets_size(sets, s), place[16];
+        int32_t order[16];
+        const int32_t *known = sets->order + sets->start[s];
+        rng_permutation(&r, place, n);
+        for (size_t t = 0; t < n; t++)
+            order[t] = right < 0 ? (int32_t)place[t] : (int)s < right ? known[t] : known[n - 1 - t];
+        onet_sets one;
+        sets_slice(&one, sets, s, s + 1);
+        assert_int_equal(onet_measure_each(&each[s], &one, &(onet_answer){.order = order}, NULL, NULL),
+                         ONET_OK);
+    }
+    return each;
+}
+
+static void guessing_by_hand(void **state) {
+    (void)state;
+    /* Four items, of which two are equal: 2 of 24 orders are right. */
+    const float items[] = {1, 2, 3, 2};
+    const int32_t order[] = {0, 1, 3, 2};
+    double score[4] = {0};
+    onet_sets *sets;
+    onet_set_measure m;
+    assert_int_equal(onet_sets_from(&sets, 1, 4, 1, items, order, NULL), ONET_OK);
+    assert_true(measure_scores(&m, sets, 0, score));
+    assert_true(fabs(m.exact - 2.0 / 24) < 1e-12);
+    assert_true(fabs(m.tau - 1.0 / 6) < 1e-12); /* one pair of six is equal, and so never wrong */
+    /* Two tied at the wrong end: never right. Two tied at the right places: right in one of two. */
+    memcpy(score, (double[4]){1, 2, 2, 0}, sizeof score);
+    assert_true(measure_scores(&m, sets, 0, score));
+    assert_true(m.exact == 0);
+    const float apart[] = {1, 2, 3, 4};
+    memcpy(sets->items, apart, sizeof apart);
+    memcpy(score, (double[4]){9, 5, 1, 5}, sizeof score);
+    assert_true(measure_scores(&m, sets, 0, score));
+    assert_true(fabs(m.exact - 0.5) < 1e-12);
+    assert_true(fabs(m.tau - 5.0 / 6) < 1e-12);
+    onet_sets_free(sets);
+}
+
+/* Without ties a score is measured as the order that it gives. */
+static void scores_as_orders(void **state) {
+    (void)state;
+    onet_sets *sets = made_sets(BY_SUM, 50, 6, 3);
+    rng r;
+    rng_seed(&r, 4, 0);
+    for (size_t s = 0; s < sets->count; s++) {
+        double score[6], minus[6];
+        int32_t order[6];
+        onet_set_measure a, b;
+        onet_sets one;
+        for (int i = 0; i < 6; i++) minus[i] = -(score[i] = rng_normal(&r));
+        sort(order, 6, minus);
+        sets_slice(&one, sets, s, s + 1);
+        assert_true(measure_scores(&a, sets, s, score));
+        assert_int_equal(onet_measure_each(&b, &one, &(onet_answer){.order = order}, NULL, NULL), ONET_OK);
+        assert_true(a.exact == b.exact && fabs(a.tau - b.tau) < 1e-12);
+    }
+    onet_sets_free(sets);
+}
+
+static onet_comparison compared(rule how, int right, bool train) {
+    onet_sets *learn = made_sets(how, 400, 5, 1), *test = made_sets(how, 200, 5, 2);
+    onet_set_measure *each = answers(test, right);
+    onet_comparison c;
+    onet_error err = {""};
+    assert_int_equal(onet_compare(&c, train ? learn : NULL, test, each, NULL, &err), ONET_OK);
+    assert_int_equal(c.model.sets, 200);
+    assert_true(fabs(c.guess.exact.mean - 1.0 / 120) < 1e-12);
+    free(each);
+    onet_sets_free(learn);
+    onet_sets_free(test);
+    return c;
+}
+
+static void noise_is_guessing(void **state) {
+    (void)state;
+    for (int train = 0; train < 2; train++) {
+        onet_comparison c = compared(BY_NOTHING, -1, train);
+        assert_int_equal(c.conclusion, ONET_WORTH_NOTHING);
+        assert_true(c.model_failed);
+        assert_non_null(strstr(c.sentence, "No better than guessing"));
+    }
+}
+
+/* By exact match and by tau, one comparison each of a thousand may err: of 1,000 with random answers, few. */
+static void noise_stays_guessing(void **state) {
+    (void)state;
+    int wrong = 0;
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        onet_sets *test = made_sets(BY_NOTHING, 60, 2 + (int)(seed % 5), 1000 + seed);
+        onet_set_measure *each = answers(test, -1);
+        onet_comparison c;
+        assert_int_equal(onet_compare(&c, NULL, test, each, NULL, NULL), ONET_OK);
+        wrong += !c.model_failed;
+        free(each);
+        onet_sets_free(test);
+    }
+    assert_in_range(wrong, 0, 6);
+}
+
+static void one_column_is_enough(void **state) {
+    (void)state;
+    for (int train = 0; train < 2; train++) {
+        onet_comparison c = compared(BY_COLUMN, 199, train);
+        assert_int_equal(c.conclusion, ONET_WORTH_COLUMN);
+        assert_int_equal(c.feature, 1);
+        assert_true(c.falling && !c.model_failed);
+        assert_true(c.column.exact.mean == 1);
+        assert_non_null(strstr(c.sentence, "feature 2 alone, largest value first, does as well"));
+    }
+}
+
+static void the_ranker_is_enough(void **state) {
+    (void)state;
+    onet_comparison c = compared(BY_SUM, 150, true);
+    assert_int_equal(c.conclusion, ONET_WORTH_RANKER);
+    assert_true(c.ranker.exact.mean > 0.9);
+    assert_non_null(strstr(c.sentence, "is better than the model"));
+    /* A model that has learned nothing, where a simple rule has. */
+    c = compared(BY_SUM, -1, true);
+    assert_int_equal(c.conclusion, ONET_WORTH_RANKER);
+    assert_true(c.model_failed);
+    assert_non_null(strstr(c.sentence, "training failed"));
+}
+
+static void the_model_is_needed(void **state) {
+    (void)state;
+    onet_comparison c = compared(BY_NOTHING, 120, true);
+    assert_int_equal(c.conclusion, ONET_WORTH_MODEL);
+    assert_true(!c.model_failed);
+    assert_non_null(strstr(c.sentence, "depends on the whole set"));
+}
+
+/* Items that stand in the right order in the file help nobody whose score ties them. */
+static void the_order_of_the_file_tells_nothing(void **state) {
+    (void)state;
+    onet_sets *sets;
+    onet_comparison c;
+    rng r;
+    rng_seed(&r, 5, 0);
+    assert_int_equal(sets_new(&sets, 1, NULL), ONET_OK);
+    for (int s = 0; s < 100; s++) {
+        float items[4];
+        const int32_t order[] = {0, 1, 2, 3};
+        for (int i = 0; i < 4; i++)
+            items[i] = rng_below(&r, 2) ? 1 : 0; /* says nothing, and ties most items */
+        assert_int_equal(sets_append(sets, 4, 1, items, order, NULL), ONET_OK);
+    }
+    assert_int_equal(onet_compare(&c, NULL, sets, NULL, NULL, NULL), ONET_OK);
+    assert_int_equal(c.conclusion, ONET_WORTH_NOTHING);
+    onet_sets_free(sets);
+}
+
+static void what_it_refuses(void **state) {
+    (void)state;
+    onet_sets *sets = made_sets(BY_SUM, 20, 4, 6), *wide, none = *sets;
+    onet_comparison c;
+    onet_error err;
+    const float items[4] = {0};
+    const int32_t order[2] = {0, 1};
+    none.order = NULL;
+    assert_int_equal(onet_compare(NULL, NULL, sets, NULL, NULL, &err), ONET_USAGE);
+    assert_int_equal(onet_compare(&c, NULL, NULL, NULL, NULL, &err), ONET_USAGE);
+    assert_int_equal(onet_compare(&c, NULL, &none, NULL, NULL, &err), ONET_BAD);
+    assert_int_equal(onet_compare(&c, &none, sets, NULL, NULL, &err), ONET_BAD);
+    assert_int_equal(onet_sets_from(&wide, 1, 2, 2, items, order, NULL), ONET_OK);
+    assert_int_equal(onet_compare(&c, wide, sets, NULL, NULL, &err), ONET_BAD);
+    assert_int_equal(onet_compare(&c, NULL, wide, NULL, NULL, &err), ONET_USAGE); /* one set */
+    onet_compare_options o = {.size = sizeof o, .folds = 1};
+    assert_int_equal(onet_compare(&c, NULL, sets, NULL, &o, &err), ONET_USAGE);
+    onet_sets_free(wide);
+    onet_sets_free(sets);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(guessing_by_hand),     cmocka_unit_test(scores_as_orders),
+        cmocka_unit_test(noise_is_guessing),    cmocka_unit_test(noise_stays_guessing),
+        cmocka_unit_test(one_column_is_enough), cmocka_unit_test(the_ranker_is_enough),
+        cmocka_unit_test(the_model_is_needed),  cmocka_unit_test(the_order_of_the_file_tells_nothing),
+        cmocka_unit_test(what_it_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
