@@ -138,7 +138,7 @@ static onet_measure guess_tau(const onet_report *guess, const onet_set_measure *
         variance += 2 * (2 * n + 5) / (9 * n * (n - 1));
         sets++;
     }
-    double half = sets > 0 ? NORMAL_95 * sqrt(variance) / sets : NAN;
+    double half = sets > 0 ? NORMAL_95 * sqrt(variance) / sets : (double)NAN;
     return (onet_measure){guess->tau.mean, fmax(-1, guess->tau.mean - half), fmin(1, guess->tau.mean + half)};
 }
 
