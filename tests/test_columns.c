@@ -320,6 +320,71 @@ static void bad_columns(void **state) {
     onet_columns_free(c);
 }
 
+/* What a table has by name, its binary form has too, in whatever order the columns stand there. */
+static void binary_by_name(void **state) {
+    (void)state;
+    onet_error err = {""};
+    onet_sets *sets = help_read("a.csv", "set,age,extra,height,rank\na,36,7,1.5,1\na,29,8,2.5,0\n", NULL);
+    const char *path = help_path("named.safetensors");
+    assert_int_equal(onet_sets_write(sets, path, ONET_FORMAT_AUTO, &err), ONET_OK);
+    onet_sets_free(sets);
+    onet_columns *c = columns_of(2, people), *other = columns_of(2, (const char *[]){"age", "weight"});
+    onet_read_options options = {.size = sizeof options, .columns = c};
+    if (onet_sets_read(&sets, path, &options, &err)) fail_msg("%s", err.text);
+    assert_int_equal(sets->width, 2);
+    items_are(sets, (float[]){1.5f, 36, 2.5f, 29});
+    assert_string_equal(onet_columns_name(sets->columns, 0), "height");
+    onet_sets_free(sets);
+    onet_reader *in;
+    onet_record *r;
+    int end;
+    assert_int_equal(onet_record_new(&r, &err), ONET_OK);
+    assert_int_equal(onet_reader_open(&in, path, &options, &err), ONET_OK);
+    assert_int_equal(onet_reader_next(in, r, &end, &err), ONET_OK);
+    assert_true(onet_record_values(r)[0] == 1.5 && onet_record_values(r)[3] == 29);
+    onet_reader_close(in);
+    onet_record_free(r);
+    options.columns = other;
+    assert_int_equal(onet_sets_read(&sets, path, &options, &err), ONET_BAD);
+    assert_non_null(
+        strstr(err.text, "named.safetensors: no feature is called `weight`, as one of the model's is"));
+    options.features = "extra,age"; /* by their place, as in a table */
+    if (onet_sets_read(&sets, path, &options, &err)) fail_msg("%s", err.text);
+    items_are(sets, (float[]){7, 36, 8, 29});
+    assert_string_equal(onet_columns_name(sets->columns, 1), "weight");
+    onet_sets_free(sets);
+    options.columns = NULL;
+    if (onet_sets_read(&sets, path, &options, &err)) fail_msg("%s", err.text);
+    assert_string_equal(onet_columns_name(sets->columns, 0), "extra");
+    onet_sets_free(sets);
+    onet_columns_free(c);
+    onet_columns_free(other);
+}
+
+static void no_names_to_choose_by(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *text;
+        long line;
+    } files[] = {{"a.jsonl", "\n{\"items\": [[1, 2]]}\n", 2},
+                 {"b.jsonl", "{\"items\": [1, 2]}", 1},
+                 {"c.txt", "1 2\n", 1}};
+    onet_read_options options = {.size = sizeof options, .features = "x"};
+    char sentence[200];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(sentence, sizeof sentence,
+                 "FILE:%ld: the features have no names to choose by; leave the choice "
+                 "(onet_read_options.features) "
+                 "out, or use a table or JSON with keys",
+                 files[i].line);
+        help_refused_with(files[i].file, files[i].text, strlen(files[i].text), &options, sentence);
+    }
+    onet_sets *sets;
+    onet_error err = {""};
+    assert_int_equal(onet_sets_read(&sets, "tests/data/single.npy", &options, &err), ONET_BAD);
+    assert_non_null(strstr(err.text, "tests/data/single.npy: the features have no names"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_by_name),
@@ -333,6 +398,8 @@ int main(void) {
         cmocka_unit_test(model_keeps_them),
         cmocka_unit_test(model_refuses_other_names),
         cmocka_unit_test(bad_columns),
+        cmocka_unit_test(binary_by_name),
+        cmocka_unit_test(no_names_to_choose_by),
     };
     return cmocka_run_group_tests(tests, NULL, help_clean);
 }

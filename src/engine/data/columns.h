@@ -27,6 +27,16 @@ bool columns_differ(const onet_columns *a, const onet_columns *b, int *feature);
 /* ONET_BAD where the sets' features have other names than those of the model. Either may be NULL. */
 onet_status columns_check(const onet_columns *sets, const onet_columns *model, onet_error *err);
 
+/* Columns of the features that a list names, with commas between them. */
+onet_status columns_of_list(onet_columns **columns, const char *list, onet_error *err);
+/* Takes the features of sets that were read whole, from `file`, by their names: those of options->features,
+ * else of options->columns. ONET_BAD for one that is not there; sets without names are left as they are, but
+ * not where options->features asks for some. */
+onet_status columns_choose(onet_sets *sets, const char *file, const onet_read_options *options,
+                           onet_error *err);
+/* ONET_BAD, for options->features where there are no names; line 0: the file has none. */
+onet_status columns_no_names(const char *file, long line, onet_error *err);
+
 /* "NA", "null", nothing, ...: what stands in a table where a value is missing. */
 bool missing_text(const char *text, size_t length);
 

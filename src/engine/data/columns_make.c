@@ -1,4 +1,5 @@
 /* Makes and copies columns. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,20 @@ onet_status onet_columns_new(onet_columns **result, int width, const char *const
     return ONET_OK;
 }
 
+onet_status columns_of_list(onet_columns **columns, const char *list, onet_error *err) {
+    size_t width = 1;
+    for (const char *p = list; *p; p++) width += *p == ',';
+    char *text = strdup(list), *rest = text;
+    const char **name = malloc(width * sizeof *name);
+    onet_status status = text && name ? ONET_OK : fail_memory(err, "the names of the features");
+    for (size_t j = 0; j < width && !status; j++) name[j] = strsep(&rest, ",");
+    if (!status)
+        status = onet_columns_new(columns, width > MAX_WIDTH ? 0 : (int)width, name, NULL, NULL, err);
+    free(text);
+    free(name);
+    return status;
+}
+
 onet_status columns_take_missing(onet_columns *c, onet_missing missing, const float *fill,
                                  const uint8_t *flag, onet_error *err) {
     size_t width = (size_t)c->width;
@@ -129,4 +144,84 @@ onet_status onet_sets_set_columns(onet_sets *sets, const onet_columns *columns, 
     onet_columns_free(sets->columns);
     sets->columns = copy;
     return ONET_OK;
+}
+
+/* ---- Features by name -------------------------------------------------------------------------------- */
+
+/* from [width]: where each of the names stands in `have`. *lacks: the first that does not, or -1. */
+static void find_names(const onet_columns *have, char *const *name, int width, int *from, int *lacks) {
+    *lacks = -1;
+    for (int j = 0; j < width && *lacks < 0; j++) {
+        from[j] = 0;
+        while (from[j] < have->inputs && strcmp(have->name[from[j]], name[j])) from[j]++;
+        if (from[j] == have->inputs) *lacks = j;
+    }
+}
+
+/* The features from [width] of each item, and no others, in that order. */
+static onet_status take_features(onet_sets *sets, const int *from, int width, char *const *name,
+                                 onet_error *err) {
+    size_t items = sets->start[sets->count], w = (size_t)width, before = (size_t)sets->width;
+    const double *had = sets_exact(sets);
+    float *own = array_new(items, w * sizeof *own);
+    double *exact = had ? array_new(items, w * sizeof *exact) : NULL;
+    onet_columns *columns = NULL;
+    onet_status status = own && (exact || !had) ? ONET_OK : fail_memory(err, "the features");
+    if (!status)
+        status = onet_columns_new(&columns, width, (const char *const *)name, sets->columns->set,
+                                  sets->columns->rank, err);
+    if (status) {
+        free(own);
+        free(exact);
+        return status;
+    }
+    for (size_t i = 0; i < items; i++)
+        for (size_t j = 0; j < w; j++) {
+            own[i * w + j] = sets->items[i * before + (size_t)from[j]];
+            if (had) exact[i * w + j] = had[i * before + (size_t)from[j]];
+        }
+    free(sets->items);
+    onet_columns_free(sets->columns);
+    sets_set_exact(sets, exact);
+    sets->items = own;
+    sets->width = width;
+    sets->columns = columns;
+    sets_taken(sets);
+    return ONET_OK;
+}
+
+onet_status columns_choose(onet_sets *sets, const char *file, const onet_read_options *o, onet_error *err) {
+    const onet_columns *have = sets->columns, *wanted = o->columns;
+    onet_columns *list = NULL;
+    bool named = have && have->name;
+    if (o->features && !named) return columns_no_names(file, 0, err);
+    if (!named || (!o->features && (!wanted || !wanted->name))) return ONET_OK;
+    onet_status status = o->features ? columns_of_list(&list, o->features, err) : ONET_OK;
+    if (status) return status;
+    if (list) wanted = list;
+    /* Sets that were filled in have the indicators already. */
+    int width = have->flag && wanted->flag ? wanted->inputs : wanted->width, lacks = -1;
+    bool same = width == have->inputs;
+    int *from = array_new((size_t)width, sizeof *from);
+    if (!from) status = fail_memory(err, "the features");
+    if (!status) find_names(have, wanted->name, width, from, &lacks);
+    if (!status && lacks >= 0)
+        status = fail(err, ONET_BAD,
+                      "%s: no feature is called `%.100s`%s; add it, or name the features to take "
+                      "instead (onet_read_options.features)",
+                      file, wanted->name[lacks], list ? "" : ", as one of the model's is");
+    for (int j = 0; j < width && !status; j++) same &= from[j] == j;
+    if (!status && !same) status = take_features(sets, from, width, wanted->name, err);
+    onet_columns_free(list);
+    free(from);
+    return status;
+}
+
+onet_status columns_no_names(const char *file, long line, onet_error *err) {
+    char place[32] = "";
+    if (line) snprintf(place, sizeof place, ":%ld", line);
+    return fail(err, ONET_BAD,
+                "%s%s: the features have no names to choose by; leave the choice "
+                "(onet_read_options.features) out, or use a table or JSON with keys",
+                file, place);
 }

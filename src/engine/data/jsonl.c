@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
+#include "engine/data/columns.h"
 #include "engine/data/constraints.h"
 
 enum {
@@ -318,6 +319,8 @@ static onet_status items(scan *s) {
         onet_status status = skip_inside(s, ']', 2);
         return status ? status : jsonl_keyed(r, from, s->at, s->options, s->name, s->err);
     }
+    if (s->options && s->options->features && next(s) != '"')
+        return columns_no_names(s->name, r->line, s->err);
     for (;;) {
         skip_space(s);
         char c = next(s) == '[' || next(s) == '"' ? next(s) : 0;

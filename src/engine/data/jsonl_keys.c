@@ -125,21 +125,6 @@ static onet_status find_columns(walk *w, onet_columns **columns) {
     return status;
 }
 
-/* Those that are named in a list, as in CSV. */
-static onet_status list_columns(onet_columns **columns, const char *list, onet_error *err) {
-    size_t width = 1;
-    for (const char *p = list; *p; p++) width += *p == ',';
-    char *text = strdup(list), *rest = text;
-    const char **name = malloc(width * sizeof *name);
-    onet_status status = text && name ? ONET_OK : fail_memory(err, "the names of the features");
-    for (size_t j = 0; j < width && !status; j++) name[j] = strsep(&rest, ",");
-    if (!status)
-        status = onet_columns_new(columns, width > MAX_WIDTH ? 0 : (int)width, name, NULL, NULL, err);
-    free(text);
-    free(name);
-    return status;
-}
-
 /* ---- Their values ------------------------------------------------------------------------------------ */
 
 /* The number of a feature by its name, which mostly is the one after `near`; -1: it is none. */
@@ -214,7 +199,7 @@ onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet
     if (!array_reserve(&r->letters, &r->letter_room, r->length + 1, 1))
         return fail_memory(err, "the keys of the items");
     if (list && !r->found_here)
-        status = list_columns(&own, list, err);
+        status = columns_of_list(&own, list, err);
     else if (!given || !given->name)
         status = find_columns(&w, &own);
     const onet_columns *columns = own ? own : given;

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
+#include "engine/data/columns.h"
 #include "engine/data/format.h"
 
 static const char *skip_space(const char *p, const char *end) {
@@ -143,6 +144,7 @@ static bool recognise(const char *data, size_t size) {
 }
 
 static onet_status parse(record *r, const onet_read_options *options, const char *name, onet_error *err) {
+    if (options->features) return columns_no_names(name, r->line, err);
     return pointer_parse(r, options->width, name, err);
 }
 

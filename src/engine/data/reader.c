@@ -229,7 +229,15 @@ static onet_status next_of_sets(reader *in, record *r, int *end, onet_error *err
 onet_status reader_take(reader *in, onet_sets **sets, onet_error *err) {
     *sets = NULL;
     if (!in->format->read) return ONET_OK;
-    return in->format->read(sets, in->in, &in->options, in->limit, err);
+    onet_status status = in->format->read(sets, in->in, &in->options, in->limit, err);
+    /* A table has chosen its columns itself. */
+    if (!status && !in->format->read_table)
+        status = columns_choose(*sets, input_name(in->in), &in->options, err);
+    if (status) {
+        onet_sets_free(*sets);
+        *sets = NULL;
+    }
+    return status;
 }
 
 /* ---- Either ------------------------------------------------------------------------------------------ */
