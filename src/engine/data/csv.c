@@ -541,10 +541,14 @@ onet_status csv_separator(input *in, const onet_read_options *options, char *sep
     }
     onet_status status = input_peek(in, LOOK, &data, &size, err);
     if (status) return status;
-    /* A header with tabs and no comma. */
-    const char *end = memchr(data, '\n', size);
-    size_t first = end ? (size_t)(end - data) : size;
-    if (memchr(data, '\t', first) && !memchr(data, ',', first)) *separator = '\t';
+    /* A header with tabs and no comma between its names. */
+    bool tabs = false, commas = false, quoted = false;
+    for (size_t i = 0; i < size && (quoted || data[i] != '\n'); i++) {
+        quoted ^= data[i] == '"';
+        tabs |= !quoted && data[i] == '\t';
+        commas |= !quoted && data[i] == ',';
+    }
+    if (tabs && !commas) *separator = '\t';
     return ONET_OK;
 }
 

@@ -1,0 +1,390 @@
+"""One data set through every format, type and front: the same values give the same model and the same answers, or a
+refusal that names what cannot be held.
+usage: ORDERNET=PROGRAM PYTHONPATH=FOLDER python3 tests/truth/test_truth.py [WASM]
+FOLDER has the package `ordernet`; WASM is the engine of the browser's page, for Node."""
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import math
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import traceback
+
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests/serve"))
+PROGRAM = os.path.abspath(os.environ.get("ORDERNET", os.path.join(ROOT, "ordernet")))
+SCRATCH = tempfile.TemporaryDirectory(prefix="ordernet-truth-")
+NET = {"encoder_blocks": 1, "hidden": 8, "encoder_out": 4, "decoder_blocks": 1, "decoder_out": 4}
+NET_OPTIONS = [part for key, value in NET.items() for part in ("--" + key.replace("_", "-"), str(value))]
+TRAINING = NET_OPTIONS + ["--epochs", "2", "--batch", "8", "--seed", "3", "--kernels", "plain", "--quiet"]
+
+
+def path(name):
+    return os.path.join(SCRATCH.name, name)
+
+
+def run(*arguments, stdin=None, status=0):
+    """What the program prints; with another status than 0 what it says of the error."""
+    done = subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, cwd=SCRATCH.name)
+    if done.returncode != status:
+        raise AssertionError(f"{' '.join(map(str, arguments))}: status {done.returncode}: {done.stderr.decode()}")
+    return done.stdout if not status else done.stderr.decode()
+
+
+def bits(values):
+    """Numbers as their bytes, so that -0 is not 0; NaN as one value."""
+    array = np.array(values, np.float64)
+    array[np.isnan(array)] = np.nan
+    return array.tobytes()
+
+
+# ---- Data ------------------------------------------------------------------------------------------------
+
+
+class Data:
+    """Sets of items, each an array [n, width] with NaN where a value is missing, and their orders: all items, those that
+    are context last. context: for each set the indices of the items that are seen and not placed."""
+
+    def __init__(self, items, orders=None, context=None, names=None, more=None):
+        self.items = [np.asarray(one, np.float64) for one in items]
+        self.orders, self.names = orders, names
+        self.context = context or [[] for _ in items]
+        self.more = more or [{} for _ in items]  # further keys of JSON: constraints
+        self.width = self.items[0].shape[1]
+
+    def placed(self, s):
+        return None if self.orders is None else [i for i in self.orders[s] if i not in self.context[s]]
+
+    def without_order(self):
+        return Data(self.items, None, self.context, self.names, self.more)
+
+
+def sorted_by(items, key, context=()):
+    """An order that can be learned: by a feature, those that are context last."""
+    placed = [i for i in range(len(items)) if i not in context]
+    value = lambda i: (math.inf if math.isnan(items[i][key]) else items[i][key], i)
+    return sorted(placed, key=value) + sorted(context)
+
+
+def data_of(sizes, draw, width=2, **more):
+    items = [[[draw(s, i, j) for j in range(width)] for i in range(n)] for s, n in enumerate(sizes)]
+    return Data(items, [sorted_by(one, 0) for one in items], **more)
+
+
+def datas():
+    r = random.Random(29)
+    sizes = [r.randrange(1, 7) for _ in range(24)]
+    special = [0.0, -0.0, 1e-30, -1e30, 1e30, 5e-324, 1e-40, 1.5e-45, 3.4028234e38, 0.1, 1 / 3, 16777217.0]
+    yield "integers", data_of(sizes, lambda s, i, j: r.choice([-5, -700, -(2**31), 2**31 - 1, 2**24 + 1, r.randrange(-1000, 1000)]))
+    yield "scales", data_of(sizes, lambda s, i, j: r.choice(special) if j else r.uniform(-1, 1))
+    yield "times", data_of(sizes, lambda s, i, j: 1.7e9 + r.randrange(100) if j else r.randrange(100))
+    yield "equal", data_of(sizes, lambda s, i, j: r.randrange(2))
+    yield "large", data_of([1, 500, 2, 77, 1, 3], lambda s, i, j: r.uniform(-1, 1))
+    yield "names", data_of(sizes, lambda s, i, j: r.uniform(-1, 1), 3, names=["größe", "x y", '価格 "€", net'])
+    context = [[r.randrange(n)] if n > 1 else [] for n in sizes]
+    seen = data_of(sizes, lambda s, i, j: r.uniform(-1, 1), context=context)
+    seen.orders = [sorted_by(one, 0, context[s]) for s, one in enumerate(seen.items)]
+    yield "context", seen
+
+
+# ---- Formats ---------------------------------------------------------------------------------------------
+# Each makes the bytes of a file from data.
+
+
+def number(x):
+    return "null" if math.isnan(x) else repr(float(x))
+
+
+def json_set(data, s, keys=None):
+    row = lambda one: ", ".join(number(x) for x in one)
+    if keys:
+        items = [{name: float(one[j]) for j, name in keys} for one in data.items[s]]
+        text = json.dumps(items, ensure_ascii=s % 2 == 0).replace("NaN", "null" if s % 3 else "NaN")
+    else:
+        text = "[" + ", ".join(f"[{row(one)}]" for one in data.items[s]) + "]"
+    parts = [f'"items": {text}']
+    if data.orders:
+        parts.append(f'"order": {json.dumps(data.placed(s))}')
+    if data.context[s]:
+        parts.append(f'"context": {json.dumps(data.context[s])}')
+    parts += [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in data.more[s].items()]
+    return "{" + ", ".join(parts) + "}"
+
+
+def jsonl(data):
+    return "".join(json_set(data, s) + "\n" for s in range(len(data.items))).encode()
+
+
+def json_array(data):
+    return ("[\n" + ",\n".join(json_set(data, s) for s in range(len(data.items))) + "\n]\n").encode()
+
+
+def named(data):
+    return data.names or [f"x{j + 1}" for j in range(data.width)]
+
+
+def json_objects(data, turn=0):
+    keys = list(enumerate(named(data)))
+    keys = keys[turn:] + keys[:turn]
+    return "".join(json_set(data, s, keys) + "\n" for s in range(len(data.items))).encode()
+
+
+def csv(data, separator=",", turn=0):
+    keys = list(enumerate(named(data)))
+    keys = keys[turn:] + keys[:turn]
+    quote = lambda text: '"' + text.replace('"', '""') + '"' if separator in text or '"' in text else text
+    head = ["set"] + [quote(name) for _, name in keys] + (["rank"] if data.orders else ["context"])
+    rows = [separator.join(head)]
+    for s, items in enumerate(data.items):
+        placed = data.placed(s)
+        for i, one in enumerate(items):
+            mark = str(placed.index(i)) if placed and i in placed else "" if placed else str(int(i in data.context[s]))
+            rows.append(separator.join([f"s{s}"] + [repr(float(one[j])).replace("nan", "") for j, _ in keys] + [mark]))
+    return ("\n".join(rows) + "\n").encode()
+
+
+def tsv(data):
+    return csv(data, "\t")
+
+
+def npz(data, dtype="<f8", fortran=False, filled=False, whole="<i8"):
+    sizes = [len(one) for one in data.items]
+    flat, order = np.concatenate(data.items), np.concatenate(data.orders or [[0]])
+    marks = np.concatenate([[i in data.context[s] for i in range(n)] for s, n in enumerate(sizes)])
+    if filled:
+        most = max(sizes)
+        start = np.cumsum([0] + sizes)
+        fill = lambda one, rest: np.stack([np.concatenate([one[start[s] : start[s + 1]], np.full((most - n, *one.shape[1:]), rest, one.dtype)]) for s, n in enumerate(sizes)])
+        flat, order, marks = fill(flat, np.nan if dtype[1] == "f" else 0), fill(order, 7), fill(marks, False)
+    arrays = {"items": flat.astype(dtype, order="F" if fortran else "C")}
+    if data.orders:
+        arrays["order"] = order.astype(whole, order="F" if fortran else "C")
+    if any(data.context):
+        arrays["context"] = marks.astype(whole if fortran else bool)
+    if not filled or dtype[1] != "f":
+        arrays["sizes"] = np.array(sizes, whole)
+    file = io.BytesIO()
+    (np.savez_compressed if filled else np.savez)(file, **arrays)
+    return file.getvalue()
+
+
+def safetensors(data, turn=0):
+    names = named(data)
+    names = names[turn:] + names[:turn]
+    items = np.roll(np.concatenate(data.items), -turn, axis=1).astype("<f4")
+    tensors = {"sizes": np.array([len(one) for one in data.items], "<i4"), "items": items}
+    if data.orders:
+        tensors["order"] = np.concatenate(data.orders).astype("<i4")
+    if any(data.context):
+        tensors["context"] = np.concatenate([[i in data.context[s] for i in range(len(one))] for s, one in enumerate(data.items)]).astype("u1")
+    if data.names:
+        tensors["columns.names"] = np.frombuffer("".join(name + "\0" for name in names).encode(), "u1")
+    kinds = {"<f4": "F32", "<i4": "I32", "|u1": "U8"}
+    header, body = {"__metadata__": {"format": "ordernet-sets", "format_version": "1"}}, b""
+    for name, tensor in sorted(tensors.items(), key=lambda pair: -pair[1].itemsize):
+        header[name] = {"dtype": kinds[tensor.dtype.str], "shape": list(tensor.shape), "data_offsets": [len(body), len(body) + tensor.nbytes]}
+        body += tensor.tobytes()
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + body
+
+
+def pointer(data):
+    lines = []
+    for s, items in enumerate(data.items):
+        line = " ".join(repr(float(x)) for x in items.reshape(-1))
+        lines.append(line + (" output " + " ".join(str(i + 1) for i in data.orders[s]) if data.orders else ""))
+    return ("\n".join(lines) + "\n").encode()
+
+
+FORMATS = {
+    "arrays.jsonl": jsonl,
+    "array.json": json_array,
+    "objects.jsonl": json_objects,
+    "table.csv": csv,
+    "table.tsv": tsv,
+    "numpy.npz": npz,
+    "binary.safetensors": safetensors,
+    "pointer.txt": pointer,
+}
+SINGLE = {"binary.safetensors"}  # hold float32 alone
+
+
+def holds(name, data):
+    """Whether the format has a place for all of it."""
+    if name == "pointer.txt":
+        return not any(data.context) and not any(data.more) and not any(np.isnan(one).any() for one in data.items)
+    return not any(data.more) or name in ("arrays.jsonl", "array.json", "objects.jsonl")
+
+
+def reading(name, data):
+    return ["--width", data.width] if name == "pointer.txt" else []
+
+
+def write(name, content):
+    with open(path(name), "wb") as file:
+        file.write(content)
+    return path(name)
+
+
+# ---- What was read ---------------------------------------------------------------------------------------
+
+
+def expect_read(data, text, single=False, what=""):
+    """text: the JSON Lines that `convert` made of a file."""
+    lines = text.decode().splitlines()
+    assert len(lines) == len(data.items), f"{what}: {len(lines)} sets, not {len(data.items)}"
+    for s, line in enumerate(lines):
+        one = json.loads(line, parse_int=float)  # -0 is not 0
+        rows = one["items"]
+        if rows and isinstance(rows[0], dict):
+            rows = [[row.get(name) for name in named(data)] for row in rows]
+        got = np.array([[math.nan if x is None else x for x in row] for row in rows], np.float64)
+        meant = data.items[s].astype(np.float32) if single else data.items[s]
+        if single:
+            got = got.astype(np.float32)
+        assert bits(got) == bits(meant), f"{what}: set {s}: {got.tolist()} is not {meant.tolist()}"
+        assert one.get("order") == data.placed(s), f"{what}: set {s}: order {one.get('order')}, not {data.placed(s)}"
+        assert one.get("context", []) == data.context[s], f"{what}: set {s}: context {one.get('context')}"
+
+
+def each_format():
+    """Every format, as a file: the values as they are."""
+    for what, data in datas():
+        for name, make in FORMATS.items():
+            if not holds(name, data):
+                continue
+            file = write(f"{what}-{name}", make(data))
+            text = run("convert", "--to", "jsonl", *reading(name, data), file, "-")
+            expect_read(data, text, name in SINGLE, f"{what} as {name}")
+            back = run("convert", "--to", "jsonl", *reading(name, data), write(f"{what}-back-{name}", make(data.without_order())), "-")
+            expect_read(data.without_order(), back, name in SINGLE, f"{what} as {name} without an order")
+
+
+def pipes_and_compression():
+    data = dict(datas())["names"]
+    for name, make in FORMATS.items():
+        content = make(data)
+        kind = {"jsonl": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "csv", "npz": "npz", "safetensors": "safetensors", "txt": "pointer"}[name.rsplit(".")[-1]]
+        for ending, bytes_of in (("", content), (".gz", gzip.compress(content)), (".xz", lzma.compress(content))):
+            expect_read(data, run("convert", "--to", "jsonl", *reading(name, data), write(name + ending, bytes_of), "-"), name in SINGLE, name + ending)
+            text = run("convert", "--to", "jsonl", "--format", kind, *reading(name, data), "-", "-", stdin=bytes_of)
+            expect_read(data, text, name in SINGLE, f"{name}{ending} through a pipe")
+
+
+def numpy_types():
+    """Every type that NumPy writes, both byte orders, C and Fortran, one behind the other and filled up."""
+    import ordernet
+
+    r = random.Random(7)
+    sizes = [r.randrange(1, 6) for _ in range(6)]
+    for kind, size in [(k, s) for k in "iu" for s in (1, 2, 4, 8)] + [("f", 2), ("f", 4), ("f", 8), ("b", 1)]:
+        low = 0 if kind in "ub" else -(2 ** (8 * size - 1)) if kind == "i" else -1000
+        high = 1 if kind == "b" else 2 ** (8 * size - (kind == "i")) - (2048 if size == 8 else 1) if kind in "iu" else 1000
+        some = [low, high, -5 if low < 0 else 1, 0, 1]
+        draw = (lambda s, i, j: r.uniform(-1000, 1000)) if kind == "f" else lambda s, i, j: float(r.choice(some + [r.randint(low, high) >> r.randrange(8 * size)]))
+        data = data_of(sizes, draw)
+        for byte_order in "<>" if size > 1 else "|":
+            dtype = f"{byte_order}{kind}{size}"
+            data.items = [one.astype(dtype).astype(np.float64) for one in data.items] if kind == "f" else data.items
+            data.orders = [sorted_by(one, 0) for one in data.items]
+            for fortran in (False, True):
+                for filled in (False, True):
+                    whole = r.choice(["<i8", ">i8", "<i4", ">u2", "|i1", "<u8"])
+                    content = npz(data, dtype, fortran, filled, whole)
+                    sets = ordernet.Sets.read(write("typed.npz", content))
+                    what = f"{dtype}, {'Fortran' if fortran else 'C'}, {'filled' if filled else 'flat'}, {whole}"
+                    meant = np.concatenate(data.items).astype(np.float32)
+                    assert bits(np.concatenate(list(sets))) == bits(meant), what
+                    assert [list(map(int, one)) for one in sets.orders] == data.orders, what
+    for dtype in ("c8", "S3", "U3", "M8[s]", "g", "O"):
+        np.savez(path("odd.npz"), items=np.ones((1, 2, 2)).astype(dtype))
+        said = run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
+        assert "items" in said and "type" in said, said
+    np.savez(path("odd.npz"), items=np.full((1, 2, 1), 1e300))
+    assert "items[0][0][0] is 1e+300, which is not a finite float32" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
+    np.savez(path("odd.npz"), items=np.ones((1, 2, 1)), order=np.array([[-1, 0]]))
+    assert "order[0] is -1" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
+    np.savez(path("odd.npz"), items=np.ones((1, 2, 1)), order=np.array([[2**40, 0]]))
+    assert "order[0][0] is 1099511627776" in run("convert", "--to", "jsonl", path("odd.npz"), "-", status=3)
+
+
+# ---- Models ----------------------------------------------------------------------------------------------
+
+
+def facts_of(model):
+    """What a model file says of its weights and of the values that it was trained on, whatever file they came from."""
+    with open(model, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(length))
+        body = file.read()
+    run = [fact for fact in header.pop("__metadata__")["record.run"].split() if not fact.startswith("names=")]
+    tensors = {name: body[slice(*one["data_offsets"])] for name, one in header.items() if name != "columns.names"}
+    return hashlib.sha256(b"".join(name.encode() + tensors[name] for name in sorted(tensors))).hexdigest(), " ".join(run)
+
+
+def train(file, *options, model="model.safetensors"):
+    run("train", "--data", file, "--model", path(model), "--force", *TRAINING, *options)
+    return facts_of(path(model))
+
+
+def same(found, what):
+    first = next(iter(found))
+    for name, value in found.items():
+        assert value == found[first], f"{what}: {name} differs from {first}:\n{value}\n{found[first]}"
+
+
+def one_model():
+    """The same values give the same weights, from every format and from Python."""
+    import ordernet
+
+    for what, data in datas():
+        found = {}
+        for name, make in FORMATS.items():
+            exact = all(bits(one.astype(np.float32)) == bits(one) for one in data.items)
+            if holds(name, data) and (exact or name not in SINGLE):
+                found[name] = train(write(name, make(data)), *reading(name, data))
+        if not any(data.context):
+            model = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", **NET)
+            for how, sets in (("arrays", data.items), ("Sets", ordernet.Sets(data.items, data.orders))):
+                model.fit(sets, data.orders if how == "arrays" else None)
+                model.save(path("python.safetensors"))
+                found[f"Python, {how}"] = facts_of(path("python.safetensors"))
+        same(found, what)
+
+
+TESTS = [each_format, pipes_and_compression, numpy_types, one_model]
+
+
+class Skip(Exception):
+    pass
+
+
+def main():
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    for test in TESTS:
+        if len(sys.argv) > 2 and test.__name__ not in sys.argv[2:]:
+            continue
+        try:
+            test()
+            counts["passed"] += 1
+        except Skip as why:
+            counts["skipped"] += 1
+            print(f"skipped: {test.__name__}: {why}")
+        except Exception:
+            counts["failed"] += 1
+            print(f"FAILED: {test.__name__}\n{traceback.format_exc()}")
+    print(", ".join(f"{count} {name}" for name, count in counts.items()))
+    return counts["failed"] > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
