@@ -58,7 +58,7 @@ static void passes_through(void **state) {
     (void)state;
     help_converts("a.jsonl",
                   "{\"id\": \"k1\", \"items\": [[1, 2], [3, 4]], \"names\": [\"a,b\", \"c\"], \"n\": 7}\n",
-                  "b.csv", "set,x1,x2,id,names\n0,1,2,k1,\"a,b\"\n0,3,4,k1,c\n");
+                  "b.csv", "set,x1,x2,id,names,n\n0,1,2,k1,\"a,b\",\"7\"\n0,3,4,k1,c,\"7\"\n");
     help_converts(
         "a.csv", "set,x,name,rank\nu,1,\"a \"\"b\"\"\",5\nv,2,z,0\nu,3,y,1\n", "b.jsonl",
         "{\"set\": \"u\", \"items\": [[1], [3]], \"order\": [1, 0], \"name\": [\"a \\\"b\\\"\", \"y\"]}\n"

@@ -260,9 +260,20 @@ static void overflow_is_refused(void **state) {
         onet_error err = {""};
         assert_int_equal(onet_order(m, items, 3, order, &p, &err), ONET_BAD);
         assert_non_null(strstr(err.text, "set 1: its features are too large"));
+        /* Also where nobody asks how probable the order is. */
+        onet_orderer *orderer;
+        onet_sets sets = {.count = 1, .width = 3, .start = (size_t[]){0, 3}, .items = items};
+        onet_answer answer = {.order = order};
+        assert_int_equal(onet_orderer_new(&orderer, m, NULL, &err), ONET_OK);
+        assert_int_equal(onet_orderer_run(orderer, &sets, &answer, &err), ONET_BAD);
+        assert_non_null(strstr(err.text, "set 1: its features are too large"));
         for (int i = 0; i < 9; i++) items[i] /= 3e38f;
         assert_int_equal(onet_order(m, items, 3, order, &p, &err), ONET_OK);
         assert_true(isfinite(p));
+        assert_int_equal(onet_orderer_run(orderer, &sets, &answer, &err), ONET_OK);
+        assert_int_equal(answer.found, 1);
+        assert_null(answer.logprob);
+        onet_orderer_free(orderer);
         onet_model_free(m);
     }
 }

@@ -196,10 +196,17 @@ static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const c
         c->numbers++;
     } else
         note_text(c, rows->line, text, length);
+    c->quoted += !isnan(value) && rows->text[rows->field[k].at] == '"';
     if (!status && !array_reserve(&t->items, &t->item_room, at + 1, sizeof *t->items))
         status = fail_memory(err, "the features of a CSV file");
     if (!status) t->items[at] = value;
     return status;
+}
+
+/* Blanks around the name of a set, in quotes or not, are no part of it. */
+static void trim(const char **text, size_t *length) {
+    while (*length && (**text == ' ' || **text == '\t')) ++*text, --*length;
+    while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t')) --*length;
 }
 
 static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
@@ -223,6 +230,7 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
         if (kind == CSV_TEXT || kind == CSV_LOGPROB) continue;
         if ((status = csv_plain(rows, k, &text, &length, err))) return status;
         if (kind == CSV_SET) {
+            trim(&text, &length);
             if (!length) return bad_value(t, rows, k, text, length, "is empty; every row names its set", err);
             if (!names_add(&t->names, text, length, &t->set_of[row]))
                 return fail_memory(err, "the names of the sets");
@@ -245,10 +253,19 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
 
 /* ---- Which columns are features ---------------------------------------------------------------------- */
 
+/* Whether quotes tell texts from numbers: some column of numbers has none. */
+static bool quotes_tell(const csv_table *t) {
+    for (size_t k = 0; k < t->columns; k++)
+        if (t->column[k].kind == CSV_OPEN && t->column[k].numbers > t->column[k].quoted) return true;
+    return false;
+}
+
 /* What an open column is, now that all of its values are known. One that begins with numbers, or has more of
- * them than of other values, was meant to be numbers. */
-static onet_status settle_kind(csv_table *t, csv_column *c, onet_error *err) {
+ * them than of other values, was meant to be numbers; but not one whose numbers all stand in quotes, as a
+ * postcode or an id that is a text, where other columns have numbers without. */
+static onet_status settle_kind(csv_table *t, csv_column *c, bool quotes, onet_error *err) {
     bool meant = c->numbers && (!c->text_first || c->numbers > c->texts);
+    if (quotes && c->numbers == c->quoted) meant = false;
     c->kind = meant ? CSV_FEATURE : CSV_TEXT;
     if (!meant || !c->texts) return ONET_OK;
     char others[64] = "";
@@ -266,10 +283,11 @@ static onet_status keep_features(csv_table *t, onet_error *err) {
     int *from = array_new((size_t)t->width + 1, sizeof *from), width = 0, before = t->width;
     if (!from) return fail_memory(err, "the features of a CSV file");
     onet_status status = ONET_OK;
+    bool quotes = quotes_tell(t);
     for (size_t k = 0; k < t->columns && !status; k++) {
         csv_column *c = &t->column[k];
         bool open = c->kind == CSV_OPEN;
-        if (open) status = settle_kind(t, c, err);
+        if (open) status = settle_kind(t, c, quotes, err);
         if (c->kind != CSV_FEATURE) continue;
         if (open) {
             from[width] = c->feature;

@@ -135,32 +135,33 @@ static bool extra_value(const record *r, const member *m, int i, const char **fr
     return *p != '[' && *p != '{';
 }
 
+/* A text in quotes where it looks like a number: that tells it from a feature. */
+static onet_status write_text(output *out, char separator, const char *text, size_t length, onet_error *err) {
+    double value;
+    const char *from = text, *to = text + length;
+    while (from < to && *from == ' ') from++;
+    while (from < to && to[-1] == ' ') to--;
+    if (from == to || (number_scan(from, to, NUMBER_LOOSE, &value) != to && !number_not_finite(from, to)))
+        return output_csv_field(out, separator, text, length, err);
+    onet_status status = output_write(out, "\"", 1, err);
+    if (!status) status = output_write(out, text, length, err);
+    return status ? status : output_write(out, "\"", 1, err);
+}
+
 /* Writes it: strings without their quotes and escapes, null as nothing. */
 static onet_status write_extra(output *out, char separator, const char *from, const char *to,
                                onet_error *err) {
     if (*from == 'n') return ONET_OK;
-    if (*from != '"') return output_write(out, from, (size_t)(to - from), err);
+    if (*from != '"') return write_text(out, separator, from, (size_t)(to - from), err);
     char *plain = malloc((size_t)(to - from));
     if (!plain) return fail_memory(err, "a text");
     size_t length;
     const char *where;
     onet_status status = ONET_OK;
     if (jsonl_string(from, to, plain, &length, &where))
-        status = output_csv_field(out, separator, plain, length, err);
+        status = write_text(out, separator, plain, length, err);
     free(plain);
     return status;
-}
-
-/* Whether a column that begins with this value is read as text again, and not as a feature. */
-static bool reads_as_text(const char *from, const char *to) {
-    double value;
-    if (*from == 'n') return false;
-    if (*from != '"') return *from == 't' || *from == 'f';
-    from++;
-    to--;
-    while (from < to && *from == ' ') from++;
-    while (from < to && to[-1] == ' ') to--;
-    return from < to && number_scan(from, to, NUMBER_LOOSE, &value) != to && !number_not_finite(from, to);
 }
 
 /* What the column of a feature is called: as it was, or x1, x2, ... */
@@ -181,7 +182,28 @@ static bool is_own(const csv_maker *m, const record *r, const member *key, int w
     return jsonl_is(r, key, m->set_column) || jsonl_is(r, key, m->rank_column);
 }
 
+/* A feature under the name of a column that is none would not be read back. */
+static onet_status check_names(const csv_maker *m, const record *r, onet_error *err) {
+    const char *const taken[] = {m->set_column, m->rank_column, "context", "logprob"};
+    for (int j = 0; j < r->width; j++)
+        for (size_t k = 0; onet_record_feature(r, j) && k < sizeof taken / sizeof *taken; k++)
+            if (!strcmp(onet_record_feature(r, j), taken[k]))
+                return fail(err, ONET_BAD,
+                            "the feature `%.100s` has the name of the column that CSV has for %s; %s",
+                            taken[k],
+                            k == 0   ? "the sets"
+                            : k == 1 ? "the ranks"
+                            : k == 2 ? "context items"
+                                     : "probabilities",
+                            k == 0   ? "name that one otherwise (onet_write_options.set_column)"
+                            : k == 1 ? "name that one otherwise (onet_write_options.rank_column)"
+                                     : "rename the feature, or use jsonl");
+    return ONET_OK;
+}
+
 static onet_status start(output *out, csv_maker *m, const record *r, bool ranked, onet_error *err) {
+    onet_status named = check_names(m, r, err);
+    if (named) return named;
     m->started = true;
     m->ranked = ranked;
     m->context = r->context && !ranked; /* ranks say it, where there are some */
@@ -197,8 +219,7 @@ static onet_status start(output *out, csv_maker *m, const record *r, bool ranked
         const member *key = &r->member[k];
         const char *from, *to;
         size_t number, length = key->name_end - key->name;
-        if (is_own(m, r, key, r->width) || !extra_value(r, key, 0, &from, &to) || !reads_as_text(from, to))
-            continue;
+        if (is_own(m, r, key, r->width) || !extra_value(r, key, 0, &from, &to)) continue;
         if (!names_add(&m->extra, r->keys + key->name, length, &number)) return fail_memory(err, "a header");
         status = output_write(out, &m->separator, 1, err);
         if (!status) status = output_csv_field(out, m->separator, r->keys + key->name, length, err);
@@ -425,7 +446,7 @@ const data_format csv_format = {
     .name = "csv",
     .help = "a row per item",
     .endings = {".csv", ".tsv"},
-    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES | HOLDS_SCORE,
+    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES | HOLDS_SCORE | HOLDS_MISSING,
     .recognise = recognise,
     .read = read_sets,
     .read_table = read_table,

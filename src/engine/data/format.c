@@ -133,6 +133,7 @@ onet_status format_must_hold(const data_format *f, unsigned needs, onet_status o
         {HOLDS_SEVERAL, "several orders per set"},
         {HOLDS_SCORE, "the scores of orders"},
         {HOLDS_ERRORS, "errors in place of answers"},
+        {HOLDS_MISSING, "missing values"},
     };
     unsigned missing = needs & ~f->holds;
     if (!missing) return ONET_OK;

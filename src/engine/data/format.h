@@ -21,7 +21,8 @@ typedef enum format_part {
     HOLDS_STEPS = 32,      /* of an answer: the probability of each step */
     HOLDS_SEVERAL = 64,    /* of an answer: several orders */
     HOLDS_SCORE = 128,     /* the log-probability of a set's own order */
-    HOLDS_ERRORS = 256     /* what was wrong with a set, in place of its answer */
+    HOLDS_ERRORS = 256,    /* what was wrong with a set, in place of its answer */
+    HOLDS_MISSING = 512    /* features without a value */
 } format_part;
 
 typedef struct data_format {

@@ -24,6 +24,7 @@ typedef struct scan {
     char *key;    /* where the next key goes, without escapes */
     char *letter; /* where the next word goes */
     const onet_read_options *options;
+    bool nan; /* NaN is a value: a missing one */
     onet_error *err;
 } scan;
 
@@ -207,6 +208,7 @@ static onet_status skip_value(scan *s, int depth) {
     if (take(s, '{')) return skip_inside(s, '}', depth + 1);
     if (next(s) == '"') return string(s, NULL, &length);
     if (take_literal(s, "true") || take_literal(s, "false") || take_literal(s, "null")) return ONET_OK;
+    if (s->nan && take_literal(s, "NaN")) return ONET_OK;
     if ((after = number_scan(s->at, s->end, NUMBER_JSON, &value)) == s->at) return syntax(s, "a value");
     s->at = after;
     return ONET_OK;
@@ -316,7 +318,9 @@ static onet_status items(scan *s) {
     skip_space(s);
     if (take(s, ']')) return field(s, "items", -1, -1, "an empty set; give it an item or leave it out");
     if (next(s) == '{') {
+        s->nan = true;
         onet_status status = skip_inside(s, ']', 2);
+        s->nan = false;
         return status ? status : jsonl_keyed(r, from, s->at, s->options, s->name, s->err);
     }
     if (s->options && s->options->features && next(s) != '"')

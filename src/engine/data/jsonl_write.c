@@ -137,15 +137,34 @@ static onet_status append_parts(output *out, const bool *want, const record *r, 
     return status;
 }
 
+/* Whether a member is part of an earlier answer to the same set, which no longer holds. */
+static bool is_stale(const record *r, const member *m) {
+    const char *value = r->text + m->value;
+    if (jsonl_is(r, m, "logprob")) return strchr("-0123456789n", *value);
+    if (jsonl_is(r, m, "steps") || jsonl_is(r, m, "step_logprob")) return *value == '[';
+    return jsonl_is(r, m, "top") && *value == '[' && value[1 + strspn(value + 1, " \t")] == '{';
+}
+
 /* The line as it stood, with the values of the answer's members put in their places or behind the last. */
 static onet_status write_own(output *out, const record *r, const onet_answer *a,
                              const onet_write_options *parts, bool *want, onet_error *err) {
     size_t from = 0;
+    bool first = true;
     onet_status status = ONET_OK;
     for (int k = 0; k < r->members && !status; k++) {
         const member *m = &r->member[k];
         int part = 0;
         while (part < PARTS && (!want[part] || !jsonl_is(r, m, part_name[part]))) part++;
+        if (part == PARTS && a && is_stale(r, m)) {
+            from = m->value_end;
+            continue;
+        }
+        if (first && k) { /* those before it were left out, and its comma is with them */
+            status = output_write(out, r->text, strcspn(r->text, "{") + 1, err);
+            from += strcspn(r->text + from, "\"");
+            if (status) break;
+        }
+        first = false;
         if (part < PARTS) {
             status = output_write(out, r->text + from, m->value - from, err);
             if (!status) status = write_part(out, part, r, a, parts, err);
@@ -235,7 +254,8 @@ static onet_status write_column(output *out, const record *r, size_t column, csv
         if (!status) status = csv_kept_row(t, k, rows, err);
         if (!status) status = csv_plain(rows, column, &text, &length, err);
         if (status) break;
-        if (length && number_scan(text, text + length, NUMBER_JSON, &value) == text + length)
+        bool quoted = rows->text[rows->field[column].at] == '"';
+        if (length && !quoted && number_scan(text, text + length, NUMBER_JSON, &value) == text + length)
             status = output_write(out, text, length, err);
         else
             status = write_string(out, text, length, err);
@@ -244,8 +264,8 @@ static onet_status write_column(output *out, const record *r, size_t column, csv
 }
 
 static onet_status write_columns(output *out, const record *r, onet_error *err) {
-    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",    "step_logprob",
-                                      "set",   "first", "last",    "prefix", "before", "context"};
+    static const char *const own[] = {"items", "order", "logprob", "steps",  "top",  "step_logprob", "set",
+                                      "first", "last",  "prefix",  "before", "next", "context"};
     csv_rows rows = {0};
     onet_status status = ONET_OK;
     for (size_t k = 0; k < r->table->columns && !status; k++) {
@@ -329,7 +349,7 @@ const data_format jsonl_format = {
     .help = "JSON Lines",
     .endings = {".jsonl", ".ndjson", ".json"},
     .holds = HOLDS_NUMBERS | HOLDS_WORDS | HOLDS_CONTEXT | HOLDS_CONSTRAINTS | HOLDS_SIZES | HOLDS_STEPS |
-             HOLDS_SEVERAL | HOLDS_SCORE | HOLDS_ERRORS,
+             HOLDS_SEVERAL | HOLDS_SCORE | HOLDS_ERRORS | HOLDS_MISSING,
     .recognise = recognise,
     .parse = parse,
     .put = put_set,

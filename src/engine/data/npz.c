@@ -254,7 +254,7 @@ static size_t make_header(char head[128], const char *type, const char *shape) {
 
 onet_status npz_write(const onet_sets *s, const char *path, const char *made, onet_error *err) {
     (void)made; /* no place for it */
-    onet_status status = sets_check(s, err);
+    onet_status status = sets_check_missing(s, err);
     if (status) return status;
     unsigned needs = s->word ? HOLDS_WORDS : HOLDS_NUMBERS;
     if (s->constraint_count) needs |= HOLDS_CONSTRAINTS;
@@ -264,7 +264,9 @@ onet_status npz_write(const onet_sets *s, const char *path, const char *made, on
     }
     size_t n = sets_size(s, 0), total = s->start[s->count];
     bool mixed = false;
-    for (size_t k = 1; k < s->count; k++) mixed |= sets_size(s, k) != n;
+    for (size_t k = 0; k < s->count; k++)
+        mixed |= sets_size(s, k) != n || filled_size(sets_item(s, s->start[k]), n, (size_t)s->width) <
+                                             n; /* items without any value */
     int32_t *size = mixed ? array_new(s->count, sizeof *size) : NULL;
     if (mixed && !size) return fail_memory(err, "the sizes of the sets");
     char shape[64], head_items[128], head_order[128], head_context[128], head_sizes[128];
@@ -320,7 +322,7 @@ const data_format npz_format = {
     .name = "npz",
     .help = "NumPy arrays",
     .endings = {".npz"},
-    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES,
+    .holds = HOLDS_NUMBERS | HOLDS_CONTEXT | HOLDS_SIZES | HOLDS_MISSING,
     .recognise = recognise,
     .read = read_file,
     .write = npz_write,

@@ -168,7 +168,7 @@ onet_status sets_binary_write(const onet_sets *s, const char *path, const char *
     st_tensor list[10];
     words_tensors w = {0};
     columns_tensors c = {0};
-    onet_status status = sets_check(s, err);
+    onet_status status = sets_check_missing(s, err);
     int32_t *size = status ? NULL : array_new(s->count, sizeof *size);
     int32_t *constraints = status || !s->constraint_count ? NULL : list_constraints(s);
     if (!status && (!size || (s->constraint_count && !constraints)))
@@ -233,7 +233,7 @@ const data_format safetensors_format = {
     .name = "safetensors",
     .help = "this project's binary form",
     .endings = {".safetensors"},
-    .holds = HOLDS_NUMBERS | HOLDS_WORDS | HOLDS_CONTEXT | HOLDS_CONSTRAINTS | HOLDS_SIZES,
+    .holds = HOLDS_NUMBERS | HOLDS_WORDS | HOLDS_CONTEXT | HOLDS_CONSTRAINTS | HOLDS_SIZES | HOLDS_MISSING,
     .recognise = recognise,
     .read = read_file,
     .write = sets_binary_write,

@@ -183,7 +183,9 @@ static onet_status use_words(onet_sets *sets, const onet_words *words, onet_erro
     return ONET_OK;
 }
 
-onet_status sets_read(onet_sets **result, input *from, const onet_read_options *options, onet_error *err) {
+/* settle: what stands for missing values; else they stay NaN. */
+static onet_status read_sets(onet_sets **result, input *from, const onet_read_options *options, bool settle,
+                             onet_error *err) {
     onet_sets *sets = NULL;
     reader *in;
     missing_count missing = {0};
@@ -198,7 +200,8 @@ onet_status sets_read(onet_sets **result, input *from, const onet_read_options *
         if (!status) status = read_records(sets, in, options ? options->words : NULL, &missing, err);
     } else if (!status && options && options->words && sets->word)
         status = use_words(sets, options->words, err);
-    if (!status) status = missing_settle(sets, onet_reader_name(in), options, counted ? &missing : NULL, err);
+    if (!status && settle)
+        status = missing_settle(sets, onet_reader_name(in), options, counted ? &missing : NULL, err);
     if (!status) onet_reader_hash(in, sets->hash);
     onet_reader_close(in);
     if (status)
@@ -206,6 +209,10 @@ onet_status sets_read(onet_sets **result, input *from, const onet_read_options *
     else
         *result = sets;
     return status;
+}
+
+onet_status sets_read(onet_sets **result, input *from, const onet_read_options *options, onet_error *err) {
+    return read_sets(result, from, options, true, err);
 }
 
 onet_status onet_sets_read(onet_sets **result, const char *path, const onet_read_options *options,
@@ -285,22 +292,29 @@ onet_status onet_sets_convert(const char *from, const char *to, const onet_read_
     NEED(from, "from");
     NEED(to, "to");
     onet_write_options options;
+    onet_read_options read;
+    input *in_file;
     onet_status status = writer_options(&options, writing, err);
+    read = (onet_read_options){.size = sizeof read};
+    if (!status) status = sized_take(&read, sizeof read, reading, "onet_read_options", err);
     if (status) return status;
+    if (!read.columns)
+        read.missing = ONET_MISSING_MEAN; /* they are let through, and nothing stands for them */
     const data_format *found = format_find(options.format);
     /* Standard output has no name to tell a format: it gets that of the input. */
     if (strcmp(to, "-") && (status = format_to_write(to, options.format, &found, err))) return status;
     if (found) options.format = found->format;
     if (found && found->write) {
-        onet_sets *sets;
-        status = onet_sets_read(&sets, from, reading, err);
+        onet_sets *sets = NULL;
+        status = reader_input(&in_file, from, &read, &read, err);
+        if (!status) status = read_sets(&sets, in_file, &read, false, err);
         if (!status) status = found->write(sets, to, options.made, err);
         onet_sets_free(sets);
         return status;
     }
     reader *in;
     writer *w;
-    if ((status = onet_reader_open(&in, from, reading, err))) return status;
+    if ((status = onet_reader_open(&in, from, &read, err))) return status;
     if (!(status = onet_writer_open(&w, to, &options, err))) {
         status = convert_records(in, w, err);
         if (!status)

@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/sized.h"
 #include "engine/base/utf8.h"
+#include "engine/data/columns.h"
 #include "engine/data/csv.h"
 #include "engine/data/jsonl.h"
 #include "engine/data/sets.h"
@@ -114,6 +115,9 @@ static onet_status check_holds(const data_format *format, const record *r, const
     unsigned needs = r->items ? HOLDS_NUMBERS : HOLDS_WORDS;
     if (r->context) needs |= HOLDS_CONTEXT;
     if (r->constraint_count && !answer) needs |= HOLDS_CONSTRAINTS;
+    missing_count missing = {0};
+    if (r->items) missing_add(&missing, r->items, (size_t)r->n, r->width, r->line, 0);
+    if (missing.count) needs |= HOLDS_MISSING;
     return format_must_hold(format, needs, ONET_BAD, err);
 }
 
@@ -127,6 +131,7 @@ static onet_status keep_set(writer *w, const record *r, const onet_answer *answe
     if (!w->words && w->in) w->words = reader_words(w->in);
     bool first = !w->sets;
     if (first) status = sets_new(&w->sets, 0, err);
+    if (first && !status) sets_allow_missing(w->sets);
     if (!status) status = sets_append_record(w->sets, &answered, w->words, err);
     if (!status && first && r->columns && r->columns->inputs == w->sets->width)
         status = onet_sets_set_columns(w->sets, r->columns, err);
@@ -196,7 +201,7 @@ onet_status onet_writer_commit(onet_writer *w, onet_error *err) {
     if (!status && w->sets) {
         if (w->words && w->sets->word && !(w->sets->words = words_copy(w->words)))
             status = fail_memory(err, "the vocabulary");
-        if (!status) status = sets_check(w->sets, err);
+        if (!status) status = sets_check_missing(w->sets, err);
         if (!status) status = w->format->write(w->sets, w->path, w->options.made, err);
     }
     onet_writer_abort(w);

@@ -438,7 +438,24 @@ onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer
     onet_status status = sets_check(&unordered, err);
     for (size_t s = 0; s < sets->count && !status; s++)
         if (!answers[s].order) status = fail(err, ONET_USAGE, "answers[%zu].order is NULL", s);
-    return status ? status : run(r, sets, answers, (score_out){0}, err);
+    if (status) return status;
+    /* The probabilities are needed to tell an overflow, also where the caller does not want them. */
+    size_t lacks = 0;
+    while (lacks < sets->count && answers[lacks].logprob) lacks++;
+    if (lacks == sets->count) return run(r, sets, answers, (score_out){0}, err);
+    size_t top = (size_t)r->top;
+    onet_answer *own = array_new(sets->count, sizeof *own);
+    double *logprob = array_new(sets->count, top * sizeof *logprob);
+    status = own && logprob ? ONET_OK : fail_memory(err, "the answers");
+    for (size_t s = 0; s < sets->count && !status; s++) {
+        own[s] = answers[s];
+        if (!own[s].logprob) own[s].logprob = logprob + s * top;
+    }
+    if (!status) status = run(r, sets, own, (score_out){0}, err);
+    for (size_t s = 0; own && s < sets->count; s++) answers[s].found = own[s].found;
+    free(own);
+    free(logprob);
+    return status;
 }
 
 onet_status onet_orderer_score_steps(onet_orderer *r, const onet_sets *sets, double *logprob, double *step,
