@@ -262,7 +262,8 @@ static void overflow_is_refused(void **state) {
         assert_non_null(strstr(err.text, "set 1: its features are too large"));
         /* Also where nobody asks how probable the order is. */
         onet_orderer *orderer;
-        onet_sets sets = {.count = 1, .width = 3, .start = (size_t[]){0, 3}, .items = items};
+        onet_sets sets = {
+            .count = 1, .width = onet_model_settings(m)->width, .start = (size_t[]){0, 3}, .items = items};
         onet_answer answer = {.order = order};
         assert_int_equal(onet_orderer_new(&orderer, m, NULL, &err), ONET_OK);
         assert_int_equal(onet_orderer_run(orderer, &sets, &answer, &err), ONET_BAD);
