@@ -40,7 +40,7 @@ LIB_LIBS  := -lz -llzma -lutf8proc -lm -ldl -pthread
 CLI_LIBS  := -ljansson -lcairo -ljpeg -lmicrohttpd -lxml2
 
 # The folders in the order in which data flows through them; the library has those up to the tasks' own.
-ENGINE    := $(addprefix engine/,base words data model kernels train decode evaluate)
+ENGINE    := $(addprefix engine/,base words data model kernels train decode evaluate tune)
 LIB_DIRS  := $(ENGINE) tasks/tours/solve tasks/words/sentence
 CLI_DIRS  := app tasks $(patsubst src/%/,%,$(sort $(wildcard src/tasks/*/))) front/serve front/cli
 LIB_SRC   := $(foreach d,$(LIB_DIRS),$(sort $(wildcard src/$(d)/*.c)))

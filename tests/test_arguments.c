@@ -8,6 +8,7 @@
 #include "ordernet_io.h"
 #include "ordernet_measure.h"
 #include "ordernet_tsp.h"
+#include "ordernet_tune.h"
 #include "ordernet_words.h"
 #include "unit.h"
 
@@ -1141,6 +1142,47 @@ static void nets_of_tours(void **state) {
     onet_model_free(model);
 }
 
+/* ---- Settings chosen by trying them ------------------------------------------------------------------- */
+
+static void tuning(void **state) {
+    (void)state;
+    enum { MANY = 30 };
+    float feature[MANY * 2 * WIDTH];
+    int32_t order[MANY * 2];
+    size_t group[MANY];
+    for (int i = 0; i < MANY * 2 * WIDTH; i++) feature[i] = (float)(i * 7 % 11);
+    for (int i = 0; i < MANY * 2; i++) order[i] = i % 2;
+    for (int i = 0; i < MANY; i++) group[i] = (size_t)i % 4;
+    onet_sets *sets = NULL, *few = some_sets();
+    ok(onet_sets_from(&sets, MANY, 2, WIDTH, feature, order, &err));
+    onet_train_options o = small_training();
+    onet_tune_options how;
+    onet_tuned found;
+    onet_tune_defaults(&how, sizeof how);
+    assert_true(how.seconds > 0 && !how.trials);
+    how.trials = 4;
+    usage(onet_tune(NULL, &found, sets, &how, &err));
+    usage(onet_tune(&o, &found, NULL, &how, &err));
+    usage(onet_tune(&o, &found, sets, &(onet_tune_options){.size = 1}, &err));
+    usage(onet_tune(&o, &found, sets, &(onet_tune_options){.size = sizeof how, .trials = 3}, &err));
+    usage(onet_tune(&o, &found, sets, &(onet_tune_options){.size = sizeof how, .trials = -1}, &err));
+    assert_int_equal(onet_tune(&o, &found, few, &how, &err), ONET_BAD);
+    how.group = group; /* four groups cannot be five parts */
+    assert_int_equal(onet_tune(&o, &found, sets, &how, &err), ONET_BAD);
+    group[3] = MANY;
+    usage(onet_tune(&o, &found, sets, &how, &err));
+    how.group = NULL;
+    o.epochs = 0;
+    usage(onet_tune(&o, &found, sets, &how, &err));
+    o = small_training();
+    ok(onet_tune(&o, &found, sets, &how, &err));
+    assert_int_equal(found.trials, 4);
+    assert_int_equal(found.test.sets, 6);
+    assert_true(found.guess == 0.5);
+    onet_sets_free(sets);
+    onet_sets_free(few);
+}
+
 /* ---- None is left out -------------------------------------------------------------------------------- */
 
 static char *text_of(const char *path) {
@@ -1177,6 +1219,7 @@ static void every_function_is_here(void **state) {
     assert_true(functions_of("include/ordernet_io.h") > 50);
     assert_true(functions_of("include/ordernet_words.h") > 20);
     assert_true(functions_of("include/ordernet_measure.h") > 5);
+    assert_int_equal(functions_of("include/ordernet_tune.h"), 2);
     assert_int_equal(functions_of("include/ordernet_tsp.h"), 14);
 }
 
@@ -1189,6 +1232,7 @@ int main(void) {
         cmocka_unit_test(orderers),
         cmocka_unit_test(measures),
         cmocka_unit_test(training),
+        cmocka_unit_test(tuning),
         cmocka_unit_test(vocabularies),
         cmocka_unit_test(other_vocabularies),
         cmocka_unit_test(records_and_readers),

@@ -12,12 +12,17 @@ static const long long together = 500 * 1000000LL;
 /* When the first signal came, in nanoseconds of the monotonic clock; 0: none came. Any thread may catch one.
  */
 static atomic_llong first;
+static atomic_int which; /* its number */
 
 static void catch_signal(int number) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     long long now = t.tv_sec * 1000000000LL + t.tv_nsec, before = 0;
-    if (atomic_compare_exchange_strong(&first, &before, now) || now - before < together) return;
+    if (atomic_compare_exchange_strong(&first, &before, now)) {
+        atomic_store(&which, number);
+        return;
+    }
+    if (now - before < together) return;
     signal(number, SIG_DFL);
     raise(number); /* it is held back until this function ends */
 }
@@ -32,6 +37,14 @@ void interrupt_catch(void) {
 
 bool interrupted(void) {
     return atomic_load(&first) != 0;
+}
+
+bool interrupted_by_user(void) {
+    return interrupted() && atomic_load(&which) == SIGINT;
+}
+
+void interrupt_forget(void) {
+    atomic_store(&first, 0);
 }
 
 int interrupt_asked(void *unused) {

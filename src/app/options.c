@@ -248,6 +248,8 @@ onet_status options_parse(const option *table, void *values, int count, char **a
         const char *text = argument[length] ? argument + length + 1 : NULL;
         bool takes = o->kind != OPTION_FLAG && o->kind != OPTION_OFF;
         if (!takes && text) return fail(err, ONET_USAGE, "option --%s takes no argument", o->name);
+        if (takes && !text && o->otherwise && (i + 1 == count || arguments[i + 1][0] == '-'))
+            text = o->otherwise;
         if (takes && !text) {
             if (i + 1 == count || !strncmp(arguments[i + 1], "--", 2))
                 return fail(err, ONET_USAGE, "option --%s needs an argument: --%s %s", o->name, o->name,
@@ -306,4 +308,64 @@ bool option_default(const option *o, const void *values, char *text, size_t size
     }
     }
     return text[0];
+}
+
+/* In quotes unless it has only characters that mean nothing to a shell. False where there is no room. */
+static bool quote(const char *text, char *out, size_t size) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=@%+-";
+    bool bare = *text && !text[strspn(text, plain)];
+    size_t at = 0;
+    if (size < 4) return false;
+    if (!bare) out[at++] = '\'';
+    for (; *text; text++) {
+        bool quoted = *text == '\'';
+        if (at + 6 > size) return false;
+        if (quoted) at += (size_t)snprintf(out + at, size - at, "'\\'");
+        out[at++] = *text;
+    }
+    if (!bare) out[at++] = '\'';
+    out[at] = 0;
+    return true;
+}
+
+/* The fewest digits that read back as the same number. */
+static void double_text(double value, char text[32]) {
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, 32, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) return;
+    }
+}
+
+bool option_given(const option *o, const void *values, const void *plain, char *text, size_t size) {
+    const char *field = (const char *)values + o->field, *usual = (const char *)plain + o->field;
+    char number[64], quoted[4200];
+    const char *value = number;
+    if (!o->name || o->kind == OPTION_SIZES || o->kind == OPTION_LIST) return false;
+    if (o->kind == OPTION_STRING || o->kind == OPTION_NAME) {
+        const char *now = *(const char *const *)field, *before = *(const char *const *)usual;
+        if (!now || (before && !strcmp(now, before))) return false;
+        value = now;
+    } else if (o->kind == OPTION_DOUBLE) {
+        if (*(const double *)field == *(const double *)usual) return false;
+        double_text(*(const double *)field, number);
+    } else if (o->kind == OPTION_U64) {
+        if (*(const uint64_t *)field == *(const uint64_t *)usual) return false;
+        snprintf(number, sizeof number, "%llu", (unsigned long long)*(const uint64_t *)field);
+    } else {
+        int now = *(const int *)field;
+        if (now == *(const int *)usual) return false;
+        if (o->kind == OPTION_FLAG || o->kind == OPTION_OFF) {
+            int length = snprintf(text, size, "--%s", o->name);
+            return length > 0 && (size_t)length < size;
+        }
+        if (o->kind == OPTION_CHOICE)
+            value = choice_name(o->choices(), now);
+        else if (o->kind == OPTION_CHARACTER)
+            snprintf(number, sizeof number, now == '\t' ? "tab" : "%c", now);
+        else
+            snprintf(number, sizeof number, "%d", now);
+    }
+    if (!quote(value, quoted, sizeof quoted)) return false;
+    int length = snprintf(text, size, "--%s %s", o->name, quoted);
+    return length > 0 && (size_t)length < size;
 }

@@ -44,9 +44,10 @@ typedef struct option {
     size_t field;             /* offsetof the field in the command's values */
     option_kind kind;
     bool required;
-    bool basic;         /* --help shows these alone, if a command marks any; --help all shows all */
-    const char *unless; /* the option that makes up for a required one; NULL: none does */
-    double low, high;   /* range of a number, both ends in it; both 0: any */
+    bool basic;            /* --help shows these alone, if a command marks any; --help all shows all */
+    const char *unless;    /* the option that makes up for a required one; NULL: none does */
+    double low, high;      /* range of a number, both ends in it; both 0: any */
+    const char *otherwise; /* the argument where none is given; NULL: one must be */
 } option;
 
 /* Options that several commands share; the argument is the offset of the field. */
@@ -132,6 +133,10 @@ onet_status options_parse(const option *table, void *values, int count, char **a
 
 /* The default that help shows, from the field as it stands in values; false when there is none to show. */
 bool option_default(const option *o, const void *values, char *text, size_t size);
+
+/* The option as an argument of a command line that gives it its value: "--epochs 60", quoted for a shell.
+ * False where the value is that of `plain`, the command's defaults, or there is no room. */
+bool option_given(const option *o, const void *values, const void *plain, char *text, size_t size);
 
 /* The candidate nearest to what was typed, or NULL when none is near; next(context) gives the candidates one
  * by one and NULL at the end. */

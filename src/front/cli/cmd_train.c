@@ -5,22 +5,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/command.h"
 #include "app/comparison.h"
 #include "app/division.h"
 #include "app/feature_report.h"
 #include "app/folds.h"
+#include "app/interrupt.h"
 #include "app/processes.h"
 #include "app/report.h"
 #include "app/training.h"
+#include "app/tuning.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
 #include "ordernet_words.h"
 
 typedef struct train_values {
-    const char *data, *valid, *holdout, *vectors, *preset, *from;
+    const char *data, *valid, *holdout, *vectors, *preset, *from, *tune;
     onet_read_options read;
     onet_settings settings; /* 0, for the pool -1: as the preset says */
     onet_train_options options;
@@ -220,6 +224,17 @@ static onet_status hold_out(const train_values *v, onet_sets **data, onet_sets *
 
 /* Options that exclude each other. */
 static onet_status check_options(const train_values *v, onet_error *err) {
+    onet_tune_options how;
+    onet_status status = v->tune ? tuning_budget(&how, v->tune, err) : ONET_OK;
+    if (status) return status;
+    if (v->tune && (v->folds || v->valid || v->holdout || v->options.patience))
+        return fail(err, ONET_USAGE, "--tune divides the data itself: leave out %s",
+                    v->folds     ? "--folds"
+                    : v->valid   ? "--valid"
+                    : v->holdout ? "--holdout"
+                                 : "--patience");
+    if (v->tune && processes())
+        return fail(err, ONET_USAGE, "--tune tries settings in one process: start it without mpirun");
     if (v->valid && v->holdout)
         return fail(err, ONET_USAGE, "--holdout takes validation sets out of the data: leave out --valid");
     const char *of_net = !v->ranker                 ? NULL
@@ -255,6 +270,25 @@ static onet_status check_options(const train_values *v, onet_error *err) {
     return ONET_OK;
 }
 
+/* Whether a search may begin: no file of an earlier one is replaced unasked. */
+static onet_status tune_possible(const train_values *v, onet_error *err) {
+    onet_train_options o = v->options;
+    char path[PATH_MAX];
+    tuning_path(path, o.model_path);
+    if (o.resume) o.keep = o.resume = 0; /* what the search goes on to may have other models than before */
+    onet_status status = onet_train_possible(&o, err);
+    if (!status && o.keep && !access(path, F_OK))
+        status = fail(
+            err, ONET_USAGE,
+            "%s is there already: go on with that search (--resume), replace it (--force), or name another "
+            "model",
+            path);
+    if (!status && output_replaces(path, v->data))
+        status =
+            fail(err, ONET_USAGE, "--data %s would be overwritten by %s; name another model", v->data, path);
+    return status ? status : output_possible(path, err);
+}
+
 /* All that is read from files, and whether the model can be written. */
 static onet_status open_files(train_values *v, onet_model **from, onet_words **words, onet_sets **data,
                               onet_sets **valid, onet_error *err) {
@@ -264,7 +298,10 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     if (!status) status = training_keeps("--valid", v->valid, &v->options, err);
     if (!status) status = training_keeps("--vectors", v->vectors, &v->options, err);
     if (!status) status = training_keeps("--from", v->from, &v->options, err);
-    if (!status && model) status = onet_train_possible(&v->options, err);
+    if (!status && v->tune)
+        status = tune_possible(v, err);
+    else if (!status && model)
+        status = onet_train_possible(&v->options, err);
     if (!status && v->valid && !strcmp(v->data, "-") && !strcmp(v->valid, "-"))
         status = fail(err, ONET_USAGE, "--data and --valid cannot both be standard input");
     if (!status && v->vectors) status = onet_words_read(words, v->vectors, err);
@@ -289,6 +326,49 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
     return status || v->quiet ? status : feature_report(*data, &v->options, err);
 }
 
+/* The settings of the net that differ from the preset, as options have them. */
+static onet_status settings_as_options(train_values *v, onet_error *err) {
+    const onet_settings *s = &v->options.settings;
+    onet_settings plain = {0};
+    onet_status status = onet_settings_preset(&plain, v->preset ? v->preset : "default", err);
+    v->settings =
+        (onet_settings){.pool = s->pool == plain.pool ? (onet_pool)-1 : s->pool, .relative = s->relative};
+    if (s->encoder_blocks != plain.encoder_blocks) v->settings.encoder_blocks = s->encoder_blocks;
+    if (s->hidden != plain.hidden) v->settings.hidden = s->hidden;
+    if (s->encoder_out != plain.encoder_out) v->settings.encoder_out = s->encoder_out;
+    if (s->decoder_blocks != plain.decoder_blocks) v->settings.decoder_blocks = s->decoder_blocks;
+    if (s->decoder_out != plain.decoder_out) v->settings.decoder_out = s->decoder_out;
+    return status;
+}
+
+/* The command that gives the model again. */
+static void print_command(const train_values *v);
+
+/* Looks for the best settings, with which the training then goes on. */
+static onet_status tune(train_values *v, const onet_sets *data, onet_error *err) {
+    onet_tune_options how;
+    onet_tuned result = {0};
+    char path[PATH_MAX];
+    onet_tune_defaults(&how, sizeof how);
+    onet_status status = tuning_budget(&how, v->tune, err);
+    tuning_path(path, v->options.model_path);
+    how.path = path;
+    how.resume = v->options.resume;
+    if (!status) status = tuning_run(&v->options, &result, data, &how, v->quiet, err);
+    if (!status && result.stopped && !interrupted_by_user())
+        status = fail(err, ONET_INTERRUPTED,
+                      "stopped after %d trials; the same command with --resume goes on", result.trials);
+    if (status) return status;
+    interrupt_forget();
+    if (!v->quiet) tuning_summarise(&result, path);
+    v->options.resume = v->options.resume && !result.new_trials;
+    v->options.keep = 0; /* what may be replaced was asked before */
+    status = settings_as_options(v, err);
+    if (!status && !v->quiet) print_command(v);
+    fflush(stdout);
+    return status;
+}
+
 static onet_status run(void *values, int count, char **operands, onet_error *err) {
     (void)count;
     (void)operands;
@@ -305,6 +385,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         status = world_agree(processes(), status, err);
     }
     if (!status && v->folds) status = measure_folds(v, data, err);
+    if (!status && v->tune) status = tune(v, data, err);
     if (!status && v->ranker)
         status = train_ranker(v, data, valid, err);
     else if (!status && v->options.model_path)
@@ -380,6 +461,22 @@ static const option options[] = {
      .help = "Cross-validation: divide the data, drawn by the seed, into K parts, train K models, each "
              "without one part, and measure each on that part, as 'ordernet eval' does. With --model the "
              "model is then trained on all of the data; without, none is written."},
+    {.name = "tune",
+     .kind = OPTION_STRING,
+     .basic = true,
+     .argument = "[BUDGET]",
+     .otherwise = "5m",
+     .field = AT(tune),
+     .default_text = "none; 5m where it is given alone",
+     .help =
+         "Look for the best settings first: try many by successive halving, on parts of the data that they "
+         "were not trained on. The budget is a time, as in 90s, 5m or 2h, or a number of trials as in 40, "
+         "which gives the same model on every machine. Options that are given stay as they are. The model is "
+         "then trained on all of the data with the best settings; the command that trains it again is "
+         "printed. "
+         "Every trial is a row of MODEL.trials.csv. Ctrl-C ends the search with the best so far, --resume "
+         "goes "
+         "on with it."},
     {.name = "valid-limit",
      .kind = OPTION_INT,
      .argument = "N",
@@ -615,6 +712,25 @@ static const option options[] = {
     {0},
 };
 
+static void print_command(const train_values *v) {
+    /* Not those that only say how the training is run. */
+    static const char *const skipped[] = {"tune",  "resume",  "force",
+                                          "quiet", "threads", "checkpoint-seconds"};
+    train_values *plain = calloc(1, sizeof *plain);
+    if (!plain) return;
+    defaults(plain);
+    printf("the same model, byte for byte:\nordernet train");
+    for (const option *o = options; o->name || o->group; o++) {
+        char text[PATH_MAX + 256];
+        bool skip = false;
+        for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
+            skip |= o->name && !strcmp(o->name, skipped[i]);
+        if (!skip && option_given(o, v, plain, text, sizeof text)) printf(" %s", text);
+    }
+    printf("\n");
+    free(plain);
+}
+
 const command cmd_train = {
     .name = "train",
     .summary = "Learn an order from examples",
@@ -625,6 +741,7 @@ const command cmd_train = {
              "Ctrl-C ends the training with a checkpoint and exit status 130; the same command with --resume "
              "goes on.",
     .examples = "ordernet train --data sets.jsonl --valid held-out.jsonl --model sets.safetensors\n"
+                "ordernet train --data sets.jsonl --tune --model sets.safetensors\n"
                 "ordernet train --data tours.txt --preset tsp --holdout 10% --model tsp.safetensors",
     .options = options,
     .size = sizeof(train_values),

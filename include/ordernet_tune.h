@@ -1,0 +1,74 @@
+/* Settings chosen by trying them: which net, which augmentation and how long a training suit these sets.
+ *
+ * The sets are divided at random, by groups where they have groups: a test part that no choice looks at, and
+ * four parts to choose by. A trial is one training: short ones for many settings, whole ones for the better
+ * third of these, and the other parts for the better third of those (successive halving). The first settings
+ * are those that have worked on other data, the next ones change one thing or two of the best so far. */
+#ifndef ORDERNET_TUNE_H
+#define ORDERNET_TUNE_H
+
+#include "ordernet_measure.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Settings that were tried, with the mean over the parts that measured them. */
+typedef struct onet_tried {
+    char settings[256]; /* what differs from the options given: "drop 0.3, epochs 60"; "default": nothing */
+    int whole;          /* 1: of whole trainings; 0: of short ones alone */
+    int parts;          /* that measured it */
+    double exact, neighbours, tau;
+    double score;   /* the mean of the three, by which they are compared */
+    double seconds; /* of its last trial */
+} onet_tried;
+
+typedef struct onet_tune_progress {
+    int trials, most;             /* trials that ended; the budget, 0: the time decides */
+    double seconds, seconds_left; /* seconds_left: of the budget; NaN where trials decide */
+    int count;
+    const onet_tried *tried; /* [count], best first; valid during the call */
+} onet_tune_progress;
+
+typedef struct onet_tune_options {
+    size_t size;         /* sizeof(onet_tune_options) */
+    double seconds;      /* budget of time; 0: trials decides. Default: 300 */
+    int trials;          /* budget of trials, the same for any machine; 0: seconds decides */
+    const size_t *group; /* [sets]: sets of one group stay in one part; NULL: each set is its own */
+    const char *path;    /* a CSV with every trial; NULL: none is written */
+    int resume;          /* 1: take the trials of `path`, if it is there, as done, and go on after them */
+    /* Called a few times a second, from any thread, one call at a time; non-zero ends the search with the
+     * best so far. */
+    int (*progress)(void *context, const onet_tune_progress *progress);
+    void *context;
+} onet_tune_options;
+
+ONET_API void onet_tune_defaults(onet_tune_options *options, size_t size);
+
+typedef struct onet_tuned {
+    char settings[256];  /* as in onet_tried */
+    int trials, stopped; /* trials that ended; 1: progress ended the search */
+    int new_trials;      /* those of this call, not of an earlier one that was resumed */
+    double seconds;      /* of all trials' search, earlier calls included */
+    onet_tried best;     /* the best, as the choice saw it: an optimistic figure */
+    /* The honest figure: a model of the chosen settings, trained on all sets but the test part, on that part.
+     * sets 0: there were too few to spare. */
+    onet_report test;
+    onet_report test_default; /* the same with the options as they were given */
+    double guess;             /* share of the test sets that guessing puts in exactly the right order */
+    void *reserved[8];        /* zero */
+} onet_tuned;
+
+/* Looks for the settings with which onet_train does best on such sets. options: those of the training. What
+ * differs in them from the defaults stays; the rest is filled in with the best that was found. model_path,
+ * resume and progress are not looked at. The next onet_train with these options gives the model. result may
+ * be NULL. The same seed, sets, options and budget of trials give the same result for any number of threads.
+ * ONET_INTERRUPTED: ended by progress before a trial ended. */
+ONET_API onet_status onet_tune(onet_train_options *options, onet_tuned *result, const onet_sets *sets,
+                               const onet_tune_options *how, onet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

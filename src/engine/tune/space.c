@@ -1,0 +1,176 @@
+/* The settings that a search chooses among, as one table; a new one is a line in it. */
+#include "engine/tune/space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/choice.h"
+#include "engine/base/number.h"
+
+#define AT(field)   offsetof(onet_train_options, field)
+#define COUNT(...)  (sizeof(double[]){__VA_ARGS__} / sizeof(double))
+#define VALUES(...) .count = COUNT(__VA_ARGS__), .value = {__VA_ARGS__}
+
+const setting settings[SETTINGS] = {
+    [S_EPOCHS] = {"epochs", AT(epochs), .whole = true, VALUES(10, 20, 40, 60, 100)},
+    [S_DROP] = {"drop", AT(drop), VALUES(0, 0.15, 0.3, 0.45, 0.6)},
+    [S_RELATIVE] = {"relative", AT(settings.relative), .whole = true, .numbers = true, VALUES(0, 1)},
+    [S_RATE] = {"learning-rate", AT(learning_rate), VALUES(1e-3, 2e-3, 5e-3, 1e-2)},
+    [S_BATCH] = {"batch", AT(batch), .whole = true, VALUES(8, 16, 32, 64)},
+    [S_DECAY] = {"weight-decay", AT(weight_decay), VALUES(0.01, 0.1, 0.3, 1)},
+    [S_POOL] = {"pool", AT(settings.pool), .whole = true, .choices = onet_pools,
+                VALUES(ONET_POOL_AUTO, ONET_POOL_MAX, ONET_POOL_MEAN)},
+    [S_ENCODER] = {"encoder-blocks", AT(settings.encoder_blocks), .whole = true, VALUES(2, 3, 4, 6)},
+    [S_HIDDEN] = {"hidden", AT(settings.hidden), .whole = true, VALUES(32, 64, 128, 256)},
+    [S_ENCODER_OUT] = {"encoder-out", AT(settings.encoder_out), .whole = true, VALUES(16, 24, 32, 64)},
+    [S_DECODER] = {"decoder-blocks", AT(settings.decoder_blocks), .whole = true, VALUES(2, 3, 4, 6, 8)},
+    [S_DECODER_OUT] = {"decoder-out", AT(settings.decoder_out), .whole = true, VALUES(16, 24, 32, 64)},
+    [S_JITTER] = {"jitter", AT(jitter), .numbers = true, VALUES(0, 0.01, 0.03)},
+    [S_STRAY] = {"stray", AT(stray), VALUES(0, 0.02, 0.05)},
+    [S_MODELS] = {"models", AT(models), .whole = true, VALUES(1, 4)},
+};
+
+/* Settings that have worked, the most often useful first: experiments/own, experiments/suite. */
+typedef struct known {
+    struct {
+        int s; /* counted from 1, so that the list ends in 0 */
+        double value;
+    } change[10];
+} known;
+
+#define SET(name, number)                                                                                    \
+    { (name) + 1, (number) }
+#define WIDE SET(S_HIDDEN, 128), SET(S_ENCODER_OUT, 32), SET(S_DECODER_OUT, 32)
+
+static const known list[] = {
+    {{{0, 0}}},
+    {{SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
+    {{SET(S_RELATIVE, 1), SET(S_EPOCHS, 40)}},
+    {{SET(S_RELATIVE, 1), SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
+    {{SET(S_RATE, 1e-2), SET(S_EPOCHS, 40)}},
+    {{WIDE, SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
+    {{WIDE, SET(S_RELATIVE, 1), SET(S_EPOCHS, 40)}},
+    {{SET(S_RELATIVE, 1), SET(S_ENCODER, 4), SET(S_DECODER, 8), SET(S_ENCODER_OUT, 24), SET(S_DROP, 0.45),
+      SET(S_DECAY, 0.3), SET(S_STRAY, 0.02), SET(S_EPOCHS, 60)}},
+    {{SET(S_POOL, ONET_POOL_MAX), SET(S_EPOCHS, 40)}},
+    {{SET(S_BATCH, 16), SET(S_EPOCHS, 40)}},
+    {{SET(S_DROP, 0.45), SET(S_EPOCHS, 100), SET(S_BATCH, 16)}},
+    {{SET(S_ENCODER, 2), SET(S_DECODER, 2), SET(S_DECAY, 1), SET(S_RATE, 2e-3)}},
+};
+
+static double get(const setting *s, const onet_train_options *o) {
+    const char *at = (const char *)o + s->at;
+    int number;
+    double value;
+    if (!s->whole) {
+        memcpy(&value, at, sizeof value);
+        return value;
+    }
+    memcpy(&number, at, sizeof number);
+    return number;
+}
+
+void space_read(choice_made *c, const onet_train_options *o) {
+    for (int s = 0; s < SETTINGS; s++) c->value[s] = get(&settings[s], o);
+}
+
+void space_write(const choice_made *c, onet_train_options *o) {
+    for (int s = 0; s < SETTINGS; s++) {
+        char *at = (char *)o + settings[s].at;
+        int number = (int)c->value[s];
+        if (settings[s].whole)
+            memcpy(at, &number, sizeof number);
+        else
+            memcpy(at, &c->value[s], sizeof c->value[s]);
+    }
+}
+
+bool space_same(const choice_made *a, const choice_made *b) {
+    for (int s = 0; s < SETTINGS; s++)
+        if (a->value[s] != b->value[s]) return false;
+    return true;
+}
+
+void space_value_text(char text[32], int s, double value) {
+    if (settings[s].choices)
+        snprintf(text, 32, "%s", choice_name(settings[s].choices(), (int)value));
+    else
+        number_print(text, 32, "%.9g", value);
+}
+
+bool space_value_parse(double *value, int s, const char *text) {
+    if (settings[s].choices) {
+        const onet_choice *found = choice_named(settings[s].choices(), text, strlen(text));
+        if (found) *value = found->value;
+        return found != NULL;
+    }
+    char *end;
+    *value = number_parse(text, &end);
+    return end != text && !*end && isfinite(*value) && fabs(*value) < 1e9;
+}
+
+void space_text(char *text, size_t room, const choice_made *c, const choice_made *base) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int s = 0; s < SETTINGS && used < room; s++) {
+        char value[32];
+        if (c->value[s] == base->value[s]) continue;
+        space_value_text(value, s, c->value[s]);
+        bool flag = s == S_RELATIVE && c->value[s] == 1;
+        int length = snprintf(text + used, room - used, "%s%s%s%s", used ? ", " : "", settings[s].name,
+                              flag ? "" : " ", flag ? "" : value);
+        if (length > 0) used += (size_t)length;
+    }
+    if (!used) snprintf(text, room, "default");
+}
+
+bool space_known(choice_made *c, int i, const choice_made *base, const bool fixed[SETTINGS]) {
+    if (i < 0 || (size_t)i >= sizeof list / sizeof *list) return false;
+    *c = *base;
+    for (int k = 0; list[i].change[k].s; k++) {
+        int s = list[i].change[k].s - 1;
+        if (!fixed[s]) c->value[s] = list[i].change[k].value;
+    }
+    return true;
+}
+
+/* A value beside the one it has, or any other. */
+static double other_value(const setting *s, double now, rng *r) {
+    int at = -1;
+    for (int i = 0; i < s->count; i++)
+        if (s->value[i] == now) at = i;
+    if (at >= 0 && !s->choices && rng_below(r, 3)) {
+        int to = at + (rng_below(r, 2) ? 1 : -1);
+        if (to >= 0 && to < s->count) return s->value[to];
+    }
+    return s->value[rng_below(r, (uint64_t)s->count)];
+}
+
+void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r) {
+    /* How often a setting is tried: what mattered most on most data has the largest share. */
+    static const int weight[SETTINGS] = {
+        [S_EPOCHS] = 4,  [S_DROP] = 4,        [S_RELATIVE] = 3, [S_RATE] = 3,   [S_BATCH] = 2,
+        [S_DECAY] = 2,   [S_POOL] = 1,        [S_ENCODER] = 2,  [S_HIDDEN] = 2, [S_ENCODER_OUT] = 2,
+        [S_DECODER] = 2, [S_DECODER_OUT] = 2, [S_JITTER] = 1,   [S_STRAY] = 2,
+    };
+    int sum = 0, changes = 1 + (int)rng_below(r, 2);
+    for (int s = 0; s < SETTINGS; s++) sum += fixed[s] ? 0 : weight[s];
+    if (!sum) return;
+    while (changes--) {
+        int64_t left = (int64_t)rng_below(r, (uint64_t)sum);
+        for (int s = 0; s < SETTINGS; s++)
+            if (!fixed[s] && (left -= weight[s]) < 0) {
+                c->value[s] = other_value(&settings[s], c->value[s], r);
+                break;
+            }
+    }
+}
+
+double space_cost(const choice_made *c) {
+    const double *v = c->value;
+    double encoder = v[S_ENCODER] * v[S_HIDDEN] / (3 * 64),
+           decoder = v[S_DECODER] * v[S_DECODER_OUT] / (3 * 16);
+    return (1 - v[S_DROP] / 2) * (encoder + decoder) / 2 * sqrt(v[S_ENCODER_OUT] / 16) * v[S_MODELS];
+}

@@ -1,0 +1,876 @@
+/* onet_tune: successive halving over the settings of space.c, trial by trial. A search is a function of its
+ * trials: which are tried next follows from the results and times of those before, so that a search that is
+ * resumed goes through its old trials as if it had just run them. */
+#include "ordernet_tune.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arguments.h"
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/pool.h"
+#include "engine/base/rng.h"
+#include "engine/base/sha256.h"
+#include "engine/base/sized.h"
+#include "engine/data/pick.h"
+#include "engine/data/sets.h"
+#include "engine/train/options.h"
+#include "engine/tune/trials.h"
+#include "ordernet_io.h"
+
+enum {
+    PARTS = 4,           /* to choose by */
+    TEST = PARTS,        /* the number of the test part */
+    LEAST_SETS = 25,     /* five parts of five */
+    MOST_IN_PART = 1500, /* sets; the others are always trained on */
+    GENERATION =
+        6, /* trials that are chosen at once, so that the choice is the same for any number of threads */
+    HALVING = 3, /* one of so many goes on */
+    SHOWN_ROWS = 8,
+    FINALISTS = 3,
+    MOST_CONFIGS = 4096
+};
+
+/* Shares of the whole number of epochs that a short training may have. */
+static const double shares[] = {1.0 / 8, 1.0 / 6, 1.0 / 4, 1.0 / 3, 1.0 / 2, 1};
+enum { SHARES = sizeof shares / sizeof *shares, SHARE_OF_TRIALS = 3 };
+
+static const double main_share = 0.7;  /* of the time; the rest is for the finalists */
+static const double most_of_one = 0.2; /* of the time of all threads: what one trial may take */
+
+/* Settings and what is known of them. */
+typedef struct config {
+    choice_made made;
+    bool out;                          /* too slow, or failed */
+    bool asked_short, asked_parts;     /* trials were asked for */
+    bool asked_whole;                  /* of part 0 */
+    const trial *brief, *whole[PARTS]; /* NULL: not there */
+} config;
+
+typedef struct task {
+    choice_made made;
+    trial_kind kind;
+    int part;
+    double predicted; /* seconds; 0: not known */
+} task;
+
+typedef struct search {
+    onet_train_options base;
+    onet_tune_options how;
+    const onet_sets *sets;
+    int8_t *part_of;            /* [sets]: 0 .. TEST; -1: always trained on */
+    onet_sets *part[PARTS + 1]; /* the sets of a part */
+    onet_sets *rest[PARTS + 1]; /* what is trained on where that part measures; nothing of the test part */
+    choice_made base_made;
+    bool fixed[SETTINGS];
+    config *configs;  /* [MOST_CONFIGS] */
+    int count, known; /* configs; settings taken from the list of known ones */
+    trials done, memo;
+    int share;       /* index of shares */
+    double per_cost; /* seconds of an epoch of cost 1 */
+    double offset;   /* seconds of earlier calls */
+    double started;
+    int threads, workers;
+    pool *pool;
+    bool on_gpu;
+    /* While a generation runs. */
+    task *tasks;
+    int generation;
+    atomic_flag busy; /* who holds it may call progress and change `done` */
+    atomic_bool stop, late;
+    onet_status status;
+    onet_error err;
+    int new_trials;
+} search;
+
+/* ---- Division of the sets -------------------------------------------------------------------------------
+ */
+
+static size_t count_groups(const search *s) {
+    size_t groups = 0;
+    if (!s->how.group) return s->sets->count;
+    for (size_t i = 0; i < s->sets->count; i++)
+        if (s->how.group[i] >= groups) groups = s->how.group[i] + 1;
+    return groups;
+}
+
+/* Groups in random order, each to the part that has the fewest sets; sets beyond MOST_IN_PART to none. */
+static onet_status divide(search *s, onet_error *err) {
+    size_t count = s->sets->count;
+    if (count < LEAST_SETS)
+        return fail(err, ONET_BAD, "%zu sets are too few to choose settings by: give %d at least", count,
+                    LEAST_SETS);
+    if (s->how.group)
+        for (size_t i = 0; i < count; i++)
+            if (s->how.group[i] >= count)
+                return fail(err, ONET_USAGE,
+                            "onet_tune: the groups of %zu sets are numbered from 0 to %zu at most", count,
+                            count - 1);
+    size_t groups = count_groups(s), have[PARTS + 1] = {0};
+    size_t most = (count + PARTS) / (PARTS + 1);
+    if (most > MOST_IN_PART) most = MOST_IN_PART;
+    size_t *order = array_new(groups, sizeof *order), *size = array_new(groups, sizeof *size);
+    int8_t *part = array_new(groups, sizeof *part);
+    s->part_of = array_new(count, sizeof *s->part_of);
+    onet_status status = order && size && part && s->part_of ? ONET_OK : fail_memory(err, "the parts");
+    if (!status) {
+        rng r;
+        rng_seed(&r, s->base.seed, UINT64_C(0x74756e6500000000));
+        for (size_t i = 0; i < groups; i++) {
+            size_t j = (size_t)rng_below(&r, i + 1);
+            order[i] = order[j];
+            order[j] = i;
+        }
+        for (size_t i = 0; i < count; i++) size[s->how.group ? s->how.group[i] : i]++;
+        for (size_t i = 0; i < groups; i++) {
+            int least = 0;
+            for (int p = 1; p <= PARTS; p++)
+                if (have[p] < have[least]) least = p;
+            part[order[i]] = have[least] < most ? (int8_t)least : -1;
+            if (have[least] < most) have[least] += size[order[i]];
+        }
+        for (size_t i = 0; i < count; i++) s->part_of[i] = part[s->how.group ? s->how.group[i] : i];
+        for (int p = 0; p <= PARTS && !status; p++)
+            if (!have[p])
+                status = fail(err, ONET_BAD, "%zu groups are too few to choose settings by: give %d at least",
+                              groups, PARTS + 1);
+    }
+    free(order);
+    free(size);
+    free(part);
+    return status;
+}
+
+static onet_status take_parts(search *s, onet_error *err) {
+    uint8_t *take = array_new(s->sets->count, 1);
+    onet_status status = take ? ONET_OK : fail_memory(err, "the parts");
+    for (int p = 0; p <= TEST && !status; p++) {
+        for (size_t i = 0; i < s->sets->count; i++) take[i] = s->part_of[i] == p;
+        status = pick_sets(&s->part[p], s->sets, take, err);
+        for (size_t i = 0; i < s->sets->count; i++) take[i] = s->part_of[i] != p && s->part_of[i] != TEST;
+        if (!status) status = pick_sets(&s->rest[p], s->sets, take, err);
+    }
+    free(take);
+    return status;
+}
+
+/* ---- One trial ------------------------------------------------------------------------------------------
+ */
+
+static double spent(const search *s) {
+    return s->offset + clock_seconds() - s->started;
+}
+
+/* Between calls of progress and changes of `done`: they are short. */
+static void hold(search *s) {
+    while (atomic_flag_test_and_set(&s->busy)) {
+    }
+}
+
+static void tell(search *s);
+
+typedef struct running {
+    search *s;
+    double started, share;
+    bool slow;
+} running;
+
+static int look(void *context, const onet_progress *now) {
+    running *r = context;
+    search *s = r->s;
+    double seconds = clock_seconds() - r->started;
+    if (s->how.seconds > 0 && spent(s) > s->how.seconds) atomic_store(&s->late, true);
+    if (r->share > 0 && seconds > 1 &&
+        seconds + (isnan(now->seconds_left) ? 0 : now->seconds_left) > r->share)
+        r->slow = true;
+    if (!atomic_flag_test_and_set(&s->busy)) {
+        tell(s);
+        atomic_flag_clear(&s->busy);
+    }
+    return r->slow || atomic_load(&s->stop) || atomic_load(&s->late);
+}
+
+static onet_status measure(onet_report *report, const search *s, const onet_model *model,
+                           const onet_sets *sets, int threads, onet_error *err) {
+    onet_order_options how = {
+        .size = sizeof how, .threads = threads, .kernels = s->base.kernels, .device = s->base.device};
+    onet_orderer *orderer = NULL;
+    size_t items = sets->start[sets->count];
+    int32_t *order = array_new(items, sizeof *order);
+    onet_answer *answer = array_new(sets->count, sizeof *answer);
+    double *logprob = array_new(sets->count, sizeof *logprob);
+    onet_status status = order && answer && logprob ? ONET_OK : fail_memory(err, "the answers");
+    for (size_t i = 0; i < sets->count && !status; i++)
+        answer[i] = (onet_answer){.order = order + sets->start[i], .logprob = logprob + i};
+    if (!status) status = onet_orderer_new(&orderer, model, &how, err);
+    if (!status) status = onet_orderer_run(orderer, sets, answer, err);
+    if (!status) status = onet_measure_sets(report, sets, answer, NULL, 0, err);
+    onet_orderer_free(orderer);
+    free(order);
+    free(answer);
+    free(logprob);
+    return status;
+}
+
+static int trained_epochs(const search *s, const task *t) {
+    double whole = t->made.value[S_EPOCHS];
+    double share = t->kind == TRIAL_FIRST ? shares[0] : t->kind == TRIAL_SHORT ? shares[s->share] : 1;
+    int epochs = (int)lround(whole * share);
+    return epochs < 2 ? (whole < 2 ? 1 : 2) : epochs;
+}
+
+/* The options of a training of the search: nothing is written, no file is looked at. */
+static onet_train_options train_options(const search *s, const choice_made *made, int threads) {
+    onet_train_options o = s->base;
+    space_write(made, &o);
+    o.threads = threads;
+    o.model_path = NULL;
+    o.resume = o.keep = o.keep_stopped = o.patience = 0;
+    o.best = NULL;
+    o.progress = NULL;
+    return o;
+}
+
+static double share_of_one(const search *s) {
+    return s->how.seconds > 0 ? most_of_one * s->how.seconds * s->workers : 0;
+}
+
+/* Trains and measures. What a trial meets (a loss that is no number) is its own failure; only memory is all
+ * trials'. */
+static void run_trial(search *s, const task *t, int threads, trial *row) {
+    running r = {.s = s, .started = clock_seconds(), .share = share_of_one(s)};
+    onet_train_options o = train_options(s, &t->made, threads);
+    onet_model *model = NULL;
+    onet_error err;
+    onet_report report = {0};
+    *row = (trial){.made = t->made,
+                   .kind = t->kind,
+                   .generation = s->generation,
+                   .part = t->part,
+                   .epochs = trained_epochs(s, t),
+                   .exact = NAN,
+                   .neighbours = NAN,
+                   .tau = NAN};
+    o.epochs = row->epochs;
+    o.progress = look;
+    o.context = &r;
+    onet_status status = onet_train(&model, s->rest[t->part], NULL, &o, &err);
+    if (!status) status = measure(&report, s, model, s->part[t->part], threads, &err);
+    if (!status && t->kind == TRIAL_FIRST) {
+        const char *kernels = onet_model_record(model, "kernels");
+        s->on_gpu = kernels && !strcmp(kernels, "cuda");
+    }
+    onet_model_free(model);
+    row->end = !status                      ? TRIAL_ENDED
+               : r.slow                     ? TRIAL_SLOW
+               : status == ONET_INTERRUPTED ? TRIAL_STOPPED
+                                            : TRIAL_FAILED;
+    if (!status) {
+        row->exact = report.exact.mean;
+        row->neighbours = report.neighbours.mean;
+        row->tau = report.tau.mean;
+        if (isnan(row->neighbours) || isnan(row->tau))
+            row->neighbours = row->tau = row->exact; /* single items */
+    }
+    row->seconds = clock_seconds() - r.started;
+    hold(s);
+    /* Before any has ended a failure is one of the data or of the machine: it would be that of all. */
+    if (status && !r.slow && status != ONET_INTERRUPTED && !s->status &&
+        (status == ONET_MEMORY || t->kind == TRIAL_FIRST)) {
+        s->status = status;
+        s->err = err;
+        atomic_store(&s->stop, true);
+    }
+    row->at = spent(s);
+    atomic_flag_clear(&s->busy);
+}
+
+static double score_of(const trial *r) {
+    return (r->exact + r->neighbours + r->tau) / 3;
+}
+
+/* ---- What is known so far --------------------------------------------------------------------------------
+ */
+
+static config *find_config(search *s, const choice_made *made) {
+    for (int i = 0; i < s->count; i++)
+        if (space_same(&s->configs[i].made, made)) return &s->configs[i];
+    return NULL;
+}
+
+/* Levels: 1: a short training, 2: a whole one measured on the first part, 3: on all parts. */
+static bool reached(const config *c, int level) {
+    if (c->out) return false;
+    if (level == 1) return c->brief;
+    for (int p = 0; p < (level == 2 ? 1 : PARTS); p++)
+        if (!c->whole[p]) return false;
+    return true;
+}
+
+static int level_of(const config *c) {
+    int level = 3;
+    while (level && !reached(c, level)) level--;
+    return level;
+}
+
+static double mean_score(const config *c, int level) {
+    if (level == 1) return score_of(c->brief);
+    if (level == 2) return score_of(c->whole[0]);
+    double sum = 0;
+    for (int p = 0; p < PARTS; p++) sum += score_of(c->whole[p]);
+    return sum / PARTS;
+}
+
+/* The configs that have reached a level, best first; equal ones as they were found. Returns their number. */
+static int ranking(const search *s, int level, int *index) {
+    int count = 0;
+    for (int i = 0; i < s->count; i++) {
+        if (!reached(&s->configs[i], level)) continue;
+        double score = mean_score(&s->configs[i], level);
+        int at = count++;
+        while (at > 0 && mean_score(&s->configs[index[at - 1]], level) < score) {
+            index[at] = index[at - 1];
+            at--;
+        }
+        index[at] = i;
+    }
+    return count;
+}
+
+static void fill_tried(const search *s, const config *c, onet_tried *t) {
+    int level = level_of(c);
+    *t = (onet_tried){.whole = level > 1, .parts = level == 3 ? PARTS : 1};
+    space_text(t->settings, sizeof t->settings, &c->made, &s->base_made);
+    for (int p = 0; p < t->parts; p++) {
+        const trial *r = level == 1 ? c->brief : c->whole[p];
+        t->exact += r->exact / t->parts;
+        t->neighbours += r->neighbours / t->parts;
+        t->tau += r->tau / t->parts;
+        t->seconds = r->seconds;
+    }
+    t->score = mean_score(c, level);
+}
+
+/* The best of each level, the highest level first. Returns how many. */
+static int best_rows(const search *s, onet_tried *row, int most) {
+    int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
+    if (!index) return 0;
+    for (int level = 3; level >= 1; level--) {
+        int there = ranking(s, level, index);
+        for (int i = 0; i < there && count < most; i++)
+            if (level_of(&s->configs[index[i]]) == level) fill_tried(s, &s->configs[index[i]], &row[count++]);
+    }
+    free(index);
+    return count;
+}
+
+static void tell(search *s) {
+    if (!s->how.progress) return;
+    onet_tried row[SHOWN_ROWS];
+    onet_tune_progress now = {.trials = s->done.count ? (int)s->done.count - 1 : 0,
+                              .most = s->how.trials,
+                              .seconds = spent(s),
+                              .seconds_left = s->how.seconds > 0 ? fmax(0, s->how.seconds - spent(s)) : NAN,
+                              .tried = row};
+    now.count = best_rows(s, row, SHOWN_ROWS);
+    if (s->how.progress(s->how.context, &now)) atomic_store(&s->stop, true);
+}
+
+/* ---- Which trials come next ------------------------------------------------------------------------------
+ */
+
+/* Seconds that a trial takes on one thread: by the settings' own trials, else by the net's size. */
+static double predict(const search *s, const choice_made *made, int epochs) {
+    for (size_t i = s->done.count; i-- > 0;) {
+        const trial *r = &s->done.row[i];
+        if (r->kind != TRIAL_FIRST && r->end == TRIAL_ENDED && space_same(&r->made, made))
+            return r->seconds * epochs / r->epochs;
+    }
+    return s->per_cost * epochs * space_cost(made);
+}
+
+/* Search seconds so far, as the trials tell. */
+static double now_at(const search *s) {
+    double at = 0;
+    for (size_t i = 0; i < s->done.count; i++) at = fmax(at, s->done.row[i].at);
+    return at;
+}
+
+/* Adds a trial unless there is no time for it. */
+static bool ask(search *s, task *list, int *count, const choice_made *made, trial_kind kind, int part) {
+    task t = {.made = *made, .kind = kind, .part = part};
+    t.predicted = predict(s, made, trained_epochs(s, &t));
+    if (s->how.seconds > 0 && (t.predicted > share_of_one(s) || now_at(s) + t.predicted > s->how.seconds))
+        return false;
+    list[(*count)++] = t;
+    return true;
+}
+
+/* Settings that have not been tried: the next known ones, else a change of good ones. */
+static bool new_config(search *s, int *index, choice_made *made) {
+    while (space_known(made, s->known, &s->base_made, s->fixed)) {
+        s->known++;
+        if (!find_config(s, made)) return true;
+    }
+    if (s->count >= MOST_CONFIGS) return false;
+    int level = 2, there = ranking(s, level, index);
+    if (there < 3) there = ranking(s, --level, index);
+    if (!there) return false;
+    rng r;
+    rng_seed(&r, s->base.seed, UINT64_C(0x7472696400000000) + (uint64_t)s->count);
+    for (int tries = 0; tries < 1000; tries++) {
+        int from = (int)rng_below(&r, (uint64_t)(there < 4 ? there : 4));
+        from = (int)rng_below(&r, (uint64_t)from + 1); /* the best most often */
+        *made = s->configs[index[from]].made;
+        space_change(made, s->fixed, &r);
+        if (!find_config(s, made)) return true;
+    }
+    return false;
+}
+
+/* Trials of the other parts for settings that did well on the first. */
+static void ask_parts(search *s, config *c, task *list, int *count) {
+    c->asked_parts = true;
+    for (int p = 1; p < PARTS; p++)
+        if (!ask(s, list, count, &c->made, TRIAL_WHOLE, p)) return;
+}
+
+/* The next generation, at most `most` trials and a few; 0: there is nothing that fits. */
+static int choose_tasks(search *s, task *list, int most) {
+    int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
+    if (!index) return 0;
+    int there = ranking(s, 2, index);
+    for (int i = 0; i < there / HALVING && count < most; i++)
+        if (!s->configs[index[i]].asked_parts && count + PARTS - 1 <= most)
+            ask_parts(s, &s->configs[index[i]], list, &count);
+    there = s->share < SHARES - 1 ? ranking(s, 1, index) : 0;
+    for (int i = 0; i < there / HALVING && count < most; i++) {
+        config *c = &s->configs[index[i]];
+        if (c->asked_whole) continue;
+        c->asked_whole = true;
+        ask(s, list, &count, &c->made, TRIAL_WHOLE, 0);
+    }
+    for (int misses = 0; count < most && misses < 50;) {
+        choice_made made;
+        if (!new_config(s, index, &made)) break;
+        config *c = &s->configs[s->count++];
+        *c = (config){.made = made, .asked_short = true, .asked_whole = s->share == SHARES - 1};
+        if (!ask(s, list, &count, &made, c->asked_whole ? TRIAL_WHOLE : TRIAL_SHORT, 0)) misses++;
+    }
+    free(index);
+    return count;
+}
+
+/* At the end: a whole training for the best short ones if there is none yet, all parts for the best. */
+static int choose_final(search *s, task *list, int most) {
+    int *index = array_new(MOST_CONFIGS, sizeof *index), count = 0;
+    if (!index) return 0;
+    if (ranking(s, 2, index) < FINALISTS) {
+        int there = ranking(s, 1, index);
+        for (int i = 0; i < there && i < FINALISTS && count < most; i++) {
+            config *c = &s->configs[index[i]];
+            if (c->asked_whole) continue;
+            c->asked_whole = true;
+            ask(s, list, &count, &c->made, TRIAL_WHOLE, 0);
+        }
+    }
+    int there = ranking(s, 2, index);
+    for (int i = 0; i < there && i < FINALISTS && count + PARTS - 1 <= most; i++)
+        if (!s->configs[index[i]].asked_parts) ask_parts(s, &s->configs[index[i]], list, &count);
+    free(index);
+    return count;
+}
+
+/* ---- A generation ----------------------------------------------------------------------------------------
+ */
+
+/* What a trial tells of its settings. */
+static void learn(search *s) {
+    for (int i = 0; i < s->count; i++) {
+        s->configs[i].brief = NULL;
+        memset(s->configs[i].whole, 0, sizeof s->configs[i].whole);
+    }
+    for (size_t i = 0; i < s->done.count; i++) {
+        const trial *r = &s->done.row[i];
+        config *c = find_config(s, &r->made);
+        if (!c || r->kind == TRIAL_FIRST) continue;
+        if (r->end == TRIAL_SLOW || r->end == TRIAL_FAILED) c->out = true;
+        if (r->end != TRIAL_ENDED) continue;
+        if (r->kind == TRIAL_SHORT)
+            c->brief = r;
+        else
+            c->whole[r->part] = r;
+    }
+}
+
+/* With the trials of an earlier call that were not needed yet, so that none is lost. */
+static onet_status write_trials(search *s, onet_error *err) {
+    if (!s->how.path) return ONET_OK;
+    trials all = {0};
+    memcpy(all.search, s->done.search, sizeof all.search);
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < s->done.count && !status; i++) status = trials_add(&all, &s->done.row[i], err);
+    for (size_t i = 0; i < s->memo.count && !status; i++) {
+        const trial *r = &s->memo.row[i];
+        if (!trials_find(&s->done, &r->made, r->kind, r->part)) status = trials_add(&all, r, err);
+    }
+    if (!status) status = trials_write(&all, s->how.path, err);
+    trials_free(&all);
+    return status;
+}
+
+static onet_status add_done(search *s, const trial *row, onet_error *err) {
+    onet_status status = trials_add(&s->done, row, err);
+    learn(s); /* the rows may have moved */
+    return status;
+}
+
+static void pool_trial(void *arg, int number, int thread) {
+    search *s = arg;
+    trial row;
+    (void)thread;
+    if (atomic_load(&s->stop) || atomic_load(&s->late)) return;
+    run_trial(s, &s->tasks[number], s->on_gpu ? s->threads : s->threads / s->workers, &row);
+    hold(s);
+    if (row.end != TRIAL_STOPPED && !s->status) {
+        s->new_trials++;
+        s->status = add_done(s, &row, &s->err);
+        if (!s->status) s->status = write_trials(s, &s->err);
+        if (s->status) atomic_store(&s->stop, true);
+    }
+    atomic_flag_clear(&s->busy);
+}
+
+static int by_time(const void *a, const void *b) {
+    const task *x = a, *y = b;
+    return (x->predicted < y->predicted) - (x->predicted > y->predicted);
+}
+
+/* Runs the trials, or takes them from an earlier call. The longest begin first, so that threads end together.
+ */
+static onet_status run_tasks(search *s, task *list, int count, onet_error *err) {
+    int left = 0;
+    for (int i = 0; i < count; i++) {
+        const trial *old = trials_find(&s->memo, &list[i].made, list[i].kind, list[i].part);
+        onet_status status = old ? add_done(s, old, err) : ONET_OK;
+        if (status) return status;
+        if (!old) list[left++] = list[i];
+    }
+    qsort(list, (size_t)left, sizeof *list, by_time);
+    s->tasks = list;
+    if (left && !s->on_gpu && s->workers > 1)
+        pool_run(s->pool, left, pool_trial, s);
+    else
+        for (int i = 0; i < left; i++) pool_trial(s, i, 0);
+    s->generation++;
+    if (s->status && err) *err = s->err;
+    return s->status;
+}
+
+static bool over(search *s) {
+    return atomic_load(&s->stop) || atomic_load(&s->late);
+}
+
+/* ---- The search ------------------------------------------------------------------------------------------
+ */
+
+/* Whether the short trainings of an earlier call had this share; false where there are none. */
+static bool share_fits(search *s, int share) {
+    int before = s->share;
+    bool fits = false;
+    s->share = share;
+    for (size_t i = 0; i < s->memo.count; i++) {
+        const trial *r = &s->memo.row[i];
+        if (r->kind != TRIAL_SHORT) continue;
+        task t = {.made = r->made, .kind = TRIAL_SHORT};
+        fits = trained_epochs(s, &t) == r->epochs;
+        if (!fits) break;
+    }
+    s->share = before;
+    return fits;
+}
+
+/* The speed of this machine, and from it how long short trainings are. */
+static onet_status start_search(search *s, onet_error *err) {
+    task first = {.made = s->base_made, .kind = TRIAL_FIRST};
+    onet_status status = run_tasks(s, &first, 1, err);
+    const trial *row = status ? NULL : trials_find(&s->done, &first.made, TRIAL_FIRST, 0);
+    if (status || !row) return status;
+    if (row->end == TRIAL_SLOW)
+        return fail(err, ONET_FAILED,
+                    "the time is too short for these data: not one short training fits; give more");
+    s->per_cost = row->seconds / (row->epochs * space_cost(&row->made));
+    s->share = SHARE_OF_TRIALS;
+    if (s->how.seconds > 0) {
+        double all = 0, budget = 0.35 * s->how.seconds * (s->on_gpu ? 1 : s->workers);
+        choice_made made;
+        for (int i = 0; space_known(&made, i, &s->base_made, s->fixed); i++)
+            all += s->per_cost * made.value[S_EPOCHS] * space_cost(&made);
+        s->share = 0;
+        while (s->share < SHARES - 1 && shares[s->share + 1] * all < budget) s->share++;
+    }
+    for (int share = 0; share < SHARES; share++) /* a search that is resumed goes on with its own */
+        if (share_fits(s, share)) {
+            s->share = share;
+            break;
+        }
+    return ONET_OK;
+}
+
+static const config *winner(const search *s) {
+    int *index = array_new(MOST_CONFIGS, sizeof *index);
+    const config *best = NULL;
+    for (int level = 3; index && level >= 1 && !best; level--)
+        if (ranking(s, level, index)) best = &s->configs[index[0]];
+    free(index);
+    return best;
+}
+
+/* Several models of the best settings, merged: better on most data. */
+static onet_status try_several(search *s, onet_error *err) {
+    const config *best = winner(s);
+    if (!best || s->fixed[S_MODELS] || !best->whole[0] || s->count >= MOST_CONFIGS || s->base.train_vectors)
+        return ONET_OK;
+    task list[1];
+    int count = 0;
+    choice_made made = best->made;
+    made.value[S_MODELS] = settings[S_MODELS].value[settings[S_MODELS].count - 1];
+    s->configs[s->count++] = (config){.made = made, .asked_whole = true, .asked_parts = true};
+    ask(s, list, &count, &made, TRIAL_WHOLE, 0);
+    return count ? run_tasks(s, list, count, err) : ONET_OK;
+}
+
+static onet_status look_for(search *s, onet_error *err) {
+    task list[GENERATION + PARTS];
+    onet_status status = start_search(s, err);
+    /* The last trials: all parts for two finalists, and several models of the best. */
+    int most = s->how.trials, spare = most / 3 < 2 * PARTS - 1 ? most / 3 : 2 * PARTS - 1;
+    if (spare < 2) spare = 2;
+    while (!status && !over(s)) {
+        int ran = (int)s->done.count - 1, room = GENERATION;
+        if (s->how.seconds > 0 ? now_at(s) > main_share * s->how.seconds : ran >= most - spare) break;
+        if (!(s->how.seconds > 0) && most - spare - ran < room) room = most - spare - ran;
+        int count = choose_tasks(s, list, room);
+        if (!count) break;
+        status = run_tasks(s, list, count, err);
+    }
+    while (!status && !over(s)) {
+        int left = s->how.seconds > 0 ? GENERATION : most - ((int)s->done.count - 1) - 1;
+        if (left > GENERATION) left = GENERATION;
+        int count = left > 0 ? choose_final(s, list, left) : 0;
+        if (!count && left > 0 && s->how.trials) count = choose_tasks(s, list, left);
+        if (!count) break;
+        status = run_tasks(s, list, count, err);
+    }
+    if (!status && !over(s)) status = try_several(s, err);
+    return status;
+}
+
+/* Several models where they were at least as good on the first part, or where there was no time to see. */
+static choice_made chosen(const search *s, const config *best) {
+    choice_made made = best->made, several = best->made;
+    several.value[S_MODELS] = settings[S_MODELS].value[settings[S_MODELS].count - 1];
+    for (int i = 0; i < s->count; i++)
+        if (space_same(&s->configs[i].made, &several) && s->configs[i].whole[0] && best->whole[0] &&
+            score_of(s->configs[i].whole[0]) >= score_of(best->whole[0]))
+            made = several;
+    return made;
+}
+
+/* ---- The honest figure -----------------------------------------------------------------------------------
+ */
+
+typedef struct estimate {
+    search *s;
+    const choice_made *made[2];
+    onet_report *report[2];
+    onet_status status[2];
+    onet_error err[2];
+} estimate;
+
+static void estimate_one(void *arg, int number, int thread) {
+    estimate *e = arg;
+    search *s = e->s;
+    (void)thread;
+    int threads = s->on_gpu ? s->threads : s->threads / s->workers;
+    running r = {.s = s, .started = clock_seconds()};
+    onet_train_options o = train_options(s, e->made[number], threads);
+    onet_model *model = NULL;
+    o.progress = look;
+    o.context = &r;
+    e->status[number] = onet_train(&model, s->rest[TEST], NULL, &o, &e->err[number]);
+    if (!e->status[number])
+        e->status[number] = measure(e->report[number], s, model, s->part[TEST], threads, &e->err[number]);
+    onet_model_free(model);
+}
+
+/* Trains on all but the test part. A stop leaves the figure out. */
+static onet_status measure_test(search *s, const choice_made *made, onet_tuned *result, onet_error *err) {
+    estimate e = {.s = s, .made = {made, &s->base_made}, .report = {&result->test, &result->test_default}};
+    int count = space_same(made, &s->base_made) ? 1 : 2;
+    s->how.seconds = 0; /* it is not a part of the search, whose time is over */
+    atomic_store(&s->late, false);
+    if (!s->on_gpu && s->workers > 1)
+        pool_run(s->pool, count, estimate_one, &e);
+    else
+        for (int i = 0; i < count; i++) estimate_one(&e, i, 0);
+    for (int i = 0; i < count; i++) {
+        if (!e.status[i]) continue;
+        *e.report[i] = (onet_report){0};
+        if (e.status[i] == ONET_INTERRUPTED || i) continue;
+        if (err) *err = e.err[i];
+        return e.status[i];
+    }
+    if (count == 1) result->test_default = result->test;
+    return ONET_OK;
+}
+
+/* Share of sets that a random order puts right: 1 / n! of a set of n items, more where items are equal, which
+ * is left out. */
+static double guessing(const onet_sets *sets) {
+    double sum = 0;
+    for (size_t i = 0; i < sets->count; i++) sum += exp(-lgamma((double)sets_placed(sets, i) + 1));
+    return sum / (double)sets->count;
+}
+
+/* ---- Start and end ---------------------------------------------------------------------------------------
+ */
+
+/* Data, seed and options: trials of other ones are not those of this search. */
+static void name_search(search *s) {
+    sha256 sum;
+    char hex[65];
+    const onet_sets *d = s->sets;
+    size_t items = d->start[d->count] - d->start[0];
+    sha256_start(&sum);
+    sha256_add(&sum, d->start, (d->count + 1) * sizeof *d->start);
+    if (d->items) sha256_add(&sum, d->items, items * (size_t)d->width * sizeof *d->items);
+    if (d->word) sha256_add(&sum, d->word, items * sizeof *d->word);
+    sha256_add(&sum, d->order, items * sizeof *d->order);
+    if (d->context) sha256_add(&sum, d->context, items);
+    sha256_add(&sum, s->part_of, d->count);
+    sha256_add(&sum, &s->base.seed, sizeof s->base.seed);
+    sha256_add(&sum, s->base_made.value, sizeof s->base_made.value);
+    sha256_hex(&sum, hex);
+    snprintf(s->done.search, sizeof s->done.search, "%.16s", hex);
+    memcpy(s->memo.search, s->done.search, sizeof s->memo.search);
+}
+
+/* What the caller has set to another value than the default stays so. */
+static void fix_settings(search *s) {
+    onet_train_options plain;
+    choice_made usual;
+    onet_train_defaults(&plain, sizeof plain);
+    space_read(&usual, &plain);
+    space_read(&s->base_made, &s->base);
+    for (int i = 0; i < SETTINGS; i++)
+        s->fixed[i] = s->base_made.value[i] != usual.value[i] || (settings[i].numbers && s->sets->word);
+    const bool net = s->base.from != NULL; /* its net is given */
+    for (int i = 0; net && i < SETTINGS; i++)
+        if (i == S_RELATIVE || (i >= S_POOL && i <= S_DECODER_OUT)) s->fixed[i] = true;
+}
+
+static onet_status open_search(search *s, onet_error *err) {
+    if (!(s->how.seconds > 0) == !(s->how.trials > 0))
+        return fail(err, ONET_USAGE, "onet_tune needs a budget: a time, or a number of trials of 4 or more");
+    if (s->how.trials && s->how.trials < 4)
+        return fail(err, ONET_USAGE, "%d trials are too few to choose by: 4 at least", s->how.trials);
+    onet_status status = train_check_options(&s->base, err);
+    if (!status) status = train_check_sets(s->sets, NULL, &s->base, err);
+    if (!status) status = divide(s, err);
+    if (!status) status = take_parts(s, err);
+    if (status) return status;
+    fix_settings(s);
+    name_search(s);
+    if (s->how.path && s->how.resume) status = trials_read(&s->memo, s->how.path, err);
+    for (size_t i = 0; i < s->memo.count && !status; i++) {
+        s->offset = fmax(s->offset, s->memo.row[i].at);
+        if (s->memo.row[i].part >= PARTS)
+            status = fail(err, ONET_BAD, "%s: trial %zu is of a part that is not there", s->how.path, i + 1);
+    }
+    if (status) return status;
+    s->configs = array_new(MOST_CONFIGS, sizeof *s->configs);
+    s->pool = pool_new(s->base.threads);
+    if (!s->configs || !s->pool) return fail_memory(err, "the search");
+    s->threads = pool_threads(s->pool);
+    s->workers = s->threads < GENERATION ? s->threads : GENERATION;
+    if (s->workers < s->threads) {
+        pool_free(s->pool);
+        if (!(s->pool = pool_new(s->workers))) return fail_memory(err, "the search");
+    }
+    return ONET_OK;
+}
+
+static void close_search(search *s) {
+    for (int p = 0; p <= TEST; p++) {
+        onet_sets_free(s->part[p]);
+        onet_sets_free(s->rest[p]);
+    }
+    free(s->part_of);
+    free(s->configs);
+    trials_free(&s->done);
+    trials_free(&s->memo);
+    pool_free(s->pool);
+}
+
+static onet_status end_search(search *s, onet_train_options *options, onet_tuned *result, onet_error *err) {
+    const config *best = winner(s);
+    bool stopped = atomic_load(&s->stop);
+    if (!best && stopped) return fail(err, ONET_INTERRUPTED, "stopped before a trial had ended");
+    if (!best)
+        return fail(err, ONET_FAILED,
+                    "no trial came to an end in the time given: give more, or smaller data");
+    onet_tuned found = {.trials = (int)s->done.count - 1, .new_trials = s->new_trials, .stopped = stopped};
+    choice_made made = chosen(s, best);
+    fill_tried(s, best, &found.best);
+    space_text(found.settings, sizeof found.settings, &made, &s->base_made);
+    found.seconds = now_at(s);
+    found.guess = guessing(s->part[TEST]);
+    onet_status status = stopped || !result ? ONET_OK : measure_test(s, &made, &found, err);
+    if (status) return status;
+    found.stopped = atomic_load(&s->stop);
+    space_write(&made, options);
+    if (result) *result = found;
+    return ONET_OK;
+}
+
+void onet_tune_defaults(onet_tune_options *options, size_t size) {
+    onet_tune_options own = {.size = sizeof own, .seconds = 300};
+    sized_give(options, size, &own, sizeof own);
+}
+
+onet_status onet_tune(onet_train_options *options, onet_tuned *result, const onet_sets *sets,
+                      const onet_tune_options *how, onet_error *err) {
+    NEED(options, "options");
+    search s = {.sets = sets, .busy = ATOMIC_FLAG_INIT};
+    onet_train_defaults(&s.base, sizeof s.base);
+    onet_tune_defaults(&s.how, sizeof s.how);
+    onet_status status = sized_take(&s.base, sizeof s.base, options, "onet_train_options", err);
+    if (!status) status = sized_take(&s.how, sizeof s.how, how, "onet_tune_options", err);
+    if (!status && s.base.size < sizeof s.base) /* the caller's fields end before */
+        s.base.size = sizeof s.base;
+    if (!status && s.how.trials > 0) s.how.seconds = 0;
+    if (!status && s.base.world)
+        status = fail(err, ONET_USAGE, "onet_tune tries settings in one process: leave out the other ranks");
+    s.started = clock_seconds();
+    if (!status) status = open_search(&s, err);
+    if (!status) status = look_for(&s, err);
+    if (!status) {
+        onet_train_options out = s.base;
+        status = end_search(&s, &out, result, err);
+        if (!status) {
+            size_t size = options->size;
+            memcpy(options, &out, size < sizeof out ? size : sizeof out);
+            options->size = size;
+        }
+    }
+    close_search(&s);
+    return status;
+}
