@@ -377,7 +377,8 @@ static void tell(search *s) {
     onet_tune_progress now = {.trials = s->done.count ? (int)s->done.count - 1 : 0,
                               .most = s->how.trials,
                               .seconds = spent(s),
-                              .seconds_left = s->how.seconds > 0 ? fmax(0, s->how.seconds - spent(s)) : NAN,
+                              .seconds_left =
+                                  s->how.seconds > 0 ? fmax(0, s->how.seconds - spent(s)) : (double)NAN,
                               .tried = row};
     now.count = best_rows(s, row, SHOWN_ROWS);
     if (s->how.progress(s->how.context, &now)) atomic_store(&s->stop, true);
