@@ -17,7 +17,7 @@ typedef struct canvas {
     onet_error why;
 } canvas;
 
-/* A white page; the colour is black. ONET_USAGE for a name that ends in neither .svg nor .png. */
+/* A white sheet; the colour is black. ONET_USAGE for a name that ends in neither .svg nor .png. */
 onet_status canvas_open(canvas *c, const char *path, double width, double height, onet_error *err);
 /* Writes the file. */
 onet_status canvas_close(canvas *c, onet_error *err);

@@ -1,4 +1,4 @@
-/* Draws line charts: scales, ticks, series with intervals, a legend. */
+/* Draws line charts (scales, ticks, series with intervals, a legend) and bars. */
 #include "app/chart.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 static const double DOT = 2.4, WIDTH = 720, HEIGHT = 400, PLOT_LEFT = 62, PLOT_TOP = 46, PLOT_RIGHT = 200,
                     PLOT_BOTTOM = 48;
 
-/* Maps the values of an axis to points on the page. */
+/* Maps the values of an axis to points of the picture. */
 typedef struct scale {
     const chart_axis *axis;
     double low, high; /* values; their logarithms on a logarithmic axis */
@@ -170,13 +170,13 @@ static void draw_chart(canvas *c, const chart *figure) {
     for (int i = figure->count - 1; i >= 0; i--) draw_series(c, &x, &y, &figure->series[i]);
 }
 
-typedef struct page {
+typedef struct sheet {
     const chart *chart;
     int count, columns;
-} page;
+} sheet;
 
-static onet_status draw_page(const void *context, const char *path, onet_error *err) {
-    const page *p = context;
+static onet_status draw_sheet(const void *context, const char *path, onet_error *err) {
+    const sheet *p = context;
     canvas c;
     int rows = (p->count + p->columns - 1) / p->columns;
     onet_status status = canvas_open(&c, path, WIDTH * p->columns, HEIGHT * rows, err);
@@ -191,9 +191,91 @@ static onet_status draw_page(const void *context, const char *path, onet_error *
 }
 
 onet_status charts_write(const chart *c, int count, int columns, const char *path, onet_error *err) {
-    return canvas_both(path, draw_page, &(page){c, count, columns}, err);
+    return canvas_both(path, draw_sheet, &(sheet){c, count, columns}, err);
 }
 
 onet_status chart_write(const chart *c, const char *path, onet_error *err) {
     return charts_write(c, 1, 1, path, err);
+}
+
+/* ---- bars ---- */
+
+static const double NAMES = 130, PANEL = 300, GAP = 34, TOP = 66, ROW = 22, BAR = 13, BOTTOM = 34;
+
+/* Maps values to points; zero is always shown. */
+typedef struct bar_scale {
+    double low, high, from, to;
+} bar_scale;
+
+static double bar_place(const bar_scale *s, double value) {
+    return s->from + (value - s->low) / (s->high - s->low) * (s->to - s->from);
+}
+
+static bar_scale make_bar_scale(const bars_panel *p, int count, double from) {
+    bar_scale s = {0, 0, from, from + PANEL};
+    for (int i = 0; i < count; i++) {
+        const double edge[] = {p->values[i].mean, p->values[i].low, p->values[i].high};
+        for (int k = 0; k < 3; k++) {
+            if (!isfinite(edge[k])) continue;
+            s.low = fmin(s.low, edge[k]);
+            s.high = fmax(s.high, edge[k]);
+        }
+    }
+    if (s.low == s.high) s.high = 1;
+    return s;
+}
+
+static void draw_ticks(canvas *c, const bars_panel *p, const bar_scale *s, double bottom) {
+    double step = canvas_step(s->high - s->low);
+    cairo_set_line_width(c->cr, 0.7);
+    for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + step * 1e-9; k++) {
+        char text[48];
+        double at = floor(bar_place(s, k * step)) + 0.5;
+        canvas_colour(c, k == 0 ? GREY : PALE);
+        cairo_move_to(c->cr, at, TOP - 6);
+        cairo_line_to(c->cr, at, bottom);
+        cairo_stroke(c->cr);
+        snprintf(text, sizeof text, "%.6g%s", k == 0 ? 0 : k * step, p->unit ? p->unit : "");
+        canvas_colour(c, GREY);
+        canvas_text(c, at, bottom + 16, (text_style){10, false, MIDDLE}, text);
+    }
+}
+
+static void draw_bar(canvas *c, const bar_scale *s, const onet_measure *m, double y) {
+    if (!isfinite(m->mean)) return;
+    double zero = bar_place(s, 0), end = bar_place(s, m->mean);
+    canvas_colour(c, palette(0));
+    cairo_rectangle(c->cr, fmin(zero, end), y - BAR / 2, fabs(end - zero), BAR);
+    cairo_fill(c->cr);
+    if (!isfinite(m->low) || !isfinite(m->high)) return;
+    canvas_colour(c, INK);
+    cairo_set_line_width(c->cr, 1.2);
+    cairo_move_to(c->cr, bar_place(s, m->low), y);
+    cairo_line_to(c->cr, bar_place(s, m->high), y);
+    cairo_stroke(c->cr);
+}
+
+static onet_status draw_bars(const void *context, const char *path, onet_error *err) {
+    const bars *b = context;
+    double bottom = TOP + ROW * b->count;
+    canvas c;
+    onet_status status = canvas_open(&c, path, NAMES + (PANEL + GAP) * b->panels, bottom + BOTTOM, err);
+    if (status) return status;
+    canvas_text(&c, 14, 22, (text_style){14, true, LEFT}, b->title);
+    for (int k = 0; k < b->panels; k++) {
+        const bars_panel *p = &b->panel[k];
+        bar_scale s = make_bar_scale(p, b->count, NAMES + (PANEL + GAP) * k);
+        canvas_colour(&c, INK);
+        canvas_text(&c, s.from, 46, (text_style){12, false, LEFT}, p->title);
+        draw_ticks(&c, p, &s, bottom);
+        for (int i = 0; i < b->count; i++) draw_bar(&c, &s, &p->values[i], TOP + ROW * (i + 0.5));
+    }
+    canvas_colour(&c, INK);
+    for (int i = 0; i < b->count; i++)
+        canvas_text(&c, NAMES - 10, TOP + ROW * (i + 0.5) + 4, (text_style){11, false, RIGHT}, b->name[i]);
+    return canvas_close(&c, err);
+}
+
+onet_status bars_write(const bars *b, const char *path, onet_error *err) {
+    return canvas_both(path, draw_bars, b, err);
 }

@@ -1,10 +1,12 @@
-/* A line chart: axes with round ticks, several series with their intervals, a legend at the right. */
+/* Line charts: axes with round ticks, several series with their intervals, a legend at the right. Bars: named
+ * values with their intervals, in one or more panels side by side. */
 #ifndef SHOW_CHART_H
 #define SHOW_CHART_H
 
 #include <stdbool.h>
 
 #include "ordernet.h"
+#include "ordernet_measure.h"
 
 typedef enum chart_line { LINE_SOLID, LINE_DASHED, LINE_DOTTED } chart_line;
 
@@ -34,7 +36,24 @@ typedef struct chart {
 /* Writes path (.svg or .png), or PATH.svg and PATH.png. Points that are not finite, or not positive on a
  * logarithmic axis, are left out; those beyond the axes are cut off. */
 onet_status chart_write(const chart *c, const char *path, onet_error *err);
-/* Several charts on one page, row by row, `columns` per row. */
+/* Several charts in one picture, row by row, `columns` per row. */
 onet_status charts_write(const chart *c, int count, int columns, const char *path, onet_error *err);
+
+typedef struct bars_panel {
+    const char *title;
+    const char *unit;           /* after each number; NULL: none */
+    const onet_measure *values; /* [count] */
+} bars_panel;
+
+typedef struct bars {
+    const char *title;
+    int count;
+    const char *const *name; /* [count], from top to bottom */
+    int panels;
+    const bars_panel *panel; /* [panels] */
+} bars;
+
+/* Writes path (.svg or .png), or PATH.svg and PATH.png. Values that are not finite have no bar. */
+onet_status bars_write(const bars *b, const char *path, onet_error *err);
 
 #endif

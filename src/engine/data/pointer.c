@@ -1,14 +1,15 @@
-/* Reads and writes the Pointer Network's text format. */
-#include "engine/data/pointer.h"
-
+/* The Pointer Network's text format: x1 y1 x2 y2 ... output 1 3 2 ... 1, one set a line. Indices count from
+ * 1; the one that closes a tour may be left out, and so may `output` and all after it. */
 #include <limits.h>
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
 #include "engine/data/columns.h"
 #include "engine/data/format.h"
+#include "engine/data/record.h"
 
 static const char *skip_space(const char *p, const char *end) {
     while (p < end && (*p == ' ' || *p == '\t')) p++;
@@ -70,7 +71,8 @@ static onet_status indices(record *r, const char *p, const char *end, const char
     return ONET_OK;
 }
 
-onet_status pointer_parse(record *r, int width, const char *name, onet_error *err) {
+/* Parses the record's text as items of `width` features. */
+static onet_status pointer_parse(record *r, int width, const char *name, onet_error *err) {
     const char *at = r->text, *end = r->text + r->length;
     size_t count = 0, length = 0;
     onet_status status = record_check_text(r->text, r->length, name, r->line, err);
@@ -96,7 +98,8 @@ onet_status pointer_parse(record *r, int width, const char *name, onet_error *er
     return record_take_order(r, length - r->closed, 1, "output", name, err);
 }
 
-onet_status pointer_write(output *out, const record *r, const int32_t *order, onet_error *err) {
+/* The items (as they stood, where they came from this format) and the order, which may be NULL. */
+static onet_status pointer_write(output *out, const record *r, const int32_t *order, onet_error *err) {
     onet_status status = ONET_OK;
     char text[NUMBER_TEXT];
     if (r->format == ONET_FORMAT_POINTER) {

@@ -3,7 +3,6 @@
 #define DATA_SETS_IO_H
 
 #include "engine/data/reader.h"
-#include "engine/data/writer.h"
 
 /* Adds a record to sets; words become rows of the vocabulary, which may be NULL where there are none. Leaves
  * sets->words, and file and line in front of the sentence, to the caller. */
@@ -15,5 +14,10 @@ onet_status sets_record(const onet_sets *sets, const double *exact, size_t s, on
 
 /* onet_sets_read from an input of which nothing was taken yet; it is closed. */
 onet_status sets_read(onet_sets **result, input *in, const onet_read_options *options, onet_error *err);
+
+typedef struct onet_writer writer;
+
+/* The options as the caller gave them, with defaults for the others, checked. */
+onet_status writer_options(onet_write_options *own, const onet_write_options *given, onet_error *err);
 
 #endif

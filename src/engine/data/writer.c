@@ -1,6 +1,6 @@
 /* Writes sets and answers: line formats at once, formats of whole files from the sets gathered until the end.
  */
-#include "engine/data/writer.h"
+#include "engine/data/sets_io.h"
 
 #include <stdlib.h>
 #include <string.h>

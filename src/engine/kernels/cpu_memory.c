@@ -1,10 +1,52 @@
 /* Memory of the net on a CPU: three arenas, for what lives as long as the net, for a batch, and for the
  * vectors of words; and copies of the blocks in and out. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "engine/base/arena.h"
 #include "engine/base/error.h"
+#include "engine/base/memory.h"
 #include "engine/kernels/cpu.h"
+
+/* Many arrays in one block of memory. A layout is a function that places array after array; it runs twice:
+ * first without memory, to add up the sizes, then to set the pointers. */
+
+typedef struct arena {
+    unsigned char *base; /* NULL: sizes are only added up */
+    size_t used;
+    bool overflow; /* the sizes are more than size_t can hold */
+} arena;
+
+#define ARENA_PLACE(a, pointer, count) arena_place(a, &(pointer), count, sizeof *(pointer))
+
+enum { LINE = 64 };
+
+/* Room for count elements of `size` bytes, on a 64-byte line; its address to *pointer (any object pointer),
+ * NULL while sizes are only added up. */
+static void arena_place(arena *a, void *pointer, size_t count, size_t size) {
+    size_t bytes;
+    void *p = a->base ? a->base + a->used : NULL;
+    memcpy(pointer, &p, sizeof p);
+    if (!size_mul(count, size, &bytes) || bytes > SIZE_MAX / 2 - a->used - LINE) {
+        a->overflow = true;
+        return;
+    }
+    a->used += (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Runs the layout twice, with zeroed memory in between. Returns the memory, for free(), or NULL (and all
+ * pointers NULL) if there is not enough. */
+static void *arena_make(void (*layout)(void *context, arena *a), void *context) {
+    arena a = {0};
+    layout(context, &a);
+    void *memory = a.overflow ? NULL : array_new(a.used, 1);
+    if (!memory) return NULL;
+    a = (arena){.base = memory};
+    layout(context, &a);
+    return memory;
+}
 
 static size_t largest(size_t a, size_t b) {
     return a > b ? a : b;

@@ -21,7 +21,7 @@
 #define STREAM_STRAY  UINT64_C(0x7374726179000000)
 
 /* An unknown word is hardly ever one of the most frequent ones ("the", a comma): the first of COMMON equal
- * parts of the vocabulary, whose rows go by frequency (vocabulary.h), is forgotten at COMMON_SHARE of the
+ * parts of the vocabulary, whose rows go by frequency (vocabulary.c), is forgotten at COMMON_SHARE of the
  * rate. */
 #define COMMON       100
 #define COMMON_SHARE 0.1

@@ -1,7 +1,18 @@
-/* Chooses the rows of a vocabulary by how often words were seen, and makes the rows that stand for unknown
- * words. */
-#include "engine/words/vocabulary.h"
-
+/* The choice of a vocabulary: which words get a row, and what stands for the others.
+ *
+ * Rows, first to last:
+ *   1. what stands for unknown words, see below;
+ *   2. words of the text that have a vector, the frequent ones first;
+ *   3. words of the text without a vector that are frequent enough for a row of their own, which starts with
+ *      the vector of their kind;
+ *   4. words with a vector that the text does not have, in the order of the vectors' file;
+ * cut off at `limit` rows.
+ *
+ * Unknown words: ONET_UNKNOWN_KINDS gives rows to <unk> (the mean of the rare words' vectors), to WikiText's
+ * @-@
+ * @,@ and @.@ (the vectors of - , and .) and to each kind of word (kind.h; the mean over rare words of that
+ * kind). ONET_UNKNOWN_MEAN and ONET_UNKNOWN_ZERO have one row for all of them: the mean of all vectors, or
+ * zeros. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +26,8 @@
 #include "engine/words/builder.h"
 #include "engine/words/kind.h"
 #include "engine/words/vectors.h"
+#include "engine/words/words.h"
+#include "ordernet_words.h"
 
 const onet_choice *onet_unknowns(void) {
     static const onet_choice list[] = {
@@ -166,9 +179,10 @@ static onet_status make(choice *c, means *m, float *vector, ranked *order, onet_
     return *words ? ONET_OK : fail_memory(err, "the vocabulary");
 }
 
-onet_status vocabulary_make(onet_words **words, const onet_words *vectors, const onet_words *seen,
-                            const uint64_t *seen_times, const onet_vocabulary_options *options,
-                            onet_error *err) {
+/* onet_words_choose with options whose size was checked. */
+static onet_status vocabulary_make(onet_words **words, const onet_words *vectors, const onet_words *seen,
+                                   const uint64_t *seen_times, const onet_vocabulary_options *options,
+                                   onet_error *err) {
     *words = NULL;
     if (options->limit < kind_count() + 5)
         return fail(err, ONET_USAGE, "a vocabulary needs %d rows at least, not %d", kind_count() + 5,

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/bars.h"
 #include "app/canvas.h"
+#include "app/chart.h"
 #include "app/command.h"
 #include "app/comparison.h"
 #include "app/eval_sets.h"

@@ -1,5 +1,6 @@
 /* ordernet tsp eval: the net's tours against the best known ones and against other heuristics. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,74 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/base/number.h"
+#include "ordernet_tsp.h"
 #include "tasks/tours/gaps.h"
 #include "tasks/tours/net_options.h"
-#include "tasks/tours/rivals.h"
+
+/* Results of other programs on the same instances. */
+
+enum { MOST_RIVALS = 256 };
+
+/* What another program measured, in the columns of --out and that of the optimum. */
+typedef struct rival {
+    int n;
+    char method[48];
+    double instances, length[3], gap[3]; /* mean, low, high; gaps in percent */
+    double optimum;
+} rival;
+
+typedef struct rival_list {
+    int count;
+    rival row[MOST_RIVALS];
+} rival_list;
+
+/* Reads the number in front of *at and moves behind the comma that follows. */
+static bool next_number(const char **at, double *value) {
+    char *end;
+    *value = number_parse(*at, &end);
+    bool good = end > *at && (*end == ',' || !*end);
+    *at = *end ? end + 1 : end;
+    return good;
+}
+
+static bool parse_rival(const char *line, rival *r) {
+    double n, *const rest[] = {&r->instances, &r->length[0], &r->length[1], &r->length[2],
+                               &r->gap[0],    &r->gap[1],    &r->gap[2],    &r->optimum};
+    if (!next_number(&line, &n) || !(n >= 1 && n <= ONET_TSP_MAX_CITIES)) return false;
+    r->n = (int)n;
+    size_t length = strcspn(line, ",");
+    if (!length || length >= sizeof r->method || !line[length]) return false;
+    snprintf(r->method, sizeof r->method, "%.*s", (int)length, line);
+    line += length + 1;
+    for (size_t k = 0; k < sizeof rest / sizeof *rest; k++)
+        if (!next_number(&line, rest[k])) return false;
+    return true;
+}
+
+/* Reads a CSV file whose first columns are n, method, instances, the mean length and the mean gap, each with
+ * its interval, and the mean length of the optimum. The list is zeroed at first. */
+static onet_status rivals_read(rival_list *list, const char *path, onet_error *err) {
+    static const char columns[] =
+        "n,method,instances,length,length_low,length_high,gap_percent,gap_low,gap_high,optimum";
+    input *in;
+    char *line;
+    long number;
+    onet_status status = input_open(&in, path, err);
+    if (status) return status;
+    while (!(status = input_line(in, &line, NULL, &number, err)) && line && !status) {
+        if (number == 1 && strncmp(line, columns, strlen(columns)) != 0)
+            status = fail(err, ONET_BAD, "%s:1: the columns are not %s", path, columns);
+        else if (number > 1 && list->count == MOST_RIVALS)
+            status = fail(err, ONET_BAD, "%s:%ld: more than %d rows", path, number, MOST_RIVALS);
+        else if (number > 1 && !parse_rival(line, &list->row[list->count++]))
+            status =
+                fail(err, ONET_BAD, "%s:%ld: a size, a method and eight numbers are wanted", path, number);
+        if (status) break;
+    }
+    input_close(in);
+    return status;
+}
 
 typedef struct evaluate_values {
     tour_net_values net;
