@@ -98,7 +98,7 @@ def good(server, cases, seed):
 def slow(server, seed):
     """Trickles a request until it is cut off."""
     draw = random.Random(seed)
-    request = (b"POST /v1/order HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n" + b" " * 4000)
+    request = (b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n" + b" " * 4000)
     while not done.is_set():
         with contextlib.suppress(OSError), server.socket() as s:
             s.settimeout(0.2)
@@ -117,7 +117,7 @@ def unread(server, seed):
     """Asks for a long answer and does not read it."""
     body = json.dumps({"model": "sort", "top": 100, "steps": True,
                        "sets": number_sets(100, random.Random(seed))}).encode()
-    head = b"POST /v1/order HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    head = b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
     while not done.is_set():
         with contextlib.suppress(OSError), server.socket() as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -129,7 +129,7 @@ def unread(server, seed):
 def broken(server, seed):
     draw = random.Random(seed)
     body = json.dumps({"model": "sort", "sets": number_sets(50, draw)}).encode()
-    head = b"POST /v1/order HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    head = b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
     while not done.is_set():
         with contextlib.suppress(OSError), server.socket() as s:
             kind = draw.randrange(4)
@@ -152,14 +152,14 @@ def oversized(server, seed):
         with contextlib.suppress(OSError), server.socket() as s:
             kind = draw.randrange(3)
             if kind == 0:
-                s.sendall(b"POST /v1/order HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n")
+                s.sendall(b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n")
                 s.sendall(b" " * 100000)
             elif kind == 1:
-                s.sendall(b"POST /v1/order HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+                s.sendall(b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
                 for _ in range(200):
                     s.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
             else:
-                s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 40000 + b"\r\n\r\n")
+                s.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 40000 + b"\r\n\r\n")
             s.recv(1000)
         counts["oversized"] += 1
         done.wait(0.1)

@@ -403,26 +403,26 @@ class Limits(unittest.TestCase):
             self.assertEqual(server.ask("POST", "/v1/order", b" " * 980 + b'{"items": [[1]]}')[0], 200)
             # Told by its length: refused before it is sent.
             with server.socket() as s:
-                s.sendall(b"POST /v1/order HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n")
+                s.sendall(b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n")
                 self.assertIn(b" 413 ", s.recv(100))
             # In chunks: found out on the way.
             with server.socket() as s:
-                s.sendall(b"POST /v1/order HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+                s.sendall(b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
                 for _ in range(3):
                     s.sendall(b"200\r\n" + b" " * 512 + b"\r\n")
                 s.sendall(b"0\r\n\r\n")
                 self.assertIn(b" 413 ", s.recv(100))
             # Without end: cut off.
             with server.socket() as s, self.assertRaises(OSError):
-                s.sendall(b"POST /v1/order HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+                s.sendall(b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
                 for _ in range(100000):
                     s.sendall(b"200\r\n" + b" " * 512 + b"\r\n")
             for size, status in ((3900, b" 200 "), (4100, b" 431 ")):
                 with server.socket() as s:
-                    s.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"a" * size + b"\r\n\r\n")
+                    s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * size + b"\r\n\r\n")
                     self.assertIn(status, s.recv(100))
-            for header in (b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
-                           b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 20000 + b"\r\n\r\n"):
+            for header in (b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                           b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20000 + b"\r\n\r\n"):
                 with server.socket() as s:
                     s.sendall(header)
                     self.assertRegex(s.recv(100), rb" (413|414|431) ")
@@ -448,7 +448,7 @@ class Limits(unittest.TestCase):
         with serving("--model", f"sort={SORT}", "--connections", "4") as server:
             held = [server.socket() for _ in range(4)]
             for s in held:
-                s.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             answered = []
             for s in held:
                 s.settimeout(0.5 * PATIENCE)
@@ -458,7 +458,7 @@ class Limits(unittest.TestCase):
                     answered.append(False)
             extra = server.socket(timeout=0.5 * PATIENCE)
             with self.assertRaises(OSError):
-                extra.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                extra.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 if not extra.recv(1000):
                     raise OSError("closed")
             extra.close()
@@ -476,7 +476,7 @@ class Limits(unittest.TestCase):
     def test_slow(self):
         """Clients that trickle headers, a body or nothing are cut off; others are served meanwhile."""
         with serving("--model", f"sort={SORT}", "--timeout", "1") as server:
-            head = b"POST /v1/order HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n"
+            head = b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n"
             trickled = [head, head + b" " * 400, b"GET /heal", b"", b"\r\n\r\n\r\n"]
 
             def trickle(i):
@@ -519,7 +519,7 @@ class Limits(unittest.TestCase):
         """Clients that break off or send garbage: no descriptor is lost, and the server goes on."""
         with serving("--model", f"sort={SORT}") as server:
             body = json.dumps({"sets": number_sets(50, 1)}).encode()
-            head = b"POST /v1/order HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+            head = b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
             server.ask("GET", "/healthz")
             before = server.metrics()["process_open_fds"]
 
@@ -550,6 +550,71 @@ class Limits(unittest.TestCase):
                     break
             self.assertEqual((now["ordernet_connections"], now["ordernet_requests_under_way"]), (1, 1))
             self.assertLessEqual(now["process_open_fds"], before)
+
+
+class Headers(unittest.TestCase):
+    """What two servers in a row could read in two ways is refused, and the connection closed."""
+
+    def exchange(self, server, sent):
+        """All that comes back until the server closes the connection."""
+        with server.socket(timeout=10) as s:
+            s.sendall(sent)
+            got = b""
+            while True:
+                more = s.recv(65536)
+                if not more:
+                    return got
+                got += more
+
+    def test_two_lengths(self):
+        body = b'{"items": [[2], [1]]}'
+        hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        length = b"Content-Length: %d" % len(body)
+        with serving("--model", f"sort={SORT}") as server:
+            for headers in ([length, length], [length, b"Content-Length: 0"], [b"Content-Length: 0", length],
+                            [length, b"Transfer-Encoding: chunked"], [b"Transfer-Encoding: chunked", length],
+                            [b"Transfer-Encoding: chunked", b"Transfer-Encoding: chunked"],
+                            [b"content-length: 0", b"CONTENT-LENGTH: 0"], [b"Transfer-Encoding: gzip, chunked"],
+                            [b"Transfer-Encoding: xchunked"], [b"Content-Length: +5"], [b"Content-Length: 5, 5"], [b"Content-Length: -1"],
+                            [b"Content-Length : 5"], [b"Content-Length\t: 5"], [b"Transfer-Encoding : chunked"]):
+                for first in (b"POST /v1/order", b"GET /healthz"):
+                    sent = first + b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + b"\r\n".join(headers)
+                    got = self.exchange(server, sent + b"\r\n\r\n" + body + hidden + hidden)
+                    self.assertTrue(got.startswith(b"HTTP/1.1 400 "), (headers, got))
+                    self.assertEqual(got.count(b"HTTP/1."), got.count(b"HTTP/1.1 400 "), (headers, got))  # libmicrohttpd repeats its own
+                    self.assertNotIn(b'"status":"ok"', got)
+            # One of them is good.
+            for headers, sent in ((length, body), (b"Transfer-Encoding: chunked", b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body))):
+                got = self.exchange(server, b"POST /v1/order HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                                            b"Content-Type: application/json\r\n" + headers + b"\r\n\r\n" + sent)
+                self.assertTrue(got.startswith(b"HTTP/1.1 200 "), got)
+
+    def test_host(self):
+        """A name that leads here from a stranger's page is refused (DNS rebinding)."""
+        with serving("--model", f"sort={SORT}", "--host-name", "Orders.example.org", "--host-name", "10.1.2.3") as server:
+            def ask(*hosts, path="/v1/models", version=b"1.1"):
+                lines = b"".join(b"Host: " + h + b"\r\n" for h in hosts)
+                got = self.exchange(server, b"GET " + path.encode() + b" HTTP/" + version + b"\r\nConnection: close\r\n" + lines + b"\r\n")
+                return int(got.split(b" ")[1])
+            for host in (b"localhost", b"LOCALHOST", b"localhost.", b"localhost:8080", b"127.0.0.1", b"127.0.0.1:%d" % server.port,
+                         b"127.1.2.3", b"[::1]", b"[::1]:80", b"orders.example.org", b"orders.example.org:443", b"ORDERS.example.org.", b"10.1.2.3"):
+                self.assertEqual(ask(host), 200, host)
+            for host in (b"evil.example", b"evil.example:80", b"localhost.evil.example", b"127.0.0.1.evil.example", b"10.0.0.1", b"",
+                         b"xorders.example.org", b"[::2]", b"[::1", b"[::1]x", b"localhost:80x", b"localhost@evil.example", b"a" * 300):
+                for path in ("/v1/models", "/", "/healthz", "/metrics"):
+                    self.assertEqual(ask(host, path=path), 421, host)
+            self.assertEqual(ask(b"localhost", b"localhost"), 400)
+            self.assertEqual(ask(), 400)
+            self.assertEqual(ask(version=b"1.0"), 200)
+
+    def test_nul(self):
+        with serving("--model", f"sort={SORT}") as server:
+            for path in ("/healthz%00", "/healthz%00.js", "/%00", "/v1/models%00x", "/a%01b", "/a%0Ab", "/a%7f"):
+                self.assertEqual(server.ask("GET", path)[0], 400, path)
+            for path in ("/health%7A", "/healthz?a=%00"):
+                self.assertEqual(server.ask("GET", path)[0], 200, path)
+            for path in ("/%", "/%4", "/%zz", "/healthz%", "/healthz%2500"):
+                self.assertEqual(server.ask("GET", path)[0], 404, path)
 
 
 class Signals(unittest.TestCase):

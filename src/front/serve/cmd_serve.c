@@ -16,7 +16,7 @@
 enum { TOKEN = 1024 };
 
 typedef struct serve_values {
-    option_list models;
+    option_list models, names;
     const char *token_file, *page;
     server_options server;
     int max_body, max_header;
@@ -133,6 +133,8 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     o->header = (size_t)v->max_header;
     o->limits.cells = v->max_cells;
     o->batch.wait = v->wait / 1000;
+    o->name = v->names.value;
+    o->names = v->names.count;
     o->page = v->page ? v->page : page_path(page, sizeof page) ? page : NULL;
     models *m = calloc(1, sizeof *m);
     server *s = NULL;
@@ -188,6 +190,15 @@ static const option options[] = {
      .argument = "ADDRESS",
      .field = AT(server.host),
      .help = "Address to listen at; 0.0.0.0 is every IPv4 address of this machine."},
+    {.name = "host-name",
+     .kind = OPTION_LIST,
+     .argument = "NAME",
+     .field = AT(names),
+     .default_text = "localhost and the address",
+     .help =
+         "A name that requests may call this server by in their Host header, as one behind a proxy or with "
+         "a name in the DNS; may be given several times. Others are refused, so that a stranger's page "
+         "cannot reach the server by a name that leads to this machine."},
     {.name = "token-file",
      .kind = OPTION_STRING,
      .argument = "FILE",

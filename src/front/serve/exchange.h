@@ -38,6 +38,7 @@ typedef struct exchange {
     int code;            /* of the answer, or of the error that is known before the body is read */
     bool post, answered; /* answered: a response is queued */
     bool submitted;
+    bool last; /* on its connection */
     onet_error err;
 } exchange;
 

@@ -7,6 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "front/serve/exchange.h"
+#include "front/serve/headers.h"
 
 enum { HELD_BODIES = 64 };
 
@@ -98,9 +99,20 @@ static void refuse(exchange *x, int code, const char *sentence) {
 
 /* What the headers tell. A refusal is sent when the body has been read, so that the connection can be used
  * again; one that is too long is not read. */
-static enum MHD_Result begin(exchange *x, const char *method) {
+static enum MHD_Result begin(exchange *x, const char *method, const char *version) {
     bool posts = x->to < ENDPOINTS;
+    const server_options *o = &x->s->o;
+    const char *why;
     x->post = !strcmp(method, "POST");
+    int code = headers_check(x->connection, version, &(header_rules){o->host, o->name, o->names}, &why);
+    if (!code && !path_is_plain(x->path)) {
+        code = 400;
+        why = "the path has a control character";
+    }
+    if (code) {
+        x->last = true;
+        return reply_error(x, code, why);
+    }
     if (MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size >
         x->s->o.header)
         refuse(x, 431, "the headers are longer than this server takes");
@@ -142,7 +154,6 @@ static enum MHD_Result take_body(exchange *x, const char *data, size_t size) {
 enum MHD_Result http_handle(void *context, struct MHD_Connection *connection, const char *path,
                             const char *method, const char *version, const char *data, size_t *size,
                             void **state) {
-    (void)version;
     exchange *x = *state;
     if (!x) {
         if (!(x = calloc(1, sizeof *x)) || !(x->path = strdup(path))) {
@@ -156,7 +167,7 @@ enum MHD_Result http_handle(void *context, struct MHD_Connection *connection, co
         x->began = clock_seconds();
         atomic_fetch_add(&x->s->counts.under_way, 1);
         *state = x;
-        return begin(x, method);
+        return begin(x, method, version);
     }
     if (*size) {
         size_t given = *size;

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "front/serve/exchange.h"
+#include "front/serve/headers.h"
 
 enum { IO_THREADS = 2, REPLY_HEADER = 4096 };
 
@@ -46,7 +47,8 @@ static onet_status listen_at(server *s, onet_error *err) {
         s->o.header + REPLY_HEADER, MHD_OPTION_CONNECTION_LIMIT, (unsigned)s->o.connections,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(2 * s->o.timeout) + 1, MHD_OPTION_LISTEN_BACKLOG_SIZE,
         1024u, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED, http_completed, s,
-        MHD_OPTION_NOTIFY_CONNECTION, http_connected, s, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, http_connected, s, MHD_OPTION_UNESCAPE_CALLBACK, headers_decode, NULL,
+        MHD_OPTION_END);
     freeaddrinfo(found);
     if (s->daemon) return ONET_OK;
     if (errno == ENOMEM) return fail_memory(err, "the connections");

@@ -1,0 +1,146 @@
+/* What the headers of a request must be for the server to know whom it is for and where it ends. */
+#include "front/serve/headers.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+typedef struct seen {
+    int hosts, lengths, encodings;
+    const char *host, *length, *encoding;
+    bool odd; /* a name that is no token, which another server may read as another name */
+} seen;
+
+static bool is_token(const char *name, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)name[i]) && !strchr("!#$%&'*+-.^_`|~", name[i])) return false;
+    return length > 0;
+}
+
+static enum MHD_Result look(void *context, enum MHD_ValueKind kind, const char *name, size_t length,
+                            const char *value, size_t size) {
+    (void)kind;
+    seen *s = context;
+    if (!is_token(name, length) || (value && strlen(value) != size)) s->odd = true;
+    if (!value) value = "";
+    if (!strcasecmp(name, "Host")) {
+        s->hosts++;
+        s->host = value;
+    } else if (!strcasecmp(name, "Content-Length")) {
+        s->lengths++;
+        s->length = value;
+    } else if (!strcasecmp(name, "Transfer-Encoding")) {
+        s->encodings++;
+        s->encoding = value;
+    }
+    return MHD_YES;
+}
+
+/* The name or address of a Host header, in lower case, without brackets, port and last dot; false: it is
+ * none.
+ */
+static bool host_name(const char *host, char name[HOST_NAME]) {
+    const char *end;
+    if (*host == '[') {
+        end = strchr(++host, ']');
+        if (!end || (end[1] && end[1] != ':')) return false;
+    } else
+        end = host + strcspn(host, ":");
+    const char *port = strchr(end, ':');
+    if (port && port[1 + strspn(port + 1, "0123456789")]) return false;
+    size_t length = (size_t)(end - host);
+    if (length && host[length - 1] == '.') length--;
+    if (!length || length >= HOST_NAME) return false;
+    for (size_t i = 0; i < length; i++) name[i] = (char)tolower((unsigned char)host[i]);
+    name[length] = '\0';
+    return true;
+}
+
+/* The address at which the connection came in. */
+static bool is_local(struct MHD_Connection *connection, const char *name) {
+    struct sockaddr_storage at;
+    socklen_t size = sizeof at;
+    char text[INET6_ADDRSTRLEN] = "";
+    int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    struct in6_addr given;
+    if (getsockname(fd, (struct sockaddr *)&at, &size)) return false;
+    if (at.ss_family == AF_INET6) {
+        const struct in6_addr *own = &((struct sockaddr_in6 *)&at)->sin6_addr;
+        if (inet_pton(AF_INET6, name, &given) == 1) return !memcmp(own, &given, sizeof given);
+        /* An IPv4 client of an IPv6 socket. */
+        return IN6_IS_ADDR_V4MAPPED(own) && inet_ntop(AF_INET, own->s6_addr + 12, text, sizeof text) &&
+               !strcmp(text, name);
+    }
+    return at.ss_family == AF_INET &&
+           inet_ntop(AF_INET, &((struct sockaddr_in *)&at)->sin_addr, text, sizeof text) &&
+           !strcmp(text, name);
+}
+
+static bool is_loopback(const char *name) {
+    struct in_addr four;
+    struct in6_addr six;
+    if (inet_pton(AF_INET, name, &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+    if (inet_pton(AF_INET6, name, &six) == 1) return IN6_IS_ADDR_LOOPBACK(&six);
+    return !strcmp(name, "localhost");
+}
+
+static bool is_ours(struct MHD_Connection *connection, const char *host, const header_rules *rules) {
+    char name[HOST_NAME], own[HOST_NAME];
+    if (!host_name(host, name)) return false;
+    if (is_loopback(name) || (host_name(rules->host, own) && !strcmp(own, name)) ||
+        is_local(connection, name))
+        return true;
+    for (int i = 0; i < rules->names; i++)
+        if (host_name(rules->name[i], own) && !strcmp(own, name)) return true;
+    return false;
+}
+
+int headers_check(struct MHD_Connection *connection, const char *version, const header_rules *rules,
+                  const char **sentence) {
+    seen s = {0};
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look, &s);
+    *sentence = NULL;
+    if (s.odd)
+        *sentence = "a header's name or value has characters that it must not have";
+    else if (s.lengths > 1 || s.encodings > 1 || (s.lengths && s.encodings))
+        *sentence =
+            "the length of the body is given twice: one Content-Length, or one Transfer-Encoding, is meant";
+    else if (s.lengths && (!*s.length || s.length[strspn(s.length, "0123456789")]))
+        *sentence = "Content-Length is not a whole number";
+    else if (s.encodings && strcasecmp(s.encoding, "chunked") != 0)
+        *sentence = "the only Transfer-Encoding that is known here is chunked";
+    else if (s.hosts > 1)
+        *sentence = "the header Host is there twice";
+    else if (!s.hosts && strcmp(version, "HTTP/1.0") != 0)
+        *sentence = "the header Host is missing";
+    if (*sentence) return 400;
+    if (!s.hosts || is_ours(connection, s.host, rules)) return 0;
+    *sentence = "this server is not the host that the request names";
+    return 421;
+}
+
+/* As libmicrohttpd decodes paths, except that %00 becomes a control character, which no path has: a NUL would
+ * end the path for whoever compares it. */
+size_t headers_decode(void *context, struct MHD_Connection *connection, char *text) {
+    (void)context, (void)connection;
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        unsigned value;
+        if (*from == '%' && isxdigit((unsigned char)from[1]) && isxdigit((unsigned char)from[2]) &&
+            sscanf((char[]){from[1], from[2], 0}, "%x", &value) == 1) {
+            *to++ = value ? (char)value : '\001';
+            from += 2;
+        } else
+            *to++ = *from;
+    }
+    *to = '\0';
+    return (size_t)(to - text);
+}
+
+bool path_is_plain(const char *path) {
+    for (; *path; path++)
+        if ((unsigned char)*path < 0x20 || *path == 0x7f) return false;
+    return true;
+}
