@@ -28,6 +28,8 @@ onet_status request_keys(const envelope *e, const char *const *options, const ch
                          onet_error *err);
 /* The value of a key, where it is there; else *value stays as it is. */
 onet_status request_int(const envelope *e, const char *key, int low, int high, int *value, onet_error *err);
+/* `seed`: all 64 bits. */
+onet_status request_seed(const envelope *e, uint64_t *value, onet_error *err);
 onet_status request_double(const envelope *e, const char *key, double low, double high, double *value,
                            onet_error *err);
 onet_status request_bool(const envelope *e, const char *key, bool *value, onet_error *err);

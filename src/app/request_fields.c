@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "app/fields.h"
 #include "app/request.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
@@ -46,6 +47,22 @@ onet_status request_int(const envelope *e, const char *key, int low, int high, i
     json_decref(v);
     return good ? ONET_OK
                 : fail(err, ONET_BAD, "field `%s` takes a whole number from %d to %d", key, low, high);
+}
+
+onet_status request_seed(const envelope *e, uint64_t *value, onet_error *err) {
+    const span *at = envelope_find(e, "seed");
+    uint64_t seed = 0;
+    if (!at) return ONET_OK;
+    /* Jansson's whole numbers have 63 bits. */
+    bool good = at->length > 0 && (at->length == 1 || at->at[0] != '0');
+    for (size_t i = 0; i < at->length && good; i++) {
+        unsigned digit = (unsigned char)at->at[i] - '0';
+        good = digit <= 9 && seed <= (UINT64_MAX - digit) / 10;
+        seed = 10 * seed + digit;
+    }
+    if (good) *value = seed;
+    return good ? ONET_OK
+                : fail(err, ONET_BAD, "field `seed` takes a whole number from 0 to 18446744073709551615");
 }
 
 onet_status request_double(const envelope *e, const char *key, double low, double high, double *value,
@@ -115,12 +132,33 @@ onet_status request_model(const envelope *e, const service *shared, const char *
     return fail(err, ONET_IO, "there is no such model; served are: %s", models_names(m, names, sizeof names));
 }
 
+/* Where an option begins: "--beam", not the dashes of a name. */
+static bool is_option(const char *at, const char *from) {
+    return (at == from || strchr(" '(`", at[-1])) && at[0] == '-' && at[1] == '-' && at[2] >= 'a' &&
+           at[2] <= 'z';
+}
+
+/* The end of " (... --option ...)" at this place, a hint for those who have options; NULL: it is none. */
+static const char *hint_end(const char *at, const char *from) {
+    const char *end = at[0] == ' ' && at[1] == '(' ? strchr(at, ')') : NULL;
+    for (const char *p = at; end && p < end; p++)
+        if (is_option(p, from)) return end + 1;
+    return NULL;
+}
+
 void request_words(onet_error *err) {
-    char *to = err->text;
-    for (const char *from = err->text; *from; from++) {
-        bool start = from == err->text || from[-1] == ' ' || from[-1] == '\'';
-        if (start && from[0] == '-' && from[1] == '-' && from[2] >= 'a' && from[2] <= 'z') from += 2;
-        *to++ = *from;
+    onet_error said;
+    char *to = said.text;
+    fields_to_options(err);
+    for (const char *from = err->text; *from;) {
+        const char *end = hint_end(from, err->text);
+        if (end) {
+            from = end;
+            continue;
+        }
+        if (is_option(from, err->text)) from += 2;
+        *to++ = *from++;
     }
     *to = '\0';
+    *err = said;
 }

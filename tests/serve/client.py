@@ -48,6 +48,8 @@ class Server:
         answer = own.getresponse()
         data = answer.read()
         result = answer.status, dict(answer.getheaders()), data
+        # Who asks over HTTP has neither options nor structs.
+        assert answer.status < 400 or not re.search(rb"(^|[ '(`\"])--[a-z]|onet_", data), data
         if not connection:
             own.close()
         return result

@@ -36,6 +36,12 @@ def answers_of(printed):
     return [{k: v for k, v in exact(line).items() if k in keys} for line in printed.splitlines()]
 
 
+def as_request(said):
+    """The sentence of the command as the server has it: without its options."""
+    sentence = said.splitlines()[0].replace("ordernet order: ", "").replace("standard input", "request")
+    return re.sub(r" \([^)]*--[^)]*\)", "", sentence).replace("--", "")
+
+
 @contextlib.contextmanager
 def serving(*options):
     server = Server(*options)
@@ -98,6 +104,25 @@ class Answers(unittest.TestCase):
             printed, said, _ = command("order", "--model", SORT, "--device", "cpu", *arguments, stdin=lines(sets))
             self.assertEqual(self.order(sets, **options), answers_of(printed), (options, said))
 
+    def test_seeds(self):
+        """All 64 bits of a seed count."""
+        draw = random.Random(6)
+        cities = {"items": [[draw.random(), draw.random()] for _ in range(30)]}
+        sets = [cities] * 3
+        seen = set()
+        for seed in (0, 2**31 - 1, 2**31, 2**32 + 1, 2**63 - 1, 2**63, 2**64 - 1):
+            printed, said, _ = command("order", "--model", TSP, "--device", "cpu", "--decode", "sample", "--seed", str(seed),
+                                       stdin=lines(sets))
+            found = self.order(sets, model="tsp", decode="sample", seed=seed)
+            self.assertEqual(found, answers_of(printed), (seed, said))
+            seen.add(json.dumps(found))
+            self.assertEqual(self.server.post("/v1/tour", {**cities, "method": "2opt", "kicks": 3, "seed": seed})[0], 200)
+        self.assertGreater(len(seen), 3)
+        for seed in ("18446744073709551616", "-1", "1.0", "1e3", '"1"', "01", "99999999999999999999999", "null", "[1]"):
+            for path, given in (("/v1/order", '{"model": "sort", "items": [[1], [2]]'), ("/v1/tour", '{"items": [[1, 2], [3, 4]]')):
+                status, answer = self.server.post(path, (given + ', "seed": %s}' % seed).encode())
+                self.assertEqual((status, answer["error"]), (400, "field `seed` takes a whole number from 0 to 18446744073709551615"), seed)
+
     def test_constraints(self):
         sets = [{"items": [[3], [1], [2], [5]], "first": 0, "before": [[3, 1]]},
                 {"items": [[3], [1], [2], [5]], "context": [1], "last": 0}]
@@ -124,8 +149,7 @@ class Answers(unittest.TestCase):
                 self.assertEqual(json.loads(server.ask("GET", "/v1/models")[2])["models"][0]["columns"], ["age", "height"])
                 bad = {"items": [{"height": 0.5}]}
                 _, said, _ = command("order", "--model", model, stdin=lines([bad]))
-                self.assertEqual(server.post("/v1/order", bad)[1]["error"],
-                                 said.splitlines()[0].replace("ordernet order: standard input", "request"))
+                self.assertEqual(server.post("/v1/order", bad)[1]["error"], as_request(said))
 
     def test_batched(self):
         """Requests of many clients at once, some with another search, some that fail."""
@@ -210,7 +234,7 @@ class Answers(unittest.TestCase):
                     '{"items": [[NaN]]}', '{"items": [[1], [2]], "first": 7}', '{"items": [[1], [2]], "before": [[0, 1], [1, 0]]}',
                     '{"items": [[1], [2]], "context": [0, 1]}', '{"order": [1]}', '{"items": [[1]], "order": [4]}'):
             _, said, _ = command("order", "--model", SORT, stdin=bad + "\n")
-            sentence = said.splitlines()[0].replace("ordernet order: ", "").replace("standard input", "request")
+            sentence = as_request(said)
             sentence = sentence.replace(SORT, "sort")
             for body, where in (('{"model": "sort", ' + bad[1:], 0), ('{"model": "sort", "sets": [%s]}' % bad, 1)):
                 status, answer = self.server.post("/v1/order", body.encode())
@@ -257,6 +281,10 @@ class Answers(unittest.TestCase):
             ("POST", "/v1/unscramble", {"words": "a", "model": "sort"}, 400, "its items are numbers"),
             ("POST", "/v1/unscramble", {"words": "a " * 1001}, 400, "1000 words at most"),
             ("POST", "/v1/tour", {"items": [[1], [2]]}, 400, "not points x, y"),
+            ("POST", "/v1/tour", {"items": [{"a": 1, "b": 2, "c": 3}] * 2}, 400, "not points x, y"),
+            ("POST", "/v1/tour", {"items": [[None, 1], [2, 3]]}, 400, "request:1"),
+            ("POST", "/v1/order", {"model": "sort", "items": [[None], [2]]}, 400, "request:1"),
+            ("POST", "/v1/order", {"model": "sort", "items": ["a", "b"]}, 400, "request:1"),
             ("POST", "/v1/tour", {"items": [[1, 2], [2, 3]], "context": [0]}, 400, "visits every city"),
             ("POST", "/v1/tour", {"items": [[1, 2]], "method": "magic"}, 400, "`method` is one of"),
             ("POST", "/v1/tour", {"items": [[1, 2]], "symmetries": 3}, 400, "1 or 8"),

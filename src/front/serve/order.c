@@ -5,16 +5,16 @@
 static onet_status order_options(order_request *r, const envelope *e, const request_limits *limits,
                                  onet_error *err) {
     onet_order_options o = {.size = sizeof o, .top = 1, .seed = 1};
-    int decode = ONET_BEAM, seed = 1;
+    int decode = ONET_BEAM;
     bool steps = false;
     onet_status status = request_choice(e, "decode", onet_decodes(), &decode, err);
     if (!status) status = request_int(e, "beam", 1, limits->beam, &o.beam, err);
     if (!status) status = request_int(e, "top", 1, limits->beam, &o.top, err);
-    if (!status) status = request_int(e, "seed", 0, INT32_MAX, &seed, err);
+    if (!status) status = request_seed(e, &o.seed, err);
     if (!status) status = request_bool(e, "steps", &steps, err);
     o.decode = (onet_decode)decode;
-    if (!status && (status = ordering_check(&o, err))) request_words(err);
-    r->job.search = (search_options){o.decode, o.beam, o.top, (uint64_t)seed, steps};
+    if (!status) status = ordering_check(&o, err);
+    r->job.search = (search_options){o.decode, o.beam, o.top, o.seed, steps};
     return status;
 }
 

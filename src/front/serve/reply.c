@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/fields.h"
+#include "app/request.h"
 #include "front/serve/exchange.h"
 #include "front/serve/openapi.h"
 #include "ordernet_words.h"
@@ -77,7 +77,7 @@ static int code_of(onet_status status) {
 }
 
 enum MHD_Result reply_failure(exchange *x, onet_status status) {
-    fields_to_options(&x->err); /* as the program does before it prints a sentence */
+    request_words(&x->err);
     return reply_error(x, code_of(status), x->err.text);
 }
 

@@ -38,7 +38,8 @@ static double cost(const tour_job *job, int n) {
 static onet_status read_options(tour_request *r, const envelope *e, const request_limits *limits,
                                 onet_error *err) {
     tour_job *job = &r->job;
-    int method = ONET_TSP_EXACT, decode = ONET_BEAM, symmetries = 1, kicks = 0, seed = 1;
+    int method = ONET_TSP_EXACT, decode = ONET_BEAM, symmetries = 1, kicks = 0;
+    uint64_t seed = 1;
     bool shortest = false;
     job->beam = 5;
     onet_status status = request_choice(e, "method", onet_tsp_methods(), &method, err);
@@ -49,12 +50,12 @@ static onet_status read_options(tour_request *r, const envelope *e, const reques
         status = fail(err, ONET_BAD, "field `symmetries` takes 1 or 8");
     if (!status) status = request_bool(e, "shortest", &shortest, err);
     if (!status) status = request_int(e, "kicks", 0, INT32_MAX, &kicks, err);
-    if (!status) status = request_int(e, "seed", 0, INT32_MAX, &seed, err);
+    if (!status) status = request_seed(e, &seed, err);
     job->method = (onet_tsp_method)method;
     job->decode = (onet_decode)decode;
     onet_tsp_defaults(&job->options, sizeof job->options);
     job->options.kicks = kicks;
-    job->options.seed = (uint64_t)seed;
+    job->options.seed = seed;
     job->options.symmetries = symmetries;
     job->options.shortest = shortest || symmetries > 1;
     return status;
