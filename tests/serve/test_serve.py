@@ -1,5 +1,6 @@
 """Tests of `ordernet serve` with real sockets.  usage: ORDERNET=PROGRAM python3 tests/serve/test_serve.py"""
 import contextlib
+import gzip
 import http.client
 import json
 import os
@@ -782,6 +783,74 @@ class Page(unittest.TestCase):
                     time.sleep(0.02)
                 else:
                     self.fail("the new file is not served after a reload")
+
+    def test_compressed(self):
+        """Text is sent as gzip to those who take it, the same bytes each time; HEAD and 304 fit."""
+        with tempfile.TemporaryDirectory() as page:
+            script = b"const a = 1;\n" * 500
+            plain = {"app.js": script, "m.safetensors": script, "small.js": b"1;\n", "noise.txt": os.urandom(3000)}
+            for name, data in {**plain, "index.html": script}.items():
+                with open(os.path.join(page, name), "wb") as out:
+                    out.write(data)
+            sent = []
+            for _ in range(2):
+                with serving("--model", f"sort={SORT}", "--page", page) as server:
+                    for accept, packed in (("gzip", True), ("br, gzip;q=0.5", True), ("*", True), ("GZIP ; q=1.0", True), (None, False),
+                                           ("br", False), ("gzip;q=0", False), ("gzip; q=0.000, *", False), ("*;q=0", False), ("gzipped", False)):
+                        headers = {"Accept-Encoding": accept} if accept else {"Accept-Encoding": ""}
+                        status, got, data = server.ask("GET", "/app.js", headers=headers)
+                        self.assertEqual((status, got.get("Content-Encoding"), got["Vary"]), (200, "gzip" if packed else None, "Accept-Encoding"), accept)
+                        self.assertEqual(gzip.decompress(data) if packed else data, script)
+                        self.assertEqual(got["Content-Type"], "text/javascript; charset=utf-8")
+                        tag = got["ETag"]
+                        self.assertEqual("gzip" in tag, packed)
+                        again, _, nothing = server.ask("GET", "/app.js", headers={**headers, "If-None-Match": tag})
+                        self.assertEqual((again, nothing), (304, b""))
+                        if packed:
+                            sent.append(data)
+                            self.assertLess(len(data), 200)
+                            self.assertEqual(int(server.ask("HEAD", "/app.js", headers=headers)[1]["Content-Length"]), len(data))
+                    for name in ("m.safetensors", "small.js", "noise.txt"):
+                        status, got, data = server.ask("GET", "/" + name, headers={"Accept-Encoding": "gzip"})
+                        self.assertEqual((status, got.get("Content-Encoding"), data), (200, None, plain[name]))
+                    # A file that was changed since is sent as it is now.
+                    with open(os.path.join(page, "app.js"), "wb") as out:
+                        out.write(script + b"2;\n")
+                    status, got, data = server.ask("GET", "/app.js", headers={"Accept-Encoding": "gzip"})
+                    self.assertEqual((status, got.get("Content-Encoding"), data), (200, None, script + b"2;\n"))
+                with open(os.path.join(page, "app.js"), "wb") as out:
+                    out.write(script)
+            self.assertEqual(len(set(sent)), 1)
+
+    def test_links_in_place_of_folders(self):
+        """A folder or file that is swapped for a link after it was listed is not followed."""
+        with tempfile.TemporaryDirectory() as folder:
+            page, outside = os.path.join(folder, "page"), os.path.join(folder, "outside")
+            for place in (os.path.join(page, "sub", "deep"), os.path.join(outside, "deep")):
+                os.makedirs(place)
+            for place, text in ((page, "inside"), (outside, "outside")):
+                sub = os.path.join(page, "sub") if place == page else outside
+                for name in ("a.txt", "deep/a.txt"):
+                    with open(os.path.join(sub, name), "w") as out:
+                        out.write(text)
+            link = os.path.join(folder, "link-to-page")
+            os.symlink(page, link)  # the folder that the operator names may be a link
+            with serving("--model", f"sort={SORT}", "--page", link) as server:
+                for path in ("/sub/a.txt", "/sub/deep/a.txt"):
+                    self.assertEqual(server.ask("GET", path)[2], b"inside")
+                os.rename(os.path.join(page, "sub"), os.path.join(folder, "old"))
+                os.symlink(outside, os.path.join(page, "sub"))
+                for path in ("/sub/a.txt", "/sub/deep/a.txt"):
+                    self.assertEqual(server.ask("GET", path)[0], 404, path)
+                os.remove(os.path.join(page, "sub"))
+                os.rename(os.path.join(folder, "old"), os.path.join(page, "sub"))
+                self.assertEqual(server.ask("GET", "/sub/a.txt")[2], b"inside")
+                os.remove(os.path.join(page, "sub", "a.txt"))
+                os.symlink(os.path.join(outside, "a.txt"), os.path.join(page, "sub", "a.txt"))
+                self.assertEqual(server.ask("GET", "/sub/a.txt")[0], 404)
+                os.remove(os.path.join(page, "sub", "a.txt"))
+                os.mkfifo(os.path.join(page, "sub", "a.txt"))  # opening it must not wait for a writer
+                self.assertEqual(server.ask("GET", "/sub/a.txt")[0], 404)
 
     def test_index(self):
         """Without a page there is an index that names the API."""

@@ -154,22 +154,48 @@ static enum MHD_Result send_metrics(exchange *x) {
     return reply_text(x, &t, "text/plain; version=0.0.4; charset=utf-8");
 }
 
-static enum MHD_Result send_file(exchange *x, int fd, const struct stat *state, const char *type) {
-    char tag[64];
-    snprintf(tag, sizeof tag, "\"%llx-%llx-%llx\"", (unsigned long long)state->st_size,
-             (unsigned long long)state->st_mtim.tv_sec, (unsigned long long)state->st_mtim.tv_nsec);
+/* Whether a client takes gzip: named in Accept-Encoding, and not with the weight 0. */
+static bool takes_gzip(exchange *x) {
+    const char *given = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Accept-Encoding");
+    bool all = false;
+    for (const char *at = given; at && *at; at += *at == ',') {
+        at += strspn(at, " \t");
+        size_t name = strcspn(at, " \t;,"), part = strcspn(at, ",");
+        const char *weight = memchr(at, ';', part);
+        bool none = weight && (weight += 1 + strspn(weight + 1, " \t")) < at + part &&
+                    !strncasecmp(weight, "q=", 2) && strtod(weight + 2, NULL) == 0;
+        if (name == 4 && !strncasecmp(at, "gzip", 4)) return !none;
+        if (name == 1 && *at == '*') all = !none;
+        at += part;
+    }
+    return all;
+}
+
+/* packed: gzip bytes of the file, which the response frees; NULL: it is sent as it is. */
+static enum MHD_Result send_file(exchange *x, int fd, const struct stat *state, const char *type,
+                                 char *packed, size_t packed_size) {
+    char tag[80];
+    snprintf(tag, sizeof tag, "\"%llx-%llx-%llx%s\"", (unsigned long long)state->st_size,
+             (unsigned long long)state->st_mtim.tv_sec, (unsigned long long)state->st_mtim.tv_nsec,
+             packed ? "-gzip" : "");
     const char *known = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "If-None-Match");
     bool same = known && !strcmp(known, tag);
     struct MHD_Response *response;
     if (same) {
-        close(fd);
         response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-    } else if (!(response = MHD_create_response_from_fd64((uint64_t)state->st_size, fd))) {
-        close(fd);
+        free(packed);
+    } else if (packed) {
+        response = MHD_create_response_from_buffer(packed_size, packed, MHD_RESPMEM_MUST_FREE);
+        if (!response) free(packed);
+    } else if ((response = MHD_create_response_from_fd64((uint64_t)state->st_size, fd))) {
+        fd = -1;
     }
+    if (fd >= 0) close(fd);
     if (response) {
         MHD_add_response_header(response, "ETag", tag);
         MHD_add_response_header(response, "Cache-Control", "no-cache");
+        MHD_add_response_header(response, "Vary", "Accept-Encoding");
+        if (packed && !same) MHD_add_response_header(response, "Content-Encoding", "gzip");
     }
     return send_response(x, same ? 304 : 200, response, type, PAGE_POLICY);
 }
@@ -177,12 +203,17 @@ static enum MHD_Result send_file(exchange *x, int fd, const struct stat *state, 
 static enum MHD_Result send_page(exchange *x) {
     server *s = x->s;
     struct stat state;
+    char *packed = NULL;
+    size_t packed_size = 0;
     pthread_rwlock_rdlock(&s->page_lock);
     const site_file *file = site_files_find(&s->page, x->path);
     const char *type = file ? file->type : NULL;
-    int fd = file ? page_file_open(file, &state) : -1;
+    int fd = file ? site_file_open(&s->page, file, &state) : -1;
+    /* A copy: a reload may free the list while it is sent. */
+    if (fd >= 0 && site_file_packed(file, &state) && takes_gzip(x) && (packed = malloc(file->packed_size)))
+        memcpy(packed, file->packed, packed_size = file->packed_size);
     pthread_rwlock_unlock(&s->page_lock);
-    if (fd >= 0) return send_file(x, fd, &state, type);
+    if (fd >= 0) return send_file(x, fd, &state, type, packed, packed_size);
     if (strcmp(x->path, "/"))
         return reply_error(x, 404, "there is nothing at this path; /openapi.json lists what there is");
     return send_response(x, 200,
