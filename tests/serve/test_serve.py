@@ -636,6 +636,43 @@ class Headers(unittest.TestCase):
             self.assertEqual(ask(), 400)
             self.assertEqual(ask(version=b"1.0"), 200)
 
+    def test_origins(self):
+        """Pages of other origins may ask only where --allow-origin says so (CORS)."""
+        origin, other = "https://example.org", "https://evil.example"
+        leave = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+        with tempfile.TemporaryDirectory() as folder:
+            token = os.path.join(folder, "token")
+            with open(token, "w") as out:
+                out.write("secret\n")
+            key = {"Authorization": "Bearer secret"}
+            with serving("--model", f"sort={SORT}") as server:
+                status, headers, _ = server.ask("POST", "/v1/order", {"items": [[2], [1]]}, {"Origin": origin})
+                self.assertEqual((status, headers.get("Access-Control-Allow-Origin"), headers.get("Vary")), (200, None, None))
+                self.assertEqual(headers["Cross-Origin-Resource-Policy"], "same-origin")
+                self.assertEqual(server.ask("OPTIONS", "/v1/order", headers={"Origin": origin, **leave})[0], 405)
+            with serving("--model", f"sort={SORT}", "--allow-origin", origin, "--allow-origin", "http://localhost:3000",
+                         "--token-file", token) as server:
+                for who, may in ((origin, True), ("http://localhost:3000", True), (other, False), ("null", False), (origin + ".evil.example", False)):
+                    status, headers, data = server.ask("OPTIONS", "/v1/order", headers={"Origin": who, **leave})
+                    self.assertEqual((status, data if may else b""), (204, b"") if may else (401, b""), who)
+                    self.assertEqual(headers.get("Access-Control-Allow-Origin"), who if may else None)
+                    if may:
+                        self.assertEqual(headers["Access-Control-Allow-Methods"], "POST")
+                        self.assertEqual(headers["Access-Control-Allow-Headers"], "Authorization, Content-Type")
+                    for path, body in (("/v1/order", {"items": [[2], [1]]}), ("/v1/order", {"items": "x"}), ("/v1/models", None)):
+                        status, headers, _ = server.ask("POST" if body else "GET", path, body, {"Origin": who, **key})
+                        self.assertEqual(headers.get("Access-Control-Allow-Origin"), who if may else None, (who, path))
+                        self.assertEqual(headers["Vary"], "Origin")
+                        self.assertEqual(headers["Cross-Origin-Resource-Policy"], "cross-origin" if may else "same-origin")
+                self.assertEqual(server.ask("POST", "/v1/order", {"items": [[2], [1]]}, {"Origin": origin})[0], 401)  # leave is not the token
+                self.assertNotIn("Access-Control-Allow-Origin", server.ask("GET", "/", headers={"Origin": origin})[1])
+                self.assertEqual(server.ask("OPTIONS", "/v1/order", headers={"Origin": origin, **key})[0], 405)  # asks for no leave
+            with serving("--model", f"sort={SORT}", "--allow-origin", "*") as server:
+                self.assertEqual(server.ask("GET", "/v1/models", headers={"Origin": other})[1]["Access-Control-Allow-Origin"], "*")
+        for wrong in ("example.org", "https://example.org/", "https://", "", "https://a, https://b"):
+            printed, said, status = command("serve", "--port", "0", "--model", f"sort={SORT}", "--allow-origin", wrong)
+            self.assertEqual(status, 2, said)
+
     def test_nul(self):
         with serving("--model", f"sort={SORT}") as server:
             for path in ("/healthz%00", "/healthz%00.js", "/%00", "/v1/models%00x", "/a%01b", "/a%0Ab", "/a%7f"):

@@ -16,7 +16,7 @@
 enum { TOKEN = 1024 };
 
 typedef struct serve_values {
-    option_list models, names;
+    option_list models, names, origins;
     const char *token_file, *page;
     server_options server;
     int max_body, max_header;
@@ -74,6 +74,15 @@ static onet_status read_token(char token[TOKEN], const char *path, onet_error *e
     input_close(in);
     if (!status && !token[0]) status = fail(err, ONET_BAD, "%s: its first line holds no token", path);
     return status;
+}
+
+/* As browsers write it in the header Origin. */
+static onet_status check_origin(const char *origin, onet_error *err) {
+    const char *host = strstr(origin, "://");
+    if (!strcmp(origin, "*") || (host && host > origin && host[3] && !strpbrk(host + 3, "/ ,")))
+        return ONET_OK;
+    return fail(err, ONET_USAGE, "--allow-origin takes an origin such as https://example.org, or *, not '%s'",
+                origin);
 }
 
 /* ---- Until a signal ---------------------------------------------------------------------------------- */
@@ -135,10 +144,13 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     o->batch.wait = v->wait / 1000;
     o->name = v->names.value;
     o->names = v->names.count;
+    o->origin = v->origins.value;
+    o->origins = v->origins.count;
     o->page = v->page ? v->page : page_path(page, sizeof page) ? page : NULL;
     models *m = calloc(1, sizeof *m);
     server *s = NULL;
     onet_status status = m ? ONET_OK : fail_memory(err, "the models");
+    for (int i = 0; i < o->origins && !status; i++) status = check_origin(o->origin[i], err);
     if (!status && v->token_file && !(status = read_token(token, v->token_file, err))) o->token = token;
     if (!status) status = load_models(m, &v->models, err);
     /* All threads are started with the signals blocked: only sigtimedwait gets them. */
@@ -199,6 +211,13 @@ static const option options[] = {
          "A name that requests may call this server by in their Host header, as one behind a proxy or with "
          "a name in the DNS; may be given several times. Others are refused, so that a stranger's page "
          "cannot reach the server by a name that leads to this machine."},
+    {.name = "allow-origin",
+     .kind = OPTION_LIST,
+     .argument = "ORIGIN",
+     .field = AT(origins),
+     .default_text = "none",
+     .help = "Pages of this origin, such as https://example.org, may ask from the browsers of their readers "
+             "(CORS); * allows any. May be given several times."},
     {.name = "token-file",
      .kind = OPTION_STRING,
      .argument = "FILE",

@@ -58,6 +58,9 @@ void http_connected(void *server, struct MHD_Connection *connection, void **sock
 enum MHD_Result reply_error(exchange *x, int code, const char *sentence);
 /* The sentence in x->err, with the code that the status stands for (serve/request.h). */
 enum MHD_Result reply_failure(exchange *x, onet_status status);
+/* Whether the request asks for leave to ask from another origin (CORS) and has it; *queued: as of the others.
+ */
+bool reply_preflight(exchange *x, enum MHD_Result *queued);
 /* Takes the text over. */
 enum MHD_Result reply_text(exchange *x, text *t, const char *type);
 /* What the path of a GET asks for. */

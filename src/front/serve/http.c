@@ -113,6 +113,8 @@ static enum MHD_Result begin(exchange *x, const char *method, const char *versio
         x->last = true;
         return reply_error(x, code, why);
     }
+    enum MHD_Result queued;
+    if (!strcmp(method, "OPTIONS") && reply_preflight(x, &queued)) return queued;
     if (MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size >
         x->s->o.header)
         refuse(x, 431, "the headers are longer than this server takes");

@@ -15,6 +15,26 @@ static const char PAGE_POLICY[] =
     "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
+/* What Access-Control-Allow-Origin says to the page that asks; NULL: it may not. */
+static const char *origin_allowed(const exchange *x) {
+    const server_options *o = &x->s->o;
+    const char *given =
+        o->origins ? MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Origin") : NULL;
+    for (int i = 0; i < o->origins && given; i++)
+        if (!strcmp(o->origin[i], "*") || !strcmp(o->origin[i], given)) return o->origin[i];
+    return NULL;
+}
+
+static void add_origin(const exchange *x, struct MHD_Response *response, bool api) {
+    const char *origin = api ? origin_allowed(x) : NULL;
+    MHD_add_response_header(response, "Cross-Origin-Resource-Policy",
+                            origin ? "cross-origin" : "same-origin");
+    if (api && x->s->o.origins) MHD_add_response_header(response, "Vary", "Origin");
+    if (!origin) return;
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", origin);
+    MHD_add_response_header(response, "Access-Control-Expose-Headers", "Retry-After");
+}
+
 static enum MHD_Result send_response(exchange *x, int code, struct MHD_Response *response, const char *type,
                                      const char *policy) {
     if (!response) return MHD_NO;
@@ -24,7 +44,7 @@ static enum MHD_Result send_response(exchange *x, int code, struct MHD_Response 
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
     MHD_add_response_header(response, "Cross-Origin-Embedder-Policy", "require-corp");
-    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    add_origin(x, response, policy == API_POLICY);
     if (policy == API_POLICY) MHD_add_response_header(response, "Cache-Control", "no-store");
     if (code == 503) MHD_add_response_header(response, "Retry-After", "1");
     if (code == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
@@ -49,6 +69,21 @@ enum MHD_Result reply_error(exchange *x, int code, const char *sentence) {
     }
     return send_response(x, code, MHD_create_response_from_buffer(t.length, t.data, MHD_RESPMEM_MUST_FREE),
                          "application/json", API_POLICY);
+}
+
+bool reply_preflight(exchange *x, enum MHD_Result *queued) {
+    if (x->to == ROUTE_PAGE || !origin_allowed(x) ||
+        !MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Access-Control-Request-Method"))
+        return false;
+    struct MHD_Response *response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (response) {
+        MHD_add_response_header(response, "Access-Control-Allow-Methods",
+                                x->to < ENDPOINTS ? "POST" : "GET, HEAD");
+        MHD_add_response_header(response, "Access-Control-Allow-Headers", "Authorization, Content-Type");
+        MHD_add_response_header(response, "Access-Control-Max-Age", "600");
+    }
+    *queued = send_response(x, 204, response, "text/plain", API_POLICY);
+    return true;
 }
 
 enum MHD_Result reply_text(exchange *x, text *t, const char *type) {

@@ -10,6 +10,8 @@ typedef struct server_options {
     int port;
     const char *const *name; /* [names]: other names that requests may give in Host */
     int names;
+    const char *const *origin; /* [origins]: whose pages may ask (CORS); "*": any */
+    int origins;
     const char *token; /* of `Authorization: Bearer`; NULL: none is asked for */
     const char *page;  /* folder of static files; NULL: a small index */
     request_limits limits;
