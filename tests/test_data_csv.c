@@ -128,7 +128,7 @@ static void refuses(void **state) {
 #define CHOICE                                                                                               \
     "; fill it in, choose what stands for it (onet_read_options.missing: mean or indicator), or name other " \
     "features (onet_read_options.features)"
-    REFUSED("", ": the file is empty; a header and at least one row are meant");
+    REFUSED("", ": the file is empty; expected a header and at least one row");
     REFUSED("set,x\n", ": a header and no rows; give at least one set");
     REFUSED("group,x\n1,2\n",
             ":1: there is no column `set` to tell the sets apart; name the column that does "
@@ -136,7 +136,7 @@ static void refuses(void **state) {
     REFUSED("set,x,x\n1,2,3\n", ":1: column `x` stands in the header twice; rename one of them");
     REFUSED("set,name\n1,a\n", ": no column of numbers; give every item at least one feature");
     REFUSED("set,x,y\n1,2,3\n1,2\n", ":3: 2 fields where the header has 3; give every row as many");
-    REFUSED("set,x\n1,2\n1,nan\n", ":3: column `x`: \"nan\" is no value" CHOICE);
+    REFUSED("set,x\n1,2\n1,nan\n", ":3: column `x`: \"nan\" is a missing value" CHOICE);
     REFUSED("set,x\n1,-inf\n",
             ":2: column `x`: \"-inf\" is not a finite number; give a number or leave the set out");
     REFUSED("set,x\n1,2\n1,two\n", ":3: column `x`: \"two\" is not a number, but 1 other is; correct it, or "
@@ -150,10 +150,10 @@ static void refuses(void **state) {
         "set,x\n1,\"1,234\"\n1,2\n1,\"5,678.5\"\n1,3\n1,4\n",
         ":2: column `x`: \"1,234\" is not a number, the first of 2 such values, but 3 others are; write it "
         "without the commas");
-    REFUSED("set,x\n1,2\n1,\n", ":3: column `x`: \"\" is no value" CHOICE);
-    REFUSED("set,x,y\n1,2,\n1,2,3\n", ":2: column `y`: \"\" is no value" CHOICE);
+    REFUSED("set,x\n1,2\n1,\n", ":3: column `x`: \"\" is a missing value" CHOICE);
+    REFUSED("set,x,y\n1,2,\n1,2,3\n", ":2: column `y`: \"\" is a missing value" CHOICE);
     REFUSED("set,x,y\n1,NA,1\n1,2,3\n2,4,n/a\n3,?,3\n",
-            ":2: column `x`: \"NA\" is no value, the first of 3 missing values in 2 columns" CHOICE);
+            ":2: column `x`: \"NA\" is a missing value, the first of 3 missing values in 2 columns" CHOICE);
     REFUSED("set,x\n1,1e39\n",
             ":2: column `x`: \"1e39\" is out of range; features are 32-bit, at most 3.4e38 in size");
     REFUSED("set,x\n,1\n", ":2: column `set`: \"\" is empty; every row names its set");

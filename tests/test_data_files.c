@@ -110,7 +110,7 @@ static void refuses_long_lines(void **state) {
         assert_int_equal(onet_reader_next(in, &r, &end, &err), ONET_BAD);
         assert_non_null(strstr(
             err.text, kind ? "l.csv:2: the row is longer than 1048576 bytes; look for an unclosed quote"
-                           : "l.jsonl:1: the line is longer than 1048576 bytes; one set a line is meant"));
+                           : "l.jsonl:1: the line is longer than 1048576 bytes; expected one set per line"));
         onet_reader_close(in);
         record_free(&r);
     }

@@ -154,9 +154,9 @@ static void refuses(void **state) {
     help_refused(
         "bad.jsonl", "{\"items\": [[1]], \"order\": [0]}\n{\"items\": [[1]]}",
         "FILE:2: the set has no order where those before it have one; give all sets an order or none");
-    help_refused("bad.jsonl", "", "FILE: the file has no sets; at least one is meant");
-    help_refused("bad.jsonl", " \n\n", "FILE: the file has no sets; at least one is meant");
-    help_refused("bad", "", "FILE: the file is empty; at least one set is meant");
+    help_refused("bad.jsonl", "", "FILE: the file has no sets; expected at least one");
+    help_refused("bad.jsonl", " \n\n", "FILE: the file has no sets; expected at least one");
+    help_refused("bad", "", "FILE: the file is empty; expected at least one set");
 }
 
 static void refuses_what_is_too_much(void **state) {

@@ -65,7 +65,7 @@ static void test_fixtures(void **state) {
     assert_int_equal(read_path(npz_read, &sets, "tests/data/plane.npz", &err), ONET_BAD);
     assert_string_equal(err.text,
                         "tests/data/plane.npz: items has the shape (3, 2), two dimensions where [sets, n, "
-                        "features] are meant; save items[None] for one set, items[..., None] for items of "
+                        "features] are expected; save items[None] for one set, items[..., None] for items of "
                         "one feature, or an array sizes beside it for sets one behind the other");
     assert_int_equal(read_path(npz_read, &sets, "tests/data/short.npz", &err), ONET_BAD);
     assert_string_equal(err.text, "tests/data/short.npz: the sizes add up to 5 where there are 6 items");

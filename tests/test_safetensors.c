@@ -54,7 +54,7 @@ static void test_round_trip(void **state) {
                      ONET_BAD);
     assert_non_null(strstr(err.text, "tensor \"missing\" (F32 [n]) is missing"));
     assert_int_equal(safetensors_expect(file, "numbers", ST_F32, 2, (size_t[]){2, 4}, &t, &err), ONET_BAD);
-    assert_non_null(strstr(err.text, "is F32 [2, 3] where F32 [2, 4] is meant"));
+    assert_non_null(strstr(err.text, "is F32 [2, 3] where F32 [2, 4] is expected"));
     safetensors_close(file);
     /* The same bytes again, and a header that ends on a multiple of 8. */
     const char *again = help_path("again.safetensors");
@@ -77,35 +77,35 @@ static void test_hostile(void **state) {
         size_t data;
         const char *sentence;
     } hostile[] = {
-        {"", 0, "{ is meant at byte 8 of its header"},
-        {"[]", 0, "{ is meant at byte 8"},
-        {"{", 0, "a name in quotes is meant at byte 9"},
-        {"{} x", 0, "the end is meant at byte 11"},
-        {" {}", 0, "{ is meant at byte 8"},
-        {"{\"a\":1}", 0, "{ is meant at byte 13"},
+        {"", 0, "expected { at byte 8 of its header"},
+        {"[]", 0, "expected { at byte 8"},
+        {"{", 0, "expected a name in quotes at byte 9"},
+        {"{} x", 0, "expected the end at byte 11"},
+        {" {}", 0, "expected { at byte 8"},
+        {"{\"a\":1}", 0, "expected { at byte 13"},
         {"{\"a\":{}}", 0, "tensor \"a\" does not have just dtype, shape and data_offsets"},
         {"{\"a\":{}", 0, "does not have"},
         {"{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", 0, "does not have just"},
-        {"{\"a\" 1}", 0, "a colon is meant"},
-        {"{\"a", 0, "the rest of a text is meant"},
-        {"{\"a\\x\"}", 0, "the rest of a text is meant"},
+        {"{\"a\" 1}", 0, "expected a colon"},
+        {"{\"a", 0, "expected the rest of a text"},
+        {"{\"a\\x\"}", 0, "expected the rest of a text"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 0, "does not have just dtype"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4],\"x\":1}}", 4,
          "does not have just dtype"},
         {"{" TENSOR("a", "F33", "[1]", "0", "4") "}", 4, "tensor \"a\" has a dtype that is not known"},
         {"{" TENSOR("a", "F32", "[1]", "0", "4") "," TENSOR("a", "F32", "[1]", "4", "8") "}", 8,
          "tensor \"a\" stands there twice"},
-        {"{" TENSOR("a", "F32", "[-1]", "0", "4") "}", 4, "a whole number is meant"},
-        {"{" TENSOR("a", "F32", "[1.0]", "0", "4") "}", 4, "a whole number is meant"},
-        {"{" TENSOR("a", "F32", "[\"1\"]", "0", "4") "}", 4, "a whole number is meant"},
+        {"{" TENSOR("a", "F32", "[-1]", "0", "4") "}", 4, "expected a whole number"},
+        {"{" TENSOR("a", "F32", "[1.0]", "0", "4") "}", 4, "expected a whole number"},
+        {"{" TENSOR("a", "F32", "[\"1\"]", "0", "4") "}", 4, "expected a whole number"},
         {"{" TENSOR("a", "F32", "[1,1,1,1,1,1,1,1,1]", "0", "4") "}", 4,
-         "a shape of at most 8 dimensions is meant"},
+         "expected a shape of at most 8 dimensions"},
         {"{" TENSOR("a", "F32", "[4294967296,4294967296]", "0", "4") "}", 4, "impossibly large shape"},
         {"{" TENSOR("a", "F32", "[4611686018427387904]", "0", "0") "}", 0, "impossibly large shape"},
-        {"{" TENSOR("a", "F32", "[99999999999999999999]", "0", "4") "}", 4, "a smaller number is meant"},
+        {"{" TENSOR("a", "F32", "[99999999999999999999]", "0", "4") "}", 4, "expected a smaller number"},
         {"{" TENSOR("a", "F32", "[2]", "0", "8") "}", 4, "data_offsets outside of the file"},
         {"{" TENSOR("a", "F32", "[1]", "4", "0") "}", 4, "data_offsets outside of the file"},
-        {"{" TENSOR("a", "F32", "[1]", "-4", "0") "}", 4, "a whole number is meant"},
+        {"{" TENSOR("a", "F32", "[1]", "-4", "0") "}", 4, "expected a whole number"},
         {"{" TENSOR("a", "F32", "[2]", "0", "4") "}", 4, "do not fit its shape and dtype"},
         {"{" TENSOR("a", "F32", "[2]", "0", "8") "," TENSOR("b", "F32", "[1]", "4", "8") "}", 8,
          "tensor \"b\" overlaps another one"},
@@ -117,15 +117,15 @@ static void test_hostile(void **state) {
         {"{}", 1, "bytes behind its last tensor"},
         {"{" TENSOR("", "F32", "[1]", "0", "4") "}", 4, "a tensor's name, not empty and without control"},
         {"{" TENSOR("a\\n", "F32", "[1]", "0", "4") "}", 4, "a tensor's name, not empty and without control"},
-        {"{" TENSOR("a\\u0000b", "F32", "[1]", "0", "4") "}", 4, "the rest of a text is meant"},
-        {"{\"\xff\":1}", 0, "UTF-8 is meant at byte 10"},
-        {"{\"__metadata__\":[]}", 0, "{ is meant at byte 24"},
-        {"{\"__metadata__\":{\"a\":1}}", 0, "a text in quotes is meant"},
+        {"{" TENSOR("a\\u0000b", "F32", "[1]", "0", "4") "}", 4, "expected the rest of a text"},
+        {"{\"\xff\":1}", 0, "expected UTF-8 at byte 10"},
+        {"{\"__metadata__\":[]}", 0, "expected { at byte 24"},
+        {"{\"__metadata__\":{\"a\":1}}", 0, "expected a text in quotes"},
         {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "no second __metadata__"},
         {"{\"__metadata__\":{\"b\":\"\",\"a\":\"\",\"b\":\"x\"}}", 0, "its __metadata__ has \"b\" twice"},
         {"{" TENSOR("a", "F32", "[1]", "0", "4,4") "}", 4, "data_offsets of two numbers"},
-        {"{" TENSOR("a", "F32", "[1,]", "0", "4") "}", 4, "a whole number is meant"},
-        {"{" TENSOR("a", "F32", "[1 2]", "0", "4") "}", 4, "a comma or ] is meant"},
+        {"{" TENSOR("a", "F32", "[1,]", "0", "4") "}", 4, "expected a whole number"},
+        {"{" TENSOR("a", "F32", "[1 2]", "0", "4") "}", 4, "expected a comma or ]"},
     };
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
         const char *path = raw_file(hostile[i].header, hostile[i].data);

@@ -146,7 +146,7 @@ static void bad_files(void **state) {
         {"EDGE_WEIGHT_TYPE: EUC_3D\n", "EUC_3D is not known"},
         {"EDGE_WEIGHT_FORMAT: SPIRAL\n", "SPIRAL is not known"},
         {"NODE_COORD_SECTION\n1 0 0\n", "comes before DIMENSION"},
-        {"HELLO\n", "'HELLO' is no keyword"},
+        {"HELLO\n", "'HELLO' is not a keyword"},
         {HEAD, "NODE_COORD_SECTION is missing"},
         {HEAD "NODE_COORD_SECTION\n1 0 0\n", "the file ends"},
         {HEAD "NODE_COORD_SECTION\n1 0 0\n1 1 1\n", "twice"},

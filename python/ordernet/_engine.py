@@ -238,12 +238,12 @@ class Engine:
         found = np.empty(len(words), np.int32)
         for i, word in enumerate(words):
             if not isinstance(word, str):
-                raise DataError(f"word {i + 1} of a set is of type {type(word).__name__}, where text is meant")
+                raise DataError(f"word {i + 1} of a set is of type {type(word).__name__}, where text is expected")
             text = word.encode("utf-8", "surrogatepass")
             try:
                 text.decode("utf-8")
             except UnicodeDecodeError:
-                raise DataError(f"word {i + 1} of a set, {word!r}, is no valid Unicode text") from None
+                raise DataError(f"word {i + 1} of a set, {word!r}, is not valid Unicode text") from None
             found[i] = lib.onet_words_find(self.words, text, len(text), None)
         return found
 

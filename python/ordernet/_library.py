@@ -472,9 +472,9 @@ def path_bytes(path: Any) -> bytes:
     try:
         text = os.fsencode(path)
     except TypeError:
-        raise WrongTypeError(f"the path is of type {type(path).__name__}, where a text or a Path is meant") from None
+        raise WrongTypeError(f"the path is of type {type(path).__name__}, where a text or a Path is expected") from None
     except UnicodeEncodeError:
-        raise UsageError(f"the path {path!r} is no valid Unicode text") from None
+        raise UsageError(f"the path {path!r} is not valid Unicode text") from None
     if b"\0" in text:
         raise UsageError("the path has a NUL byte in it")
     return b"./-" if text == b"-" else text
@@ -485,7 +485,7 @@ def text_bytes(value: Any, name: str) -> bytes:
     try:
         text = str(value).encode()
     except UnicodeEncodeError:
-        raise UsageError(f"{name} is {value!r}, which is no valid Unicode text") from None
+        raise UsageError(f"{name} is {value!r}, which is not valid Unicode text") from None
     if b"\0" in text:
         raise UsageError(f"{name} is {value!r}, which has a NUL character in it")
     return text

@@ -395,7 +395,7 @@ class OrderNet:
             raise UsageError("keep='best' goes by validation sets: give some as valid=(sets, orders)")
         functions = [callbacks] if callable(callbacks) else _listed(callbacks or [], "callbacks", UsageError)
         if not all(map(callable, functions)):
-            raise WrongTypeError("callbacks has what cannot be called: functions of a Progress are meant")
+            raise WrongTypeError("callbacks has what cannot be called: expected functions of a Progress")
         self._run(options, train, valid_sets, functions)
         return self
 
@@ -509,7 +509,7 @@ class OrderNet:
         if type(items) is not np.ndarray or items.dtype != np.float32:
             items = _numbers(items, "the set")
         if items.ndim != 2 or items.shape[1] != engine.width or not items.shape[0]:
-            raise DataError(f"the set has shape {items.shape}, where (items, {engine.width}) is meant")
+            raise DataError(f"the set has shape {items.shape}, where (items, {engine.width}) is expected")
         orderer = self._orderer(engine, 1 if top is None else _whole(top, "top", 1, 100000), None, 1)
         try:
             order, found = engine.order_one(orderer, np.ascontiguousarray(items))

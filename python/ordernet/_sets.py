@@ -48,7 +48,7 @@ def _numbers(values: Any, what: str) -> np.ndarray:
         return array
     if array.dtype.kind not in "fiub":
         raise DataError(
-            f"{what} has values of type {array.dtype}, where numbers are meant: every item needs the same number "
+            f"{what} has values of type {array.dtype}, where numbers are expected: every item needs the same number "
             "of features, and text is to be turned into numbers first"
         )
     with np.errstate(over="ignore"):  # what overflows is reported as not finite
@@ -68,7 +68,7 @@ def _flat_items(sets: Any) -> tuple:
     if isinstance(sets, np.ndarray) and sets.dtype != object:
         if sets.ndim != 3:
             raise DataError(
-                f"the sets have shape {sets.shape}, where (sets, items, features) is meant; for one set give "
+                f"the sets have shape {sets.shape}, where (sets, items, features) is expected; for one set give "
                 "[items] or use order(items), for items of one feature items[:, :, None]"
             )
         array = np.ascontiguousarray(_numbers(sets, "the array of sets"))
@@ -79,7 +79,7 @@ def _flat_items(sets: Any) -> tuple:
     try:
         each = list(sets)
     except TypeError:
-        raise DataError(f"the sets are of type {type(sets).__name__}, where a list of 2-D arrays is meant") from None
+        raise DataError(f"the sets are of type {type(sets).__name__}, where a list of 2-D arrays is expected") from None
     if not each:
         raise DataError("there are no sets: the list is empty")
     for s, one in enumerate(each):
@@ -87,7 +87,7 @@ def _flat_items(sets: Any) -> tuple:
             each[s] = one = _numbers(one, f"set {s + 1}")
         if one.ndim != 2:
             raise DataError(
-                f"set {s + 1} has shape {one.shape}, where (items, features) is meant"
+                f"set {s + 1} has shape {one.shape}, where (items, features) is expected"
                 + ("; items of one feature are items[:, None]" if one.ndim == 1 else "")
             )
         if not one.shape[0] or not one.shape[1]:
@@ -113,13 +113,13 @@ def _flat_order(orders: Any, sizes: np.ndarray) -> np.ndarray:
         rows = [_indices(order, f"the order of set {s + 1}") for s, order in enumerate(orders)]
     except TypeError:
         raise DataError(
-            f"the orders are of type {type(orders).__name__}, where a list of index arrays is meant"
+            f"the orders are of type {type(orders).__name__}, where a list of index arrays is expected"
         ) from None
     if len(rows) != len(sizes):
         raise DataError(f"there are {len(rows)} orders for {len(sizes)} sets; give one per set")
     for s, (row, n) in enumerate(zip(rows, sizes)):
         if row.shape != (n,):
-            raise DataError(f"the order of set {s + 1} has shape {row.shape} where ({n},) is meant: one index per item")
+            raise DataError(f"the order of set {s + 1} has shape {row.shape} where ({n},) is expected: one index per item")
     return np.concatenate(rows)
 
 
@@ -129,7 +129,7 @@ def _indices(values: Any, what: str) -> np.ndarray:
         return array
     whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and bool(np.all(array == np.floor(array))))
     if not whole:
-        raise DataError(f"{what} has values of type {array.dtype}, where indices of items are meant, from 0")
+        raise DataError(f"{what} has values of type {array.dtype}, where indices of items are expected, from 0")
     far = (array < -1) | (array > np.iinfo(np.int32).max)
     # -1 stands for what no int32 holds: the library names the first index that is none of an item.
     return np.where(far, -1, array).astype(np.int32)
@@ -162,11 +162,11 @@ def _columns(width: int, names: Optional[Sequence[str]], set: Any = None) -> Opt
 def _listed(values: Any, what: str, error: Any = DataError) -> list:
     """values as a list."""
     if isinstance(values, (str, bytes)):
-        raise error(f"{what} is a text, where a list is meant")
+        raise error(f"{what} is a text, where a list is expected")
     try:
         return list(values)
     except TypeError:
-        raise error(f"{what} is of type {type(values).__name__}, where a list is meant") from None
+        raise error(f"{what} is of type {type(values).__name__}, where a list is expected") from None
 
 
 class Sets:
@@ -243,7 +243,7 @@ class Sets:
         """
         array = np.ascontiguousarray(_numbers(items, "the array of items"))
         if array.ndim != 2:
-            raise DataError(f"the items have shape {array.shape}, where (items, features) is meant")
+            raise DataError(f"the items have shape {array.shape}, where (items, features) is expected")
         counts = _indices(sizes, "sizes")
         if counts.ndim != 1 or not len(counts) or (counts < 1).any() or counts.sum(dtype=np.int64) != len(array):
             raise DataError(f"the sizes must be 1 or more each, and {len(array)} together, as there are items")
@@ -252,7 +252,7 @@ class Sets:
             whole = isinstance(orders, np.ndarray) and orders.ndim == 1 and orders.dtype != object
             order = _indices(orders, "the array of orders") if whole else _flat_order(orders, counts)
             if order.shape != (len(array),):
-                raise DataError(f"the orders have shape {order.shape} where ({len(array)},) is meant")
+                raise DataError(f"the orders have shape {order.shape} where ({len(array)},) is expected")
         new = cls.__new__(cls)
         new._fill(array, counts, order, features)
         return new
@@ -378,7 +378,7 @@ class Sets:
         text = [c for c, kind in kinds if getattr(kind, "kind", "O") not in "fiub"]
         if text:
             raise DataError(
-                f"column {text[0]!r} has values of type {dict(kinds)[text[0]]}, where numbers are meant; leave it out "
+                f"column {text[0]!r} has values of type {dict(kinds)[text[0]]}, where numbers are expected; leave it out "
                 "of features, or turn it into numbers"
             )
         place = _Frame(frame, set, chosen)
@@ -400,7 +400,7 @@ class Sets:
     def __getitem__(self, s: int) -> np.ndarray:
         count = len(self)
         if isinstance(s, bool) or not isinstance(s, (int, np.integer)):
-            raise WrongTypeError(f"sets[{s!r}]: the number of a set is meant")
+            raise WrongTypeError(f"sets[{s!r}]: expected the number of a set")
         if not -count <= s < count:
             raise UnknownSetError(f"there is no set {s}: there are {count}")
         s += count if s < 0 else 0
@@ -556,13 +556,13 @@ def names_of(columns: Optional[int]) -> Optional[List[str]]:
 def fitted(model: Any) -> Any:
     """The Engine of an OrderNet that a user gave."""
     if not hasattr(model, "_fitted"):
-        raise WrongTypeError(f"model is of type {type(model).__name__}, where an OrderNet is meant")
+        raise WrongTypeError(f"model is of type {type(model).__name__}, where an OrderNet is expected")
     return model._fitted()
 
 
 def need_frame(frame: Any) -> None:
     if not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
-        raise WrongTypeError(f"the frame is of type {type(frame).__name__}, where a pandas DataFrame is meant")
+        raise WrongTypeError(f"the frame is of type {type(frame).__name__}, where a pandas DataFrame is expected")
 
 
 def as_sets(

@@ -33,11 +33,11 @@ class _Points:
         given = _unmasked(points, "the array of points")
         if given.dtype.kind not in "fiub":
             raise DataError(
-                f"the points have values of type {given.dtype}, where numbers of shape (points, 2) are meant"
+                f"the points have values of type {given.dtype}, where numbers of shape (points, 2) are expected"
             )
         xy = np.ascontiguousarray(given, dtype=np.float64)
         if xy.ndim != 2 or xy.shape[1] != 2 or not len(xy):
-            raise DataError(f"the points have shape {xy.shape}, where (points, 2) is meant")
+            raise DataError(f"the points have shape {xy.shape}, where (points, 2) is expected")
         if len(xy) > np.iinfo(np.int32).max:
             raise DataError(f"{len(xy)} points are too many")
         self.n, self.struct = len(xy), Tsp()
@@ -175,7 +175,7 @@ def tour_length(points: Any, tour: Any) -> float:
     order = _unmasked(tour, "the tour")
     if order.shape != (instance.n,) or order.dtype.kind not in "iu":
         raise DataError(
-            f"the tour is of shape {order.shape} and type {order.dtype}, where {instance.n} indices are meant"
+            f"the tour is of shape {order.shape} and type {order.dtype}, where {instance.n} indices are expected"
         )
     order = np.where((order < 0) | (order >= instance.n), -1, order).astype(np.int32)
     if not lib.onet_tsp_is_tour(instance.n, _address(order)):

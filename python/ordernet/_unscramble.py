@@ -67,11 +67,11 @@ def _lists(net: OrderNet, words: Any, wanted: int, beam: int) -> Dict[Tuple[str,
         bag = list(words)
     except TypeError:
         raise DataError(
-            f"the words are of type {type(words).__name__}, where a text or a list of str is meant"
+            f"the words are of type {type(words).__name__}, where a text or a list of str is expected"
         ) from None
     for i, word in enumerate(bag):
         if not isinstance(word, str):
-            raise DataError(f"word {i + 1} is of type {type(word).__name__}, where text is meant")
+            raise DataError(f"word {i + 1} is of type {type(word).__name__}, where text is expected")
     if not bag:
         raise DataError("there are no words to put in order")
     if len(bag) > MOST_WORDS:

@@ -56,7 +56,7 @@ def positions(matrix: Any, labels: Optional[Sequence[str]] = None, ax: Any = Non
     """A matrix of OrderNet.positions, (n, n): items down, places across."""
     matrix = np.asarray(matrix, dtype=float)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise DataError(f"the matrix has shape {matrix.shape}, where (n, n) is meant")
+        raise DataError(f"the matrix has shape {matrix.shape}, where (n, n) is expected")
     ax = _axes(ax)
     image = ax.imshow(matrix, vmin=0, vmax=1, cmap="Blues")
     ax.figure.colorbar(image, ax=ax, label="probability")

@@ -18,7 +18,7 @@ BAD_SETS = [
     ([], "there are no sets: the list is empty"),
     (np.zeros((0, 4, 3)), "there must be a set, an item and a feature"),
     (np.zeros((4, 0, 3)), "there must be a set, an item and a feature"),
-    (np.zeros((4, 3)), r"the sets have shape \(4, 3\), where \(sets, items, features\) is meant"),
+    (np.zeros((4, 3)), r"the sets have shape \(4, 3\), where \(sets, items, features\) is expected"),
     (np.zeros(3), "the sets have shape"),
     (np.float32(1), "the sets have shape|of type"),
     (None, "the sets are of type NoneType"),
@@ -42,7 +42,7 @@ BAD_ORDERS = [
     ([[0, 1, 2, 4]], r"set 1: order\[3\] is 4: it must be an index"),
     ([[0, 1, 2, -1]], r"set 1: order\[3\] is -1"),
     ([[0, 1, 2, 2**40]], r"set 1: order\[3\] is -1"),
-    ([[0, 1, 2]], r"the order of set 1 has shape \(3,\) where \(4,\) is meant"),
+    ([[0, 1, 2]], r"the order of set 1 has shape \(3,\) where \(4,\) is expected"),
     ([[0, 1, 2, 3]] * 2, "there are 2 orders for 1 sets"),
     ([[0.5, 1, 2, 3]], "the order of set 1 has values of type float64"),
     ([["a", "b", "c", "d"]], "the order of set 1 has values of type"),
@@ -84,7 +84,7 @@ def test_flat_sets():
 
 def test_single_sets(small):
     for items, sentence in [
-        (np.zeros((4, 2)), r"the set has shape \(4, 2\), where \(items, 3\) is meant"),
+        (np.zeros((4, 2)), r"the set has shape \(4, 2\), where \(items, 3\) is expected"),
         (np.zeros(3), "the set has shape"),
         (np.zeros((0, 3)), "the set has shape"),
         (NAN, r"items\[2\]\[1\] is not a finite number"),
@@ -315,7 +315,7 @@ def test_loss_that_is_no_number():
 
 
 def test_every_argument_of_every_kind(small, tmp_path):
-    """Whatever stands where something else is meant: an exception of ours, or an answer."""
+    """Whatever stands where something else is expected: an exception of ours, or an answer."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"s": [1, 1, 2, 2], "r": [0, 1, 0, 1], "a": [1.0, 2, 3, 4], "t": list("abcd")})
     (tmp_path / "s.csv").write_text("set,rank,a\n1,0,5\n1,1,6\n")
@@ -402,5 +402,5 @@ def test_exceptions_are_also_pythons():
     assert issubclass(ordernet.WrongTypeError, TypeError) and issubclass(ordernet.UnknownSetError, IndexError)
     assert issubclass(ordernet.MissingPackageError, ImportError)
     assert len(list(Sets([ITEMS] * 3))) == 3  # IndexError ends a loop
-    with pytest.raises(TypeError, match="an OrderNet is meant"):
+    with pytest.raises(TypeError, match="an OrderNet is expected"):
         Sets.read("s.csv", model=3)

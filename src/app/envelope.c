@@ -116,7 +116,7 @@ onet_status envelope_elements(const span *list, span *elements, size_t most, siz
     *count = 0;
     if (!take(&s, '[')) return fail(err, ONET_BAD, "field `%s`: not an array", what);
     if (take(&s, ']'))
-        return fail(err, ONET_BAD, "field `%s`: the array is empty; at least one is meant", what);
+        return fail(err, ONET_BAD, "field `%s`: the array is empty; expected at least one", what);
     for (;;) {
         if (*count == most)
             return fail(err, ONET_FAILED,

@@ -313,7 +313,7 @@ onet_status input_line(input *in, char **line, size_t *length, long *number, one
     while (!(newline = find_newline(in)) && !in->ended) {
         if (in->to - in->from > in->line_limit)
             stop(in, fail(&in->error, ONET_BAD,
-                          "%s:%ld: the line is longer than %zu bytes; one set a line is meant", in->name,
+                          "%s:%ld: the line is longer than %zu bytes; expected one set per line", in->name,
                           in->line + 1, in->line_limit));
         else
             fill(in);

@@ -344,7 +344,7 @@ static onet_status check_missing(const csv_table *t, const onet_read_options *o,
     if (count > 1)
         snprintf(others, sizeof others, ", the first of %zu missing values in %zu column%s", count, columns,
                  columns == 1 ? "" : "s");
-    return fail(err, ONET_BAD, "%s:%ld: column `%.100s`: \"%s\" is no value%s; %s", t->file,
+    return fail(err, ONET_BAD, "%s:%ld: column `%.100s`: \"%s\" is a missing value%s; %s", t->file,
                 first->missing_line, first->name, first->missing_text, others,
                 o->columns ? "fill it in, or use a model that was trained with missing values "
                              "(onet_read_options.missing)"
@@ -510,7 +510,7 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
     onet_status status = csv_next(rows, &end, err);
     if (status) return status;
     if (end)
-        return fail(err, ONET_BAD, "%s: the file is empty; a header and at least one row are meant", t->file);
+        return fail(err, ONET_BAD, "%s: the file is empty; expected a header and at least one row", t->file);
     if ((status = read_header(t, rows, options, err))) return status;
     if (keep && (status = keep_text(t, rows, 0, err))) return status;
     while (!(status = csv_next(rows, &end, err)) && !end) {

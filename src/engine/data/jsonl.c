@@ -235,7 +235,7 @@ const char *jsonl_value_end(const char *text, const char *end) {
 
 /* ---- A set ------------------------------------------------------------------------------------------- */
 
-/* What stands where a number is meant. */
+/* What stands where a number is expected. */
 static onet_status not_a_number(scan *s, long i, long j) {
     if (number_not_finite(s->at, s->end))
         return field(s, "items", i, j, "not a finite number; give a number or leave the set out");

@@ -104,7 +104,7 @@ static missing_count count_missing(const onet_sets *sets) {
 /* The items of the sets as the columns have them: [items, inputs], allocated. */
 static onet_status fill_items(const onet_sets *sets, const onet_columns *c, float **items, onet_error *err) {
     if (c->width != sets->width)
-        return fail(err, ONET_BAD, "an item has %d feature%s where %d %s meant", sets->width,
+        return fail(err, ONET_BAD, "an item has %d feature%s where %d %s expected", sets->width,
                     sets->width == 1 ? "" : "s", c->width, c->width == 1 ? "is" : "are");
     size_t count = sets->start[sets->count];
     if (!(*items = array_new(count, (size_t)c->inputs * sizeof **items)))

@@ -33,14 +33,14 @@ static onet_status check_items(arrays *a, onet_error *err) {
     npy_shape(items, shape);
     if (items->dims == 2 && !a->has_sizes)
         return fail(err, ONET_BAD,
-                    "%s: items has the shape %s, two dimensions where [sets, n, features] are meant; save "
+                    "%s: items has the shape %s, two dimensions where [sets, n, features] are expected; save "
                     "items[None] for one set, items[..., None] for items of one feature, or an array sizes "
                     "beside it for sets one behind the other",
                     items->file, shape);
     if (items->dims != 3 && items->dims != 2)
         return fail(
             err, ONET_BAD,
-            "%s: items has the shape %s where [sets, n, features] are meant; save items.reshape(sets, n, "
+            "%s: items has the shape %s where [sets, n, features] are expected; save items.reshape(sets, n, "
             "features)",
             items->file, shape);
     a->flat = items->dims == 2;
@@ -71,14 +71,14 @@ static onet_status check_beside(const arrays *a, const npy *b, onet_error *err) 
 static onet_status check_whole(const npy *a, onet_error *err) {
     if (a->type[1] != 'f') return ONET_OK;
     return fail(err, ONET_BAD,
-                "%s: %s is of type %s where whole numbers are meant; save %s.astype(\"int32\")", a->file,
+                "%s: %s is of type %s where whole numbers are expected; save %s.astype(\"int32\")", a->file,
                 a->name, a->type, a->name);
 }
 
 static onet_status check_shapes(arrays *a, onet_error *err) {
     onet_status status = ONET_OK;
     if (a->has_sizes && a->sizes.dims != 1)
-        return fail(err, ONET_BAD, "%s: sizes has %d dimensions where one is meant, a number for each set",
+        return fail(err, ONET_BAD, "%s: sizes has %d dimensions where one is expected, a number for each set",
                     a->sizes.file, a->sizes.dims);
     if (a->has_sizes && (status = check_whole(&a->sizes, err))) return status;
     if ((status = check_items(a, err))) return status;

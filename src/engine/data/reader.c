@@ -49,7 +49,7 @@ static onet_status find_format(reader *in, onet_error *err) {
     onet_status status = input_peek(in->in, LOOK, &data, &size, err);
     if (status) return status;
     if (!size)
-        return fail(err, ONET_BAD, "%s: the file is empty; at least one set is meant", input_name(in->in));
+        return fail(err, ONET_BAD, "%s: the file is empty; expected at least one set", input_name(in->in));
     in->format = format_of_bytes(data, size);
     if (in->format) return ONET_OK;
     char list[128];
@@ -290,7 +290,7 @@ onet_status onet_reader_next(onet_reader *in, onet_record *r, int *end, onet_err
     if (status) in->refused = true;
     if (status) return status;
     if (*end && !in->given && !in->refused)
-        return fail(err, ONET_BAD, "%s: the file has no sets; at least one is meant", input_name(in->in));
+        return fail(err, ONET_BAD, "%s: the file has no sets; expected at least one", input_name(in->in));
     if (*end) return ONET_OK;
     if (!in->given && r->own_columns && r->columns == r->own_columns && !in->options.columns) {
         if ((status = onet_columns_copy(&in->columns, r->own_columns, err))) return status;

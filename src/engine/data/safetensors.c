@@ -163,8 +163,8 @@ onet_status safetensors_expect(const safetensors *file, const char *name, st_typ
     for (int i = 0; i < dims && same; i++) same = shape[i] == SIZE_MAX || shape[i] == t->shape[i];
     if (!same) {
         describe(found, sizeof found, t->type, t->dims, t->shape);
-        return fail(err, ONET_BAD, "%s: tensor \"%s\" is %s where %s is meant", safetensors_name(file), name,
-                    found, meant);
+        return fail(err, ONET_BAD, "%s: tensor \"%s\" is %s where %s is expected", safetensors_name(file),
+                    name, found, meant);
     }
     *tensor = t;
     return ONET_OK;

@@ -70,7 +70,7 @@ const char *safetensors_metadata(const safetensors *file, const char *key);
 /* The tensor of that name, of this type and shape ([dims]; SIZE_MAX stands for any size), or ONET_BAD. */
 onet_status safetensors_expect(const safetensors *file, const char *name, st_type type, int dims,
                                const size_t *shape, const st_tensor **tensor, onet_error *err);
-/* The same for numbers that are meant as float: F32, F16 or BF16. */
+/* The same for numbers that are read as float: F32, F16 or BF16. */
 onet_status safetensors_expect_floats(const safetensors *file, const char *name, int dims,
                                       const size_t *shape, const st_tensor **tensor, onet_error *err);
 /* Reads what stands behind the header, if it comes from a pipe or is compressed: to be called when the header

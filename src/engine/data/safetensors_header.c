@@ -46,7 +46,7 @@ bool st_bytes(const st_tensor *t, size_t *bytes) {
 
 static onet_status bad_header(const scan *s, const char *expected) {
     return fail(s->err, ONET_BAD,
-                "%s: %s is meant at byte %td of its header; the file is corrupt or not safetensors",
+                "%s: expected %s at byte %td of its header; the file is corrupt or not safetensors",
                 safetensors_name(s->file), expected, s->at - s->text + 8);
 }
 

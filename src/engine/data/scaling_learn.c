@@ -54,7 +54,7 @@ static onet_status take(const char **text, entry *e, onet_error *err) {
     char names[128];
     if (!found)
         return fail(
-            err, ONET_USAGE, "scale \"%.*s\": %s is meant, or a list such as quantile:price,standard:x",
+            err, ONET_USAGE, "scale \"%.*s\": expected %s, or a list such as quantile:price,standard:x",
             length > 60 ? 60 : (int)length, *text, choice_names(onet_scales(), " or ", names, sizeof names));
     *e = (entry){(onet_scale)found->value, NULL, 0};
     if (kind < length) {

@@ -303,7 +303,7 @@ onet_status sets_append(onet_sets *s, size_t n, int width, const float *items, c
         return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", width, MAX_WIDTH);
     if (s->width && s->width != width)
         return fail(err, ONET_BAD,
-                    "the set's items have %d feature%s where %d are meant; give every item as many", width,
+                    "the set's items have %d feature%s where %d are expected; give every item as many", width,
                     width == 1 ? "" : "s", s->width);
     onet_status status = begin(g, n, order, err);
     if (status || (status = check_features(items, n, w, g->missing, err))) return status;

@@ -144,7 +144,7 @@ static onet_status check_answer(const record *r, const onet_answer *a, const one
     NEED(a->order, "answer->order");
     if (!a->logprob && (parts->logprob || parts->top > 1)) NEED(a->logprob, "answer->logprob");
     if (a->found < 0 || (parts->top > 1 && a->found < 1))
-        return fail(err, ONET_USAGE, "the answer has %d orders: at least 1 is meant", a->found);
+        return fail(err, ONET_USAGE, "the answer has %d orders: expected at least 1", a->found);
     int orders = parts->top > 1 ? (a->found < parts->top ? a->found : parts->top) : 1;
     onet_status status = ONET_OK;
     for (int k = 0; k < orders && !status; k++)

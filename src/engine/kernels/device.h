@@ -26,9 +26,9 @@ typedef struct device_choice {
 } device_choice;
 
 /* device: "auto" or NULL, "cpu", "cuda", "cuda:N". kernel_set: if kernels of the CPU are named and no device,
- * the CPU is meant. unnumbered: the GPU where `device` has no number. function: of the CUDA library, by which
- * the GPU will be opened. If the variable ORDERNET_CUDA is set, the library must load and have it, also with
- * auto. */
+ * the CPU is to be used. unnumbered: the GPU where `device` has no number. function: of the CUDA library, by
+ * which the GPU will be opened. If the variable ORDERNET_CUDA is set, the library must load and have it, also
+ * with auto. */
 onet_status device_choose(const char *device, gpu_choice unnumbered, const char *kernel_set,
                           const char *function, device_choice *choice, onet_error *err);
 

@@ -204,7 +204,7 @@ static onet_status check_numbers(const onet_model *m, const char *name, onet_sta
         if (!(size >= 1 && size <= MAX_ROW_SIZE && size == floorf(size)) || (r && size <= m->row_size[r - 1]))
             return fail(err, bad,
                         "%s: tensor \"norm.sizes\" has %g as its number %zu, where sizes of sets, ascending, "
-                        "are meant; train the model again or use an earlier one",
+                        "are expected; train the model again or use an earlier one",
                         name, (double)size, r);
         for (int k = 0; k < sh->tensors; k++) {
             const tensor *t = &sh->tensor[k];
@@ -336,7 +336,7 @@ static onet_status read_number(const safetensors *file, const char *key, int *to
     long value = text ? strtol(text, &end, 10) : -1;
     if (!text || end == text || *end || errno || value < 0 || value > INT32_MAX)
         return fail(err, ONET_BAD,
-                    "%s: its %s is \"%.40s\" where a whole number is meant; the file is corrupt",
+                    "%s: its %s is \"%.40s\" where a whole number is expected; the file is corrupt",
                     safetensors_name(file), key, text ? text : "");
     *to = (int)value;
     return ONET_OK;

@@ -140,7 +140,8 @@ static onet_status read_number(const safetensors *file, const char *key, double 
     char *end;
     if (text) *value = number_parse(text, &end);
     if (!text || end == text || *end)
-        return fail(err, ONET_BAD, "%s: `%s` is missing or not a number: this is no checkpoint of ordernet",
+        return fail(err, ONET_BAD,
+                    "%s: `%s` is missing or not a number: this is not a checkpoint of ordernet",
                     safetensors_name(file), key);
     return ONET_OK;
 }

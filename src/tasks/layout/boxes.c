@@ -162,10 +162,11 @@ static onet_status add_box(page_file *f, page *p, const json_t *value, size_t nu
     if (json_is_array(value) && box_of(json_array_get(value, 0), &first, 0))
         return fail(err, ONET_BAD, "%s:%ld: item %zu is a list of boxes; give each page as a file of its own",
                     f->path, line, number);
-    return fail(err, ONET_BAD,
-                "%s:%ld: item %zu is no box; a box is [x0, y0, x1, y1], a list of points, or an object with "
-                "bbox, with x0, y0, x1, y1 or with x, y, width, height, in numbers below 1e9",
-                f->path, line, number);
+    return fail(
+        err, ONET_BAD,
+        "%s:%ld: item %zu is not a box; a box is [x0, y0, x1, y1], a list of points, or an object with "
+        "bbox, with x0, y0, x1, y1 or with x, y, width, height, in numbers below 1e9",
+        f->path, line, number);
 }
 
 /* Notes where a piece of the text stands, as an element of the file; places are used as for XML. */

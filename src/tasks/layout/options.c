@@ -139,7 +139,7 @@ void pages_known_free(pages_known *k) {
 onet_status pages_model_check(const onet_model *model, const char *path, onet_error *err) {
     if (!onet_model_words(model) && onet_model_width(model) == page_feature_count()) return ONET_OK;
     return fail(err, ONET_BAD,
-                "%s is no model for pages, or one of an earlier version; 'ordernet pages train' makes one",
+                "%s is not a model for pages, or one of an earlier version; 'ordernet pages train' makes one",
                 path);
 }
 

@@ -122,7 +122,7 @@ onet_status page_text_read(page_text *t, const char *path, onet_error *err) {
     if (status) return status;
     status = input_whole(in, PAGE_FILE_LIMIT, &size, err);
     if (!status && size > PAGE_FILE_LIMIT)
-        status = fail(err, ONET_BAD, "%s: has over %d MiB; that is no page", input_name(in),
+        status = fail(err, ONET_BAD, "%s: has over %d MiB, too much for a page", input_name(in),
                       PAGE_FILE_LIMIT >> 20);
     char *bytes = status ? NULL : malloc(size + 1);
     if (!status && !bytes) status = fail_memory(err, "a file");

@@ -74,8 +74,7 @@ static onet_status rivals_read(rival_list *list, const char *path, onet_error *e
         else if (number > 1 && list->count == MOST_RIVALS)
             status = fail(err, ONET_BAD, "%s:%ld: more than %d rows", path, number, MOST_RIVALS);
         else if (number > 1 && !parse_rival(line, &list->row[list->count++]))
-            status =
-                fail(err, ONET_BAD, "%s:%ld: a size, a method and eight numbers are wanted", path, number);
+            status = fail(err, ONET_BAD, "%s:%ld: expected a size, a method and eight numbers", path, number);
         if (status) break;
     }
     input_close(in);
@@ -338,7 +337,7 @@ static onet_status measure_file(const evaluate_values *v, const char *path, gap_
     tsp_file file;
     onet_status status = tsp_load(&file, path, &(tsp_reading){.read = &v->read, .name_column = ""}, err);
     if (status) return status;
-    if (!file.cities.order) status = fail(err, ONET_BAD, "%s: points x, y with an order are wanted", path);
+    if (!file.cities.order) status = fail(err, ONET_BAD, "%s: expected points x, y with an order", path);
     table own = {0};
     if (!status) status = list_sizes(&file.cities, &own, err);
     setting->cities = &file.cities;

@@ -77,7 +77,7 @@ static onet_status next_number(source *s, const char *what, double *value, onet_
     if (!s->line) return bad(s, err, "the file ends where %s should stand", what);
     const char *after = number_scan(s->at, s->end, NUMBER_LOOSE, value);
     if (after == s->at || !isfinite(*value) || (after < s->end && !isspace((unsigned char)*after)))
-        return bad(s, err, "'%.*s' stands where %s should: a number is wanted",
+        return bad(s, err, "'%.*s' stands where %s should; expected a number",
                    (int)strcspn(s->at, " \t\r") < 40 ? (int)strcspn(s->at, " \t\r") : 40, s->at, what);
     s->at = s->line + (after - s->line);
     return ONET_OK;
@@ -230,7 +230,7 @@ static onet_status read_line(source *s, bool *ended, onet_error *err) {
     if (!strcmp(key, "NODE_COORD_SECTION") || !strcmp(key, "DISPLAY_DATA_SECTION"))
         return read_coordinates(s, key, err);
     if (!strcmp(key, "EDGE_WEIGHT_SECTION")) return read_matrix(s, err);
-    return bad(s, err, "'%s' is no keyword of an instance that can be read here", key);
+    return bad(s, err, "'%s' is not a keyword of an instance that can be read here", key);
 }
 
 /* ---- Distances --------------------------------------------------------------------------------------- */
