@@ -10,6 +10,7 @@ A set is an array (items, features); its order is an index array: order[t] is th
 docs/python.md.
 """
 
+from ._compare import Comparison, Ranker, compare
 from ._library import (
     DataError,
     FileError,
@@ -32,6 +33,7 @@ from ._tours import Proof, christofides, exact_tour, tour, tour_length
 from ._unscramble import unscramble
 
 __all__ = [
+    "Comparison",
     "DataError",
     "FileError",
     "MissingFileError",
@@ -43,6 +45,7 @@ __all__ = [
     "OutOfMemoryError",
     "Progress",
     "Proof",
+    "Ranker",
     "Sets",
     "TrainingError",
     "UnknownSetError",
@@ -50,6 +53,7 @@ __all__ = [
     "WrongTypeError",
     "__version__",
     "christofides",
+    "compare",
     "exact_tour",
     "load",
     "merge",

@@ -101,6 +101,7 @@ class Engine:
         self.fills = bool(self.columns) and lib.onet_columns_missing(self.columns) != 0
         # Features of an item as a user has them; the net has more where some tell of missing values.
         self.features: int = lib.onet_columns_width(self.columns) if self.columns else self.width
+        self.kind: str = lib.onet_model_kind(handle).decode()
         self.idle: List[Orderer] = []
 
     def __del__(self) -> None:

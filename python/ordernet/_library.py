@@ -293,6 +293,43 @@ class ImportanceStruct(Structure):
     _fields_ = [("exact", Measure), ("loglik", Measure), ("reserved", Measure * 2)]
 
 
+class RankerOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("penalty", c_double),
+        ("relative", c_int),
+        ("standardise", c_int),
+        ("seed", c_uint64),
+        ("threads", c_int),
+    ]
+
+
+class ComparisonStruct(Structure):
+    _fields_ = [
+        ("guess", Report),
+        ("column", Report),
+        ("ranker", Report),
+        ("model", Report),
+        ("feature", c_int),
+        ("falling", c_int),
+        ("conclusion", c_int),
+        ("is_ranker", c_int),
+        ("model_failed", c_int),
+        ("sentence", c_char * 1000),
+        ("reserved", c_void_p * 4),
+    ]
+
+
+class CompareOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("folds", c_int),
+        ("seed", c_uint64),
+        ("threads", c_int),
+        ("is_ranker", c_int),
+    ]
+
+
 class Tsp(Structure):
     _fields_ = [
         ("n", c_int),
@@ -396,6 +433,12 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_measure_importance": (
         c_int,
         [POINTER(ImportanceStruct), c_void_p, POINTER(SetsStruct), c_void_p, c_int, c_int, c_uint64, _ERR],
+    ),
+    "onet_model_kind": (c_char_p, [c_void_p]),
+    "onet_ranker_train": (c_int, [POINTER(c_void_p), POINTER(SetsStruct), POINTER(RankerOptions), _ERR]),
+    "onet_compare": (
+        c_int,
+        [POINTER(ComparisonStruct), POINTER(SetsStruct), POINTER(SetsStruct), c_void_p, POINTER(CompareOptions), _ERR],
     ),
     "onet_tsp_points": (c_int, [POINTER(Tsp), c_int, c_void_p, _ERR]),
     "onet_tsp_free": (None, [POINTER(Tsp)]),

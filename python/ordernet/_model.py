@@ -119,6 +119,12 @@ class OrderNet:
         valid_loglik, seconds.
     best_epoch_
         the epoch with the highest log-likelihood of the validation sets, 0 without validation; of the last model.
+    report_
+        with validation sets: what the model is worth on them, beside guessing, the best single feature and a linear
+        ranker: a dict of guessing, column, ranker and model, each with exact and tau as (mean, low, high); best, which
+        of them is enough; model_failed, whether the model is no better than guessing; conclusion, a sentence.
+    kind_
+        "network", or "ranker" for the model of a Ranker.
     n_features_in_, feature_names_in_ (where the sets had names), n_parameters_, record_, checksum_
         features per item; trained parameters; the training record of the model file; its SHA-256.
     """
@@ -301,6 +307,7 @@ class OrderNet:
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names[: engine.features], dtype=object)
+        self.kind_ = engine.kind
         self.n_parameters_ = int(lib.onet_model_parameters(engine.handle, 1))
         self.record_ = engine.record()
         self.checksum_ = engine.checksum()
@@ -397,7 +404,19 @@ class OrderNet:
         if not all(map(callable, functions)):
             raise WrongTypeError("callbacks has what cannot be called: expected functions of a Progress")
         self._run(options, train, valid_sets, functions)
+        self._report(train, valid_sets)
         return self
+
+    def _report(self, train: Sets, valid: Optional[Sets]) -> None:
+        """What the model is worth, where there are sets to tell it."""
+        from ._compare import report
+
+        self.__dict__.pop("report_", None)
+        if valid is None or valid._order is None:
+            return
+        self.report_ = report(self, train, valid, _whole(self.valid_limit, "valid_limit", 0, 2**31 - 1))
+        if self.report_["model_failed"]:
+            warnings.warn(self.report_["conclusion"], UserWarning, stacklevel=3)
 
     def _run(
         self, options: TrainOptions, train: Sets, valid: Optional[Sets], functions: List[Callable[[Progress], Any]]
@@ -571,12 +590,8 @@ class OrderNet:
         neighbours: share of right neighbours; loglik: log-likelihood of the right order per step, the mean over
         sets; loglik_all: over all steps.
         """
-        given, engine = self._with_orders(sets, orders), self._fitted()
-        orderer = self._orderer(engine)
-        try:
-            each = self._each(engine, orderer, given)
-        finally:
-            engine.give(orderer)
+        given = self._with_orders(sets, orders)
+        each = self._each_of(given)
         report = Report()
         lib.onet_measure_mean(byref(report), each, None, len(given))
         return {name: _triple(getattr(report, name)) for name in MEASURES}
@@ -614,6 +629,14 @@ class OrderNet:
         if given._order is None:
             raise DataError("there are no right orders to compare with: give them, or Sets that have them")
         return given
+
+    def _each_of(self, sets: Sets) -> Any:
+        engine = self._fitted()
+        orderer = self._orderer(engine)
+        try:
+            return self._each(engine, orderer, sets)
+        finally:
+            engine.give(orderer)
 
     @staticmethod
     def _each(engine: Engine, orderer: Orderer, sets: Sets) -> Any:

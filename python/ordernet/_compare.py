@@ -1,0 +1,350 @@
+"""What a result is worth: simple rules beside a model, the linear ranker, boosted trees."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+import warnings
+from ctypes import byref, c_void_p
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _library
+from ._engine import Answers, Engine
+from ._library import (
+    CompareOptions,
+    ComparisonStruct,
+    DataError,
+    MissingPackageError,
+    RankerOptions,
+    Report,
+    SetMeasure,
+    SetsStruct,
+    UsageError,
+    call,
+    lib,
+)
+from ._library import whole as _whole
+from ._model import OrderNet, _triple
+from ._sets import Sets, _address, as_sets
+
+_BEST = ("guessing", "column", "ranker", "model")
+
+
+class Ranker(OrderNet):
+    """The linear ranker: each item has a score, a weighted sum of its own features, and the highest goes first.
+
+    It learns in about a second from a few thousand sets, is right where such a score decides the order, and has all
+    methods of OrderNet. Its file is a model file like any other.
+
+    Parameters
+    ----------
+    penalty
+        on half the squares of the weights, beside the loss per step; 0: the one of 1e-7 to 0.1 that suits a fifth of
+        the sets, held out for this, best.
+    relative, standardise, missing, beam, seed, threads, kernels, device
+        as for OrderNet.
+
+    Attributes, after ``fit``
+    -------------------------
+    coef_
+        the weights of the standardised features; with relative=True then those of the relative ones.
+    """
+
+    def __init__(
+        self,
+        *,
+        penalty: float = 0.0,
+        relative: bool = False,
+        standardise: bool = True,
+        missing: str = "error",
+        beam: int = 5,
+        seed: int = 1,
+        threads: int = 0,
+        kernels: str = "auto",
+        device: str = "auto",
+        valid_limit: int = 2000,
+    ) -> None:
+        self.penalty = penalty
+        self.relative = relative
+        self.standardise = standardise
+        self.missing = missing
+        self.beam = beam
+        self.seed = seed
+        self.threads = threads
+        self.kernels = kernels
+        self.device = device
+        self.valid_limit = valid_limit
+
+    def fit(self, sets: Any, orders: Any = None, valid: Any = None) -> "Ranker":  # type: ignore[override]
+        """Trains on sets and their right orders, as OrderNet.fit does; returns self."""
+        train = as_sets(sets, orders, None, None, self.missing)
+        if train._order is None:
+            raise DataError("training needs the right orders: give them as the second argument, or Sets that have them")
+        valid_sets = None
+        if valid is not None:
+            by = train._struct.columns
+            by = by if by and lib.onet_columns_missing(by) else None
+            pair = valid if isinstance(valid, tuple) else (valid, None)
+            valid_sets = as_sets(pair[0], pair[1], None, None if isinstance(pair[0], Sets) else by)
+        if isinstance(self.penalty, bool) or not isinstance(self.penalty, (int, float, np.number)):
+            raise UsageError(f"penalty is {self.penalty!r}: it must be a number")
+        options = RankerOptions(
+            size=ctypes.sizeof(RankerOptions),
+            penalty=float(self.penalty),
+            relative=int(bool(self.relative)),
+            standardise=int(bool(self.standardise)),
+            seed=_whole(self.seed, "seed", 0, 2**64 - 1),
+            threads=_whole(self.threads, "threads", 0, 4096),
+        )
+        model = c_void_p()
+        call("onet_ranker_train", byref(model), byref(train._struct), byref(options))
+        self._take(Engine(model))
+        self._report(train, valid_sets)
+        return self
+
+    def _take(self, engine: Engine) -> None:
+        super()._take(engine)
+        head = engine.tensors()["head.weight"][0]
+        self.coef_ = head[: len(head) // 2].copy()
+
+
+def report(model: OrderNet, train: Sets, valid: Sets, limit: int = 0) -> Dict[str, Any]:
+    """What a model is worth on sets that it has not seen, beside simple rules of the sets that it was trained on."""
+    shown = _first(valid, limit)
+    each = model._each_of(shown)
+    return _compared(model, train, shown, each, model.seed, model.threads)
+
+
+def _first(sets: Sets, limit: int) -> Sets:
+    """The first `limit` sets, 0: all; constraints are of all sets and keep them together."""
+    if not limit or len(sets) <= limit or sets._struct.constraint_count:
+        return sets
+    new = Sets.__new__(Sets)
+    new.__dict__.update(sets.__dict__)
+    new._struct = SetsStruct()
+    ctypes.memmove(byref(new._struct), byref(sets._struct), ctypes.sizeof(SetsStruct))
+    new._struct.count = limit
+    new._start, new._held = sets._start[: limit + 1], sets
+    return new
+
+
+def _compared(
+    model: Optional[OrderNet], train: Optional[Sets], test: Sets, each: Any, seed: int, threads: int
+) -> Dict[str, Any]:
+    options = CompareOptions(
+        size=ctypes.sizeof(CompareOptions),
+        seed=seed,
+        threads=threads,
+        is_ranker=int(model is not None and model._fitted().kind == "ranker"),
+    )
+    result = ComparisonStruct()
+    call(
+        "onet_compare",
+        byref(result),
+        None if train is None else byref(train._struct),
+        byref(test._struct),
+        each,
+        byref(options),
+    )
+    found: Dict[str, Any] = {"sets": len(test)}
+    for name, part in zip(_BEST, (result.guess, result.column, result.ranker, result.model)):
+        if part.sets:
+            found[name] = {"exact": _triple(part.exact), "tau": _triple(part.tau)}
+    if result.feature >= 0:
+        names = test.features
+        found["column"]["feature"] = result.feature if names is None else names[result.feature]
+        found["column"]["falling"] = bool(result.falling)
+    found["best"] = _BEST[result.conclusion]
+    found["model_failed"] = bool(result.model_failed)
+    found["conclusion"] = result.sentence.decode("utf-8", "replace")
+    return found
+
+
+# ---- Rivals side by side ---------------------------------------------------------------------------------
+
+
+class Comparison(Dict[str, Any]):
+    """What ``compare`` found: a dict; ``print`` shows it as a table.
+
+    rows: a dict per rival with name, exact and tau, each as (mean, low, high), and seconds of training and ordering
+    (None where it takes no time to speak of); conclusion: which is enough, in a sentence; sets: those measured.
+    """
+
+    def __str__(self) -> str:
+        lines = [f"{'on ' + str(self['sets']) + ' sets not learned from':<40} {'exact match, %':>24} {'tau':>26} {'seconds':>8}"]
+        for row in self["rows"]:
+            exact = "{:.2f} [{:.2f}, {:.2f}]".format(*(100 * x for x in row["exact"]))
+            tau = "{:.4f} [{:.4f}, {:.4f}]".format(*row["tau"])
+            seconds = "" if row["seconds"] is None else f"{row['seconds']:.1f}"
+            lines.append(f"{row['name']:<40} {exact:>24} {tau:>26} {seconds:>8}")
+        return "\n".join(lines + [self["conclusion"]])
+
+
+def compare(
+    sets: Any,
+    orders: Any = None,
+    *,
+    test: Any = None,
+    share: float = 0.2,
+    model: Optional[OrderNet] = None,
+    trees: Union[str, bool] = "auto",
+    seed: int = 1,
+    threads: int = 0,
+) -> Comparison:
+    """Compares guessing, the best single feature, the linear ranker, boosted trees and OrderNet on sets held out.
+
+    sets, orders
+        as for Sets; or a Sets that has orders.
+    test
+        the sets to measure with, (sets, orders) or a Sets; None: a `share` of the sets, drawn by the seed, which
+        nothing else is told.
+    model
+        an OrderNet with the parameters to train with; it is left as it is. None: the defaults.
+    trees
+        "xgboost" or "sklearn": gradient boosting on pairs of items, whose probabilities are summed up; "auto": the
+        first of them that is installed, none where neither is; False: none.
+    """
+    given = as_sets(sets, orders)
+    if given._order is None:
+        raise DataError("a comparison needs the right orders: give them as the second argument, or Sets that have them")
+    if test is None:
+        train, held = _divide(given, share, _whole(seed, "seed", 0, 2**64 - 1))
+    else:
+        pair = test if isinstance(test, tuple) else (test, None)
+        train, held = given, as_sets(*pair)
+    if held._order is None:
+        raise DataError("the test sets have no orders to compare with: give (sets, orders)")
+    boost = _booster(trees)
+    net = OrderNet(seed=seed, threads=threads, progress=False) if model is None else type(model)(**model.get_params())
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of orders that look like ranks: the conclusion tells
+        net.fit(train)
+    each = net._each_of(held)
+    seconds = time.perf_counter() - began
+    began = time.perf_counter()
+    found = _compared(net, train, held, each, seed, threads)
+    simple = time.perf_counter() - began
+    rows: List[Dict[str, Any]] = []
+
+    def add(name: str, measures: Dict[str, Any], took: Optional[float]) -> None:
+        rows.append({"name": name, "exact": measures["exact"], "tau": measures["tau"], "seconds": took})
+
+    add("guessing", found["guessing"], None)
+    if "column" in found:
+        column = found["column"]
+        name = column["feature"] if isinstance(column["feature"], str) else f"feature {column['feature'] + 1}"
+        add(f"best column: {name}, {'falling' if column['falling'] else 'rising'}", column, None)
+    if found["ranker"] and not isinstance(net, Ranker):
+        add("linear ranker", found["ranker"], simple)
+    conclusion = found["conclusion"]
+    if boost is not None and held._items is not None:
+        began = time.perf_counter()
+        answers = _trees(boost[1], train, held, seed)
+        measured = _measured(held, answers)
+        add(f"boosted trees on pairs ({boost[0]})", measured, time.perf_counter() - began)
+        if measured["exact"][1] > found["model"]["exact"][2]:
+            conclusion += " Boosted trees are better than the model."
+    add(type(net).__name__, found["model"], seconds)
+    return Comparison(sets=len(held), rows=rows, best=found["best"], conclusion=conclusion)
+
+
+def _divide(sets: Sets, share: float, seed: int) -> Tuple[Sets, Sets]:
+    if sets._items is None:
+        raise DataError("sets of words are not divided here: give some as test=")
+    if not 0 < share < 1:
+        raise UsageError(f"share is {share!r}: it must be between 0 and 1")
+    count = max(1, round(share * len(sets)))
+    if count >= len(sets):
+        raise DataError(f"{len(sets)} sets are too few to hold some out")
+    drawn = np.zeros(len(sets), bool)
+    drawn[np.random.default_rng(seed).permutation(len(sets))[:count]] = True
+    names = sets.features
+
+    def part(take: np.ndarray) -> Sets:
+        where = np.flatnonzero(take)
+        each = [np.asarray(sets[s]) for s in where]
+        order = [np.asarray(sets._order[sets._start[s] : sets._start[s + 1]]) for s in where]  # type: ignore[index]
+        return Sets(each, order, features=names)
+
+    return part(~drawn), part(drawn)
+
+
+def _measured(sets: Sets, orders: List[np.ndarray]) -> Dict[str, Any]:
+    """The measures of orders that anything else than a model gave."""
+    answers = Answers(sets, 1, False)
+    answers.order[:] = np.concatenate(orders)
+    each, report = (SetMeasure * len(sets))(), Report()
+    call("onet_measure_each", each, byref(sets._struct), _address(answers.raw), None)
+    lib.onet_measure_mean(byref(report), each, None, len(sets))
+    return {"exact": _triple(report.exact), "tau": _triple(report.tau)}
+
+
+# ---- Boosted trees ---------------------------------------------------------------------------------------
+
+_MOST_PAIRS = 400_000  # to train on; more take minutes and add little
+
+
+def _booster(which: Union[str, bool]) -> Optional[Tuple[str, Any]]:
+    """The name of a package, and what makes its classifier of pairs."""
+    if which not in ("auto", "xgboost", "sklearn", False):
+        raise UsageError(f"trees is {which!r}: it must be 'auto', 'xgboost', 'sklearn' or False")
+    if which in ("auto", "xgboost"):
+        try:
+            from xgboost import XGBClassifier
+
+            return "xgboost", lambda seed: XGBClassifier(n_estimators=300, learning_rate=0.1, random_state=seed)
+        except ImportError:
+            if which == "xgboost":
+                raise MissingPackageError("trees='xgboost' needs the package xgboost") from None
+    if which in ("auto", "sklearn"):
+        try:
+            from sklearn.ensemble import HistGradientBoostingClassifier
+
+            return "scikit-learn", lambda seed: HistGradientBoostingClassifier(max_iter=300, random_state=seed)
+        except ImportError:
+            if which == "sklearn":
+                raise MissingPackageError("trees='sklearn' needs the package scikit-learn") from None
+    return None
+
+
+def _pairs(items: np.ndarray) -> np.ndarray:
+    """All pairs of a set, (n, n - 1 others): both items, their difference, and how both stand in the set."""
+    n = len(items)
+    rank = np.stack([np.searchsorted(np.sort(column), column) for column in items.T], 1) / max(n - 1, 1)
+    mean, deviation = items.mean(0), items.std(0) + 1e-9
+    own = np.concatenate([items, (items - mean) / deviation, rank], 1)
+    first, second = np.nonzero(~np.eye(n, dtype=bool))
+    return np.concatenate([own[first], own[second], items[first] - items[second], np.full((len(first), 1), n)], 1)
+
+
+def _trees(make: Any, train: Sets, test: Sets, seed: int) -> List[np.ndarray]:
+    """The orders that boosted trees give: they say of each pair which comes first, and an item's place is by the sum."""
+    rows, labels, pairs = [], [], 0
+    for s in np.random.default_rng(seed).permutation(len(train)):
+        items = np.asarray(train[s], np.float64)
+        n = len(items)
+        if n < 2:
+            continue
+        if pairs and pairs + n * (n - 1) > _MOST_PAIRS:
+            break
+        pairs += n * (n - 1)
+        place = np.empty(n, int)
+        place[train._order[train._start[s] : train._start[s + 1]]] = np.arange(n)  # type: ignore[index]
+        first, second = np.nonzero(~np.eye(n, dtype=bool))
+        rows.append(_pairs(items))
+        labels.append(place[first] < place[second])
+    if not rows:
+        raise DataError("every set has one item: there is nothing to learn")
+    classifier = make(seed).fit(np.concatenate(rows), np.concatenate(labels))
+    sizes = test.sizes
+    asked = [_pairs(np.asarray(test[s], np.float64)) for s in range(len(test))]
+    first_is = classifier.predict_proba(np.concatenate(asked))[:, 1]
+    orders, at = [], 0
+    for n in sizes:
+        sums = first_is[at : at + n * (n - 1)].reshape(n, n - 1).sum(1)
+        at += n * (n - 1)
+        orders.append(np.argsort(-sums, kind="stable").astype(np.int32))
+    return orders

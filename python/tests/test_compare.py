@@ -1,0 +1,104 @@
+"""What a result is worth: the report after fit, the linear ranker, the comparison with boosted trees."""
+
+import pickle
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+
+import ordernet
+from conftest import SMALL, make_sets
+
+
+def sum_sets(count, seed, sizes=(4, 5, 6)):
+    """Sets in the order of a weighted sum, the largest first."""
+    rng = np.random.default_rng(seed)
+    sets = [rng.normal(size=(rng.choice(sizes), 3)).astype(np.float32) for _ in range(count)]
+    return sets, [np.argsort(-(s @ [1, -2, 0.5])) for s in sets]
+
+
+def noise_sets(count, seed):
+    rng = np.random.default_rng(seed)
+    sets = make_sets(count, seed)[0]
+    return sets, [rng.permutation(len(s)) for s in sets]
+
+
+def test_report_names_the_column(data):
+    model = ordernet.OrderNet(**SMALL).fit(*data, valid=make_sets(100, 9))
+    report = model.report_
+    assert report["sets"] == 100 and report["best"] == "column" and not report["model_failed"]
+    assert report["column"]["feature"] == 0 and not report["column"]["falling"]
+    assert report["column"]["exact"][0] == 1
+    assert 0 < report["guessing"]["exact"][0] < 0.1 and report["guessing"]["exact"][1] < report["guessing"]["exact"][2]
+    assert report["model"]["exact"] == model.evaluate(*make_sets(100, 9))["exact"]
+    assert "feature 1 alone, smallest value first" in report["conclusion"]
+    assert not hasattr(ordernet.OrderNet(**SMALL).fit(*data), "report_")
+    with pytest.raises(AttributeError):
+        model.fit(*data).report_
+
+
+def test_noise_is_no_better_than_guessing():
+    with pytest.warns(UserWarning, match="No better than guessing"):
+        model = ordernet.OrderNet(**SMALL).fit(*noise_sets(200, 1), valid=noise_sets(200, 2))
+    assert model.report_["model_failed"] and model.report_["best"] == "guessing"
+
+
+def test_valid_limit_holds_for_the_report(data):
+    valid = make_sets(100, 9)
+    model = ordernet.OrderNet(**SMALL, valid_limit=30).fit(*data, valid=valid)
+    assert model.report_["sets"] == 30
+    assert model.report_["model"]["exact"] == model.evaluate(valid[0][:30], valid[1][:30])["exact"]
+
+
+def test_ranker(tmp_path, program):
+    train, test = sum_sets(300, 1), sum_sets(100, 2)
+    ranker = ordernet.Ranker().fit(*train, valid=test)
+    assert ranker.kind_ == "ranker" and ranker.score(*test) > 0.95
+    assert ranker.coef_[0] > 0 > ranker.coef_[1] and abs(ranker.coef_[1] / ranker.coef_[0] + 2) < 0.1
+    assert ranker.report_["best"] == "ranker"
+    path = tmp_path / "r.safetensors"
+    ranker.save(path)
+    again = ordernet.load(path)
+    assert again.kind_ == "ranker" and again.checksum_ == ranker.checksum_
+    assert all((a == b).all() for a, b in zip(again.predict(test[0]), ranker.predict(test[0])))
+    assert pickle.loads(pickle.dumps(ranker)).checksum_ == ranker.checksum_
+    # The program trains the same one.
+    ordernet.Sets(*train).write(tmp_path / "train.safetensors")
+    subprocess.run(
+        [program, "train", "--ranker", "--quiet", "--data", tmp_path / "train.safetensors", "--model", tmp_path / "p.safetensors"],
+        check=True,
+    )
+    assert ordernet.load(tmp_path / "p.safetensors").checksum_ == ranker.checksum_
+    assert ordernet.Ranker(threads=2, penalty=0.1).get_params()["penalty"] == 0.1
+    with pytest.raises(ordernet.UsageError, match="penalty"):
+        ordernet.Ranker(penalty="much").fit(*train)
+    with pytest.raises(ordernet.DataError, match="right orders"):
+        ordernet.Ranker().fit(train[0])
+
+
+def test_compare():
+    train, test = sum_sets(150, 1, sizes=(3, 4)), sum_sets(80, 2, sizes=(3, 4))
+    net = ordernet.OrderNet(**SMALL)
+    found = ordernet.compare(*train, test=test, model=net, trees=False)
+    assert [row["name"] for row in found["rows"]] == ["guessing", "best column: feature 2, rising", "linear ranker", "OrderNet"]
+    assert found["sets"] == 80 and found["best"] == "ranker" and not hasattr(net, "checksum_")
+    text = str(found)
+    assert "on 80 sets not learned from" in text and text.endswith(found["conclusion"])
+    held = ordernet.compare(*train, model=ordernet.Ranker(), trees=False, share=0.3)
+    assert held["sets"] == 45 and held["rows"][-1]["name"] == "Ranker"
+    for wrong in (dict(share=0), dict(trees="forest")):
+        with pytest.raises(ordernet.UsageError):
+            ordernet.compare(*train, **wrong)
+    with pytest.raises(ordernet.DataError, match="right orders"):
+        ordernet.compare(train[0])
+
+
+def test_boosted_trees():
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed: boosted trees were not compared")
+    train, test = make_sets(120, 1, sizes=(3, 4)), make_sets(60, 2, sizes=(3, 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ordernet.compare(*train, test=test, model=ordernet.OrderNet(**SMALL), trees="sklearn")
+    trees = [row for row in found["rows"] if row["name"].startswith("boosted trees")]
+    assert len(trees) == 1 and trees[0]["exact"][0] > 0.8 and trees[0]["seconds"] > 0
