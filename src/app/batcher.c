@@ -183,7 +183,7 @@ static onet_status run_alone(onet_orderer *orderer, order_job *job) {
     return status;
 }
 
-/* A failure is that of one request: all are then run one by one. */
+/* One request of the batch fails: all are then run one by one, so that only it fails. */
 static void run_batch(batcher *b, order_job **jobs, size_t count) {
     onet_orderer *orderer;
     onet_error err;

@@ -10,7 +10,7 @@
 typedef struct request_limits {
     int sets, items; /* per request, per set */
     int beam;        /* its width */
-    double cells;    /* items^2 * beam, summed over the sets: the time that they take goes with it */
+    double cells;    /* items^2 * beam, summed over the sets: proportional to the time they take */
     double seconds;  /* for tours, shared by the sets */
 } request_limits;
 

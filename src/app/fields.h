@@ -1,4 +1,4 @@
-/* The library's sentences name the fields of its structs; a user of the program knows their options. */
+/* The library's messages name fields of structs; the program's users know them as options. */
 #ifndef CLI_FIELDS_H
 #define CLI_FIELDS_H
 

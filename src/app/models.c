@@ -12,7 +12,8 @@ static onet_status load(model_version **version, const char *path, onet_error *e
     model_version *v = calloc(1, sizeof *v);
     *version = NULL;
     if (!v) return fail_memory(err, "a model");
-    /* Before it is read: a file that is replaced meanwhile then counts as changed at the next reload. */
+    /* Taken before the file is read, so that a file replaced meanwhile counts as changed at the
+     * next reload. */
     onet_status status = ONET_OK;
     if (stat(path, &v->file)) status = fail(err, ONET_IO, "cannot open %s: %s", path, strerror(errno));
     if (!status) status = onet_model_load(&v->model, path, err);

@@ -8,7 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 
-/* Of one model: half of the answers of each of two would be nobody's. */
+/* All ranks must have loaded the same model: answers of two different models must not be mixed. */
 static onet_status same_model(const world *w, const onet_model *model, const char *path, onet_error *err) {
     char sum[65];
     onet_model_checksum(model, sum);

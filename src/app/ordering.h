@@ -45,8 +45,8 @@
 /* What --max-items is unless it is given. */
 enum { MAX_ITEMS = 20000 };
 
-/* Loads a model and makes its orderer. Where there are several ranks all of them do this; those other
- * than rank 0 then serve it, and return when the work is done: with *orderer NULL. */
+/* Loads a model and makes its orderer. Where there are several ranks all of them do this; ranks other than 0
+ * then order what rank 0 sends them, and return with *orderer NULL when the work is done. */
 onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char *path,
                           const onet_order_options *options, onet_error *err);
 
@@ -56,7 +56,7 @@ onet_status ordering_check(onet_order_options *options, onet_error *err);
 onet_status ordering_fits(const onet_model *model, const char *model_name, const onet_record *record,
                           const char *name, onet_error *err);
 
-/* Arrays for the answers to many sets, in one block an array. */
+/* Arrays for the answers to many sets, one block per array. */
 typedef struct answer_room {
     onet_answer *answers;
     int32_t *order;
@@ -70,7 +70,7 @@ typedef struct answer_room {
 onet_status answer_room_make(answer_room *room, const onet_sets *sets, int top, bool steps, onet_error *err);
 void answer_room_free(answer_room *room);
 
-/* How many answers there are before the first that is none, since the net's numbers overflowed. */
+/* How many answers come before the first set that has no answer because the network's numbers overflowed. */
 size_t answers_sound(const onet_answer *answers, size_t count);
 #define TOO_LARGE                                                                                            \
     "the features are too large for the net; bring them to the scale of those that the model was trained on"

@@ -138,7 +138,8 @@ static bool is_option(const char *at, const char *from) {
            at[2] <= 'z';
 }
 
-/* The end of " (... --option ...)" at this place, a hint for those who have options; NULL: it is none. */
+/* The end of " (... --option ...)" at this place, a hint for users of the command line; NULL: there
+ * is none. */
 static const char *hint_end(const char *at, const char *from) {
     const char *end = at[0] == ' ' && at[1] == '(' ? strchr(at, ')') : NULL;
     for (const char *p = at; end && p < end; p++)

@@ -12,7 +12,7 @@ typedef struct training {
     int fold, folds; /* which one of a cross-validation, from 1; 0: none */
 } training;
 
-/* Hours of training are not to end with a place that could never be written. */
+/* Checked before the training, which may take hours: whether its files can be written. */
 onet_status training_place(const char *path, onet_error *err);
 /* What the training reads must not be what it writes. `name` begins the sentence that says so; read may be
  * NULL. */

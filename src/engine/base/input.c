@@ -17,7 +17,7 @@
 
 enum { CHUNK = FILE_CHUNK };
 
-/* xz asks for the memory that its file names; no sane file needs more than this to decode. */
+/* An xz file says how much memory its decoder needs; more than this is refused. */
 #define XZ_MEMORY ((uint64_t)1 << 30)
 
 typedef enum kind { UNKNOWN, PLAIN, GZIP, XZ } kind;
@@ -234,7 +234,7 @@ static onet_status xz_decode(input *in, char *to, size_t room, size_t *got) {
     return ONET_OK;
 }
 
-/* Decoded bytes into `to`: one turn, which may wait for the file once and may give nothing yet. */
+/* Decodes bytes into `to`, in one turn: it may wait for the file once, and may produce nothing yet. */
 static onet_status decode(input *in, char *to, size_t room, size_t *got) {
     onet_status status;
     *got = 0;

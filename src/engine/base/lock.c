@@ -53,7 +53,7 @@ onet_status lock_take(lock *l, const char *path, const char *what, onet_error *e
             return fail(err, ONET_IO, "cannot write %s: %s; make room or name another place", path,
                         strerror(errno));
         if (flock(fd, LOCK_EX | LOCK_NB)) {
-            /* A file system without locks: two trainings are not kept apart there. */
+            /* A file system without locks: there nothing keeps two trainings apart. */
             onet_status status = errno == EWOULDBLOCK ? held(fd, what, err) : ONET_OK;
             close(fd);
             return status;

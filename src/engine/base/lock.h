@@ -10,8 +10,8 @@ typedef struct lock {
     char *path;
 } lock;
 
-/* Takes the lock, and writes into the file who has it. ONET_FAILED where another process, or another call of
- * this one, does; the sentence says who. `what`: what it is that both want to write. */
+/* Takes the lock, and writes into the file who has it. ONET_FAILED if another process, or another call in
+ * this one, holds it; the sentence says which. `what`: what both want to write. */
 onet_status lock_take(lock *l, const char *path, const char *what, onet_error *err);
 /* Removes the file. A lock that is all zero with fd -1, or that was not taken, is left alone. */
 void lock_release(lock *l);

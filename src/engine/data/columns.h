@@ -51,8 +51,8 @@ typedef struct missing_count {
 
 /* Counts the values that items [n, width] lack. */
 void missing_add(missing_count *m, const double *items, size_t n, int width, long line, size_t set);
-/* ONET_BAD where there are some. file may be NULL; trained: they are to be ordered, by a model that knows of
- * none. */
+/* ONET_BAD if there are any. file may be NULL; trained: the sets are to be ordered by a model that was
+ * trained without missing values. */
 onet_status missing_refuse(const missing_count *m, const char *file, const onet_columns *columns,
                            bool trained, onet_error *err);
 /* What stands for missing values in sets that were read, and their columns, as the options say. found: what

@@ -215,8 +215,8 @@ static void link_pairs(constraint_graph *g, const onet_constraint *list, size_t 
     g->after_start[0] = 0;
 }
 
-/* Every item that is left has a predecessor that is left, so going back from one comes round: after n steps
- * it is on a circle. */
+/* Every remaining item has a remaining predecessor, so n steps from predecessor to predecessor end on a
+ * cycle. */
 static onet_status name_circle(const constraint_graph *g, const int32_t *left, int32_t *before,
                                onet_error *err) {
     enum { SHOWN = 8 };

@@ -1,7 +1,6 @@
-/* CSV with a header: one item a row, a column that names its set, one with its rank, perhaps one that marks
+/* CSV with a header: one item per row, a column that names its set, one with its rank, perhaps one that marks
  * context items, the others features or text. The rows of a set need not be adjacent, so that a file is read
- * whole before its first set is known.
- */
+ * whole before its first set is known. */
 #ifndef DATA_CSV_H
 #define DATA_CSV_H
 

@@ -182,7 +182,7 @@ static bool is_own(const csv_maker *m, const record *r, const member *key, int w
     return jsonl_is(r, key, m->set_column) || jsonl_is(r, key, m->rank_column);
 }
 
-/* A feature under the name of a column that is none would not be read back. */
+/* A feature must not have the name of a column that is not a feature: it would not be read back. */
 static onet_status check_names(const csv_maker *m, const record *r, onet_error *err) {
     const char *const taken[] = {m->set_column, m->rank_column, "context", "logprob"};
     for (int j = 0; j < r->width; j++)
@@ -406,7 +406,7 @@ static onet_status put(output *out, void **state, const record *r, const onet_an
     return csv_make(out, &w->maker, r, order, logprob, err);
 }
 
-/* A second file with the same header is rows of the same table. */
+/* A second file with the same header continues the same table. */
 static onet_status write_kept(csv_writing *w, output *out, const onet_write_options *options,
                               onet_error *err) {
     const csv_table *t = w->table;

@@ -48,7 +48,7 @@ static onet_status not_closed(const input *in, const json_array *a, onet_error *
                 input_name(in), a->line);
 }
 
-/* To the next character that is no blank, over the ends of lines; *c is 0 at the end of the input. */
+/* Skips blanks and line ends; *c is 0 at the end of the input. */
 static onet_status look(json_array *a, input *in, char *c, onet_error *err) {
     onet_status status = ONET_OK;
     bool more = true;
@@ -81,7 +81,7 @@ static onet_status add(json_array *a, const char *from, const char *to, onet_err
     return ONET_OK;
 }
 
-/* The object at a->at: up to the bracket that closes it. What is wrong inside is found by who parses it. */
+/* The object at a->at: up to the bracket that closes it. Errors inside it are found when it is parsed. */
 static onet_status take_object(json_array *a, input *in, size_t limit, onet_error *err) {
     long depth = 0;
     bool quoted = false, more = true;

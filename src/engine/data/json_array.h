@@ -21,7 +21,7 @@ typedef struct json_array {
 
 /* Whether a line begins an array of sets. */
 bool json_array_begins(const char *line, size_t length);
-/* Goes on with that line, number `number` of the input. */
+/* Continues with that line, which is line `number` of the input. */
 onet_status json_array_open(json_array *a, const char *line, size_t length, long number, onet_error *err);
 /* The next object; *end: there is none. limit: bytes that one may take. */
 onet_status json_array_next(json_array *a, input *in, size_t limit, bool *end, onet_error *err);

@@ -40,7 +40,7 @@ static onet_status syntax(const scan *s, const char *expected) {
                 (size_t)(s->at - s->r->text) + 1, expected);
 }
 
-/* i, j: which item and feature; -1 where there is none. */
+/* i, j: the item and the feature; -1 for none. */
 static onet_status field(const scan *s, const char *what, long i, long j, const char *sentence) {
     char path[64] = "";
     int used = i >= 0 ? snprintf(path, sizeof path, "[%ld]", i) : 0;
@@ -359,7 +359,7 @@ static onet_status items(scan *s) {
 
 /* ---- Order, context, constraints --------------------------------------------------------------------- */
 
-/* A whole number; one beyond 32 bits becomes one that no item has. */
+/* A whole number; one beyond 32 bits becomes an index that no item has. */
 static onet_status index_of(scan *s, const char *what, long i, long j, int32_t *index) {
     double value;
     const char *after = number_scan(s->at, s->end, NUMBER_JSON, &value);

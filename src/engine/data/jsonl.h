@@ -1,4 +1,4 @@
-/* JSON Lines: {"items": [[0.1, 0.2], [0.3, 0.4]], "order": [1, 0]}, one set a line.
+/* JSON Lines: {"items": [[0.1, 0.2], [0.3, 0.4]], "order": [1, 0]}, one set per line.
  *
  * A set's line is read in one pass over its text, and an answer is put into that text: the user's other keys,
  * spacing and digits come back as they were, which a tree of values could not give. */

@@ -159,7 +159,8 @@ onet_status missing_settle(onet_sets *sets, const char *file, const onet_read_op
         missing_count m = found ? *found : count_missing(sets);
         onet_status status =
             missing_refuse(&m, file, columns ? columns : sets->columns, columns != NULL, err);
-        /* Sets of another width than the columns are refused by who uses them, with the model's name. */
+        /* A width other than that of the columns is not checked here: the caller refuses it, with the model's
+         * name. */
         if (!status && columns && columns->inputs == sets->width)
             status = onet_sets_set_columns(sets, columns, err);
         return status;

@@ -1,4 +1,4 @@
-/* The Pointer Network's text format: x1 y1 x2 y2 ... output 1 3 2 ... 1, one set a line. Indices count from
+/* The Pointer Network's text format: x1 y1 x2 y2 ... output 1 3 2 ... 1, one set per line. Indices count from
  * 1; the one that closes a tour may be left out, and so may `output` and all after it. */
 #include <limits.h>
 #include <string.h>

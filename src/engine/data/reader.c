@@ -264,7 +264,7 @@ static onet_status check_alike(reader *in, const record *r, onet_error *err) {
 static onet_status check_missing(const reader *in, const record *r, onet_error *err) {
     missing_count m = {0};
     const onet_columns *model = in->options.columns;
-    /* Items of another width than the model's are refused for that, by who uses them. */
+    /* A width other than the model's is not checked here: the caller refuses it, with the model's name. */
     if (in->missing || !r->items || (model && model->width != r->width)) return ONET_OK;
     bool lines = in->format->parse || in->format->read_table;
     missing_add(&m, r->items, (size_t)r->n, r->width, lines ? r->line : 0, in->given);

@@ -1,7 +1,7 @@
 /* The safetensors format: 8 bytes header length (little-endian), a JSON header that says for each tensor its
- * type, shape and place, then the tensors' bytes without holes. A file is believed only after every check.
- * Reading goes in steps, so that no number of the file is held twice and no size believed that the file is
- * too short for: safetensors_open checks the header, the caller looks at the tensors and loads those that it
+ * type, shape and place, then the tensors' bytes without holes. A file is used only after every check.
+ * Reading goes in steps, so that no number of the file is held twice and no size is used that the file is too
+ * short for: safetensors_open checks the header, the caller looks at the tensors and loads those that it
  * wants. The header of a compressed file is checked before the rest is unpacked. */
 #ifndef DATA_SAFETENSORS_H
 #define DATA_SAFETENSORS_H
@@ -54,8 +54,8 @@ typedef struct safetensors {
     struct st_source *source; /* the reader's own */
 } safetensors;
 
-/* ONET_BAD for a value of the metadata that this version does not know, so that the file is a newer one's;
- * value NULL: the file lacks the key, and is corrupt. */
+/* ONET_BAD for a value of the metadata that this version does not know, so that the file is of a newer
+ * version; value NULL: the file lacks the key, and is corrupt. */
 onet_status safetensors_newer(const safetensors *file, const char *key, const char *value, onet_error *err);
 
 /* "-" is standard input; compressed files are read too. safetensors_from leaves the input to its owner, who

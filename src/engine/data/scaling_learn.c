@@ -1,5 +1,5 @@
-/* Chooses the scale of each feature, by what the user asks for or by a look at its values, and learns it from
- * the training data. */
+/* Chooses the scale of each feature, as the user asks or from its values, and learns it from the training
+ * data. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

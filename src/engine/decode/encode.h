@@ -20,7 +20,7 @@ typedef struct encoded {
     const onet_order_options *options; /* whose stop() ends the work early; NULL: nobody's */
 } encoded;
 
-/* Is the work to end? What has been made of the sets is then incomplete. */
+/* Whether the caller wants the work to stop; its results are then incomplete. */
 static inline bool order_stops(const onet_order_options *o) {
     return o && o->stop && o->stop(o->context);
 }

@@ -36,9 +36,9 @@ typedef struct freezer {
 
 bool freezer_new(freezer *z, const onet_model *model, const kernels *k);
 void freezer_free(freezer *z);
-/* The model for sets of n items; NULL: it is not there yet. */
+/* The frozen model for sets of n items; NULL: not made yet. */
 const frozen *freezer_find(const freezer *z, int n);
-/* The same, made when it is not there; a full freezer is cleared first. NULL: out of memory. */
+/* The same, made if it is missing; a full freezer is cleared first. NULL: out of memory. */
 const frozen *freezer_get(freezer *z, int n);
 
 #endif

@@ -124,7 +124,7 @@ onet_status gpu_open(order_device **d, freezer *z, gpu_choice gpu, onet_error *e
     return status;
 }
 
-/* Sees that the weights there are those for sets of n items. */
+/* Makes sure that the GPU has the weights for sets of n items. */
 static onet_status send_net(order_device *d, freezer *z, int n, onet_error *err) {
     order_net made;
     if (d->n == n || !z->model->sized) return ONET_OK;
@@ -175,7 +175,7 @@ static bool row_table_new(row_table *table, const onet_sets *sets) {
     return true;
 }
 
-/* A part of the sets that go together, on its way to the device or back. */
+/* A batch of sets on its way to the device or back. */
 typedef struct part {
     const gpu_work *work;
     row_table table;
@@ -199,7 +199,7 @@ static int32_t row_of(const part *p, size_t set, int32_t item) {
     return p->table.row ? p->table.row[sets->start[set] - sets->start[0] + (size_t)item] : item;
 }
 
-/* The constraints of a set, in rows. The graph has the items that come after an item; the device wants those
+/* The constraints of a set, in rows. The graph has the items that come after an item; the device needs those
  * that come before it. */
 static void take_rules(const part *p, size_t set, int32_t *numbers) {
     const constraint_graph *g = &p->work->graph[set];

@@ -23,7 +23,7 @@ enum {
     MOST_ITEMS = 1 << 24
 };
 
-/* A set under way whose caller wants to know how far it is. */
+/* A set being ordered whose caller asked for progress. */
 typedef struct watch {
     const onet_order_options *o;
     double last;
@@ -322,9 +322,9 @@ static onet_status reserve(job *j, int beams, onet_error *err) {
     return ONET_OK;
 }
 
-/* Is the GPU to do it? When the choice is free: when the work is worth the way there, which is long the first
- * time, since the driver has to be started. Orders drawn at random, and log-probabilities of steps, which are
- * in double, always come from the CPU. */
+/* Whether to use the GPU. If the caller leaves it open: if the work is worth the transfer, and the first time
+ * also the start of the driver. Orders drawn at random, and log-probabilities of steps, which are in double,
+ * always come from the CPU. */
 static bool on_gpu(onet_orderer *r, const onet_sets *sets, int beams, const score_out *score) {
     if (r->device.kind == DEVICE_CPU || score->step) return false;
     if (r->options.decode == ONET_SAMPLE && !score->logprob) return false;
@@ -383,7 +383,7 @@ onet_status orderer_run_here(onet_orderer *r, const onet_sets *sets, onet_answer
     return status;
 }
 
-/* Features far beyond those of the training overflow in the net: what it then says means nothing. */
+/* Features far beyond those of the training overflow in the network: its output is then meaningless. */
 static onet_status check_numbers(const onet_sets *sets, const onet_answer *answers, const double *logprob,
                                  onet_error *err) {
     for (size_t s = 0; s < sets->count; s++) {
@@ -433,13 +433,13 @@ onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer
     NEED(r, "orderer");
     NEED(sets, "sets");
     NEED(answers, "answers");
-    onet_sets unordered = *sets; /* their own order, and what is wrong with it, is not looked at */
+    onet_sets unordered = *sets; /* their own order is ignored, even a bad one */
     unordered.order = NULL;
     onet_status status = sets_check(&unordered, err);
     for (size_t s = 0; s < sets->count && !status; s++)
         if (!answers[s].order) status = fail(err, ONET_USAGE, "answers[%zu].order is NULL", s);
     if (status) return status;
-    /* The probabilities are needed to tell an overflow, also where the caller does not want them. */
+    /* The probabilities show an overflow, so they are computed even if the caller does not ask for them. */
     size_t lacks = 0;
     while (lacks < sets->count && answers[lacks].logprob) lacks++;
     if (lacks == sets->count) return run(r, sets, answers, (score_out){0}, err);
@@ -482,7 +482,7 @@ onet_status onet_orderer_choices(onet_orderer *r, const onet_sets *sets, double 
     double logprob, *step = array_new(n, sizeof *step);
     if (!step) return fail_memory(err, "the choices");
     memset(probability, 0, n * n * sizeof *probability);
-    /* The steps are asked for so that the CPU does it: the GPU gives no choices. */
+    /* Asking for the steps selects the CPU: the GPU does not return choices. */
     status = run(r, sets, NULL, (score_out){&logprob, step, probability}, err);
     free(step);
     return status;

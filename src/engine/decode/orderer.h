@@ -1,5 +1,4 @@
-/* An orderer from within: what orderer.c, which puts sets in order with this rank's threads or GPU, and
- * shared.c, which has several ranks do it, know of each other. */
+/* The inside of an orderer, shared by orderer.c (this rank's threads or GPU) and shared.c (several ranks). */
 #ifndef DECODE_ORDERER_H
 #define DECODE_ORDERER_H
 
@@ -42,8 +41,8 @@ onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answ
                                onet_error *err);
 void orderer_dismiss(onet_orderer *r);
 
-/* In rank 0, after all have made an orderer of the same model with the same options: from now on each
- * gets a part of the sets, until onet_orderer_free sends the others home. */
+/* In rank 0, after all have made an orderer of the same model with the same options: from now on each gets a
+ * part of the sets, until onet_orderer_free dismisses the others. */
 void orderer_share(onet_orderer *r, const world *w);
 /* In the other ranks: orders what rank 0 sends, until then. */
 void orderer_work(onet_orderer *r, const world *w);

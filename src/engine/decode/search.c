@@ -64,7 +64,7 @@ static int at_most(int n, int most) {
     return n < most ? n : most;
 }
 
-/* What planes hold for sets of n items and so many steps. */
+/* The numbers in the planes for sets of n items and so many steps. */
 static size_t plane_size(const frozen *f, int n, int steps) {
     return (size_t)f->model->sh.s.decoder_blocks * ((size_t)steps + 2) * (size_t)n * (size_t)f->w.C;
 }
@@ -211,7 +211,7 @@ static void beam_choices(beam *b, int t) {
 }
 
 /* Step t of the first `count` of s->computed, block by block, so that a block's weights are fetched once. The
- * last item of a set is placed without a look at it. */
+ * last item of a set is placed without computing anything. */
 static void compute(search *s, int count, const frozen *f, const encoded *e, int t) {
     int open = 0;
     for (int k = 0; k < count; k++) {

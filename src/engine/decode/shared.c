@@ -2,7 +2,7 @@
  * work; the others wait for a request, take the slice, and send the answers back.
  *
  *   rank 0                           another rank
- *   request (sizes; or: go home) ->
+ *   request (sizes; or: dismiss) ->
  *                                <-  whether there is memory for it
  *   the slice                    ->
  *                                <-  status, then the answers */
@@ -15,7 +15,7 @@
 #include "engine/data/sets.h"
 #include "engine/decode/orderer.h"
 
-typedef enum { GO_HOME, ORDER, SCORE } request_kind;
+typedef enum { DISMISS, ORDER, SCORE } request_kind;
 
 typedef struct request {
     int32_t kind, words, steps, context; /* items are words; steps are wanted; some items are context */
@@ -147,7 +147,7 @@ void orderer_work(onet_orderer *r, const world *w) {
     for (;;) {
         request q;
         w->receive(w, 0, &q, sizeof q);
-        if (q.kind == GO_HOME) return;
+        if (q.kind == DISMISS) return;
         work_one(r, w, &q);
     }
 }
@@ -159,7 +159,7 @@ void orderer_share(onet_orderer *r, const world *w) {
 }
 
 void orderer_dismiss(onet_orderer *r) {
-    request q = {.kind = GO_HOME};
+    request q = {.kind = DISMISS};
     for (int k = 1; k < r->w->size; k++) r->w->send(r->w, k, &q, sizeof q);
 }
 

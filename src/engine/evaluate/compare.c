@@ -176,7 +176,7 @@ static onet_status measure_rules(rules *r, const onet_sets *train, const onet_se
     return status;
 }
 
-/* Each part by rules of the others. The feature that is told of is that of all sets. */
+/* Each part by rules of the others. The reported feature is the one chosen on all sets. */
 static onet_status cross(rules *r, const onet_sets *test, size_t largest, const onet_compare_options *o,
                          onet_error *err) {
     size_t folds = o->folds ? (size_t)o->folds : FOLDS, *place = array_new(test->count, sizeof *place);
@@ -245,15 +245,15 @@ static onet_status beats_guessing(bool *beats, const onet_set_measure *each, con
     return ONET_OK;
 }
 
-/* The sign of the mean of differences, 0 where its 95% interval has both. */
+/* The sign of the mean difference; 0 if its 95% interval includes 0. */
 static int sign_of(const mean *m) {
     if (m->count < 1) return 0;
     onet_measure i = mean_interval(m, -INFINITY, INFINITY);
     return i.low > 0 ? 1 : i.high < 0 ? -1 : 0;
 }
 
-/* Which of two is better on the same sets: 1, -1, or 0 where that cannot be told. Exact match decides, and
- * tau where it does not. */
+/* Which of two is better on the same sets: 1, -1, or 0 if the difference is within chance. Exact match
+ * decides, and tau where it does not. */
 static int better(const onet_set_measure *a, const onet_set_measure *b, size_t count) {
     mean exact = {0}, tau = {0};
     for (size_t s = 0; s < count; s++) {

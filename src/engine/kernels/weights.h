@@ -10,7 +10,7 @@
 
 typedef struct encoder_weights {
     real *first;   /* packed [d_k, 2H]: columns 0..H-1 see x_i, H..2H-1 x_j */
-    real *first_t; /* packed [2H, d_k padded]: the same, transposed, for the way back */
+    real *first_t; /* packed [2H, d_k padded]: the same, transposed, for the backward pass */
     real *bias1;   /* [2H]: the second half is zero */
     real *second;  /* [H, O] */
     real *bias2;   /* [O] */

@@ -15,8 +15,7 @@ uint64_t generated_u64(uint64_t seed, uint64_t stream, uint64_t element);
 double generated_uniform(uint64_t seed, uint64_t stream, uint64_t element);
 
 /* All parameters and running statistics; tensor k of the shape is stream k. A quarter of the norms' scales is
- * negative, so that max pooling of a falling norm is met too.
- * theta: [sh->total] */
+ * negative, so that max pooling after a norm with a negative scale is tested too. theta: [sh->total] */
 void generated_theta(const shape *sh, uint64_t seed, float *theta);
 
 /* Batch number `step`: items uniform in [-1, 1), and for each set a permutation.

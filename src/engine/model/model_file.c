@@ -69,7 +69,7 @@ static void sum_words(sha256 *sum, const onet_words *words) {
     }
 }
 
-/* Which columns the features are, and what stands for those that are missing. */
+/* The columns of the features, and what replaces missing values. */
 static void sum_columns(sha256 *sum, const onet_columns *c) {
     sum_text(sum, "columns");
     for (int j = 0; c->name && j < c->width; j++) sum_text(sum, c->name[j]);
@@ -172,7 +172,7 @@ static onet_status halves_make(uint16_t **halves, const onet_model *m, onet_erro
 
 static const size_t one = 1;
 
-/* What a model that could not be loaded again has wrong; it is not written. */
+/* Says why a model could not be loaded again; such a model is not written. */
 static onet_status check_numbers(const onet_model *m, const char *name, onet_status bad, onet_error *err) {
     const shape *sh = &m->sh;
     for (int k = 0; k < sh->tensors; k++) {
@@ -384,7 +384,8 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
     return ONET_OK;
 }
 
-/* Sees that all tensors are there before memory is taken for any: the file is as long as they are. */
+/* Checks that all tensors are there before memory is allocated for any: the file must be as long as
+ * they are. */
 static onet_status check_tensors(const safetensors *file, const shape *sh, onet_error *err) {
     const st_tensor *found;
     size_t width = (size_t)sh->s.width;

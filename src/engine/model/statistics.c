@@ -27,7 +27,7 @@ tensor model_slope_tensor(const tensor *statistic) {
     return t;
 }
 
-/* A line that is carried on far enough leaves what a float can hold; its end stands for all beyond. */
+/* Extrapolated far enough, a line leaves the range of a float; it is clamped there. */
 static float held(double x, double low) {
     return (float)fmin(fmax(x, low), (double)FLT_MAX);
 }
@@ -46,7 +46,7 @@ void model_statistics(const onet_model *m, int n, float *to) {
             memcpy(to, m->row + i * width, width * sizeof *to);
             return;
         }
-    /* Downwards 1/n soon leaves what was seen far behind: the line ends at the smallest size. */
+    /* Below the smallest size 1/n soon lies far outside of what was measured: the line ends there. */
     double away = 1 / size - (double)m->inverse_size;
     for (int k = 0; k < sh->tensors; k++) {
         const tensor *t = &sh->tensor[k];

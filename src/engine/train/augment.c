@@ -1,5 +1,5 @@
-/* Draws the sets of an epoch: items left out, words taken for unknown, noise on features, orders that stray.
- */
+/* Draws the sets of an epoch: items dropped, words made unknown, noise on features, wrong items in
+ * the order. */
 #include "engine/train/augment.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Which sets go into which batch. An epoch visits every set of two items or more once, in batches of nearly
  * equal numbers of sets. Sets are dealt within groups: all in one group, so that a batch mixes sizes; or one
- * group for each size. The plan follows from (seed, epoch) alone, so that a resumed run goes on with the very
+ * group for each size. The plan follows from (seed, epoch) alone, so that a resumed run continues with the
  * same batches. */
 #ifndef TRAIN_BATCHES_H
 #define TRAIN_BATCHES_H

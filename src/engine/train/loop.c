@@ -76,7 +76,7 @@ static int look(void *context) {
     return r->stop && !r->files.checkpoint && !r->w;
 }
 
-/* The log tells of the step that was done, progress of the one that comes. */
+/* The log names the step that was done, progress the next one. */
 static void log_step(run *r) {
     onet_progress now = progress(r);
     now.epoch = (int)epoch_done(r);
@@ -85,8 +85,8 @@ static void log_step(run *r) {
     log_row(&r->files.log, &now, net_kernels(r->net));
 }
 
-/* Measures the model; the best so far is kept. Log-likelihood moves with every step of every set, exact match
- * only where a whole set goes over: the first is the less noisy guide. */
+/* Measures the model; the best so far is kept. The best is by log-likelihood, which changes with every step
+ * of every set; exact match changes only with whole sets and is noisier. */
 static onet_status measure_model(run *r, onet_error *err) {
     const gpu_choice gpu = {.number = r->net->device};
     validation found;
@@ -119,7 +119,7 @@ static onet_status validate(run *r, onet_error *err) {
 }
 
 static void move_average(run *r) {
-    /* Early on the average looks back no further than there is something to see. */
+    /* Early on the average is over the steps so far. */
     double looks = (double)(r->s.step / AVERAGE_EVERY), decay = pow(r->o.average, AVERAGE_EVERY);
     if (decay > looks / (looks + 9)) decay = looks / (looks + 9);
     if (looks <= 1) decay = 0;

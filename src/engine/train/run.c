@@ -85,7 +85,7 @@ onet_status run_plan_epoch(run *r, uint64_t epoch, bool whole, onet_error *err) 
                                        r->s.vec != NULL, err);
     }
     if (!status) {
-        /* Whole sets are measured on: the same ones for all seeds, so that their models can be merged. */
+        /* Whole sets, the same ones for all seeds, so that their models can be merged. */
         batches_shuffle(r->sets.plan, whole ? 0 : r->o.seed, epoch);
         status = run_reserve(r, err);
     }

@@ -1,4 +1,4 @@
-/* One training run from within: what train.c prepares, loop.c steps through, files.c writes and
+/* The inside of a training run: what train.c prepares, loop.c steps through, files.c writes and
  * norm_statistics.c completes. */
 #ifndef TRAIN_RUN_H
 #define TRAIN_RUN_H
@@ -49,7 +49,7 @@ typedef struct run_files {
     double last_checkpoint;
 } run_files;
 
-/* What progress tells of. Times are seconds of the monotonic clock. */
+/* What progress reports. Times are seconds of the monotonic clock. */
 typedef struct run_told {
     double started, last_progress, seconds_before;
     uint64_t examples;                 /* in this run */
@@ -84,7 +84,7 @@ onet_status run_fetch(run *r, onet_error *err);
 /* Reads the losses of the steps since the last call; on a GPU it waits for them. ONET_FAILED for a loss that
  * is not finite. */
 onet_status run_read_losses(run *r, onet_error *err);
-/* Gives the net the sets of a batch that this rank has. */
+/* Passes this rank's sets of a batch to the net. */
 void run_take_batch(run *r, const batch *b);
 /* Memory for every batch of the plan. */
 onet_status run_reserve(run *r, onet_error *err);
@@ -118,8 +118,8 @@ onet_status files_best(run *r, onet_error *err);
 
 /* ---- The norms (norm_statistics.c) ------------------------------------------------------------------- */
 
-/* Collects the norms' statistics with the model's parameters, on batches of whole sets, and how they go with
- * the size. The net has its own parameters again afterwards. */
+/* Collects the norms' statistics with the model's parameters, on batches of whole sets, and how they change
+ * with the size. The net has its own parameters again afterwards. */
 onet_status statistics_collect(run *r, onet_error *err);
 
 #endif

@@ -19,13 +19,14 @@ typedef struct several {
     const onet_train_options *o;
     onet_model *part[MOST_MERGED], *best[MOST_MERGED]; /* best: NULL where nothing was validated */
     int count;                                         /* models so far */
-    onet_progress last; /* of the model that is being trained, as the caller was told */
+    onet_progress last; /* of the model that is being trained, as last reported */
     double before;      /* seconds of the models before it */
     bool first;         /* rank 0, which has the files */
     lock lock;
 } several;
 
-/* Passes on what a model tells, as a part of the whole. The models to come take as long as this one. */
+/* Reports one model's progress as a part of the whole, as if the remaining models took as long as
+ * this one. */
 static int tell(void *context, const onet_progress *now) {
     several *s = context;
     double whole = now->seconds + now->seconds_left;
@@ -51,7 +52,7 @@ static onet_status train_next(several *s, const onet_sets *train, const onet_set
     o.seed += (uint64_t)s->count;
     o.model_path = path;
     o.half = 0; /* the merged model is rounded, once */
-    o.keep = 0; /* all files were looked at before the first began */
+    o.keep = 0; /* all files were checked before the first training began */
     o.best = o.best || path ? &s->best[s->count] : NULL;
     o.progress = tell;
     o.context = s;

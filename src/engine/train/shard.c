@@ -219,7 +219,7 @@ static onet_status plan_room(shard *s, const header *h, onet_error *err) {
 static onet_status own_room(shard *s, const world *w, const header *h, const onet_sets *all,
                             const onet_sets *plan, onet_error *err) {
     size_t items = own_items(w, plan, w->rank);
-    /* One item at least: a rank without sets still knows whether items are numbers or words. */
+    /* At least one item, so that a rank without sets knows whether items are numbers or words. */
     onet_status status = sets_room(&s->own, own_count(w, h->count, w->rank), items ? items : 1, h->width,
                                    h->words > 0, true, err);
     if (status) return status;
@@ -267,7 +267,7 @@ onet_status shard_make(shard *s, const world *w, const onet_sets *all, onet_erro
                  (size_t)h.width * sizeof *all->items);
         deal(w, piece, plan, w->rank ? NULL : all->order, s->own->order, sizeof *all->order);
         if (h.context) {
-            /* All of it to all ranks: the plan goes by how many items are placed. */
+            /* Every rank gets all flags: the plan depends on how many items are placed. */
             w->broadcast(w, 0, plan->context, plan->start[plan->count]);
             deal(w, piece, plan, w->rank ? NULL : all->context, s->own->context, 1);
         }

@@ -88,8 +88,8 @@ bool sizes_add(sizes *s, batch_size batch, const float *statistics) {
     return true;
 }
 
-/* One size stands for nearly all cells where 1/n spreads by less than this share of its mean: the line would
- * hang on the few others, however little they tell. */
+/* If 1/n spreads by less than this share of its mean, nearly all cells are of one size, and the few others
+ * would decide the slope of the line. */
 #define LEAST_SPREAD 0.05
 
 /* The variance of all cells together is that within the batches and that of their means. */

@@ -101,7 +101,7 @@ static void sum_blocks(const st_tensor *t, size_t count, char text[16]) {
 
 static const char own_sum[] = "crc32.metadata", version[] = "2";
 
-/* CRC-32 of all metadata but itself: a step or a learning rate neither. */
+/* CRC-32 of all metadata but itself: an altered step or learning rate must not be used either. */
 static void sum_pairs(const st_pair *pair, size_t pairs, char text[16]) {
     uLong sum = 0;
     for (size_t i = 0; i < pairs; i++) {

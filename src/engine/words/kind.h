@@ -1,5 +1,5 @@
-/* Kinds of unknown word. A word without a row of its own is stood for by the row of its kind: what its
- * letters and digits show of the part it plays in a sentence. The rows have reserved names, so that a
+/* Kinds of unknown word. A word without a row of its own gets the row of its kind, which is told from its
+ * letters and digits: a year, a word in -ing, a Latin name. The rows have reserved names, so that a
  * vocabulary alone says how unknown words are treated. */
 #ifndef WORDS_KIND_H
 #define WORDS_KIND_H
@@ -14,7 +14,7 @@ const char *kind_name(int kind);
 /* The kind of a lower-case word; never fails. */
 int kind_of(const char *word, size_t length);
 
-/* The kind for all that has no other: its row alone serves for every unknown word when it is the only one. */
+/* The kind of words that have no other kind. If its row is the only one, every unknown word gets it. */
 int kind_other(void);
 
 /* Is this a reserved name? Such text from a user is an unknown word like any other. */

@@ -21,8 +21,7 @@ struct onet_words {
  * short. A vocabulary has one word at least. */
 bool words_build(onet_words *words);
 
-/* Puts the last row, which is new, into the table and lets the table grow where needed; false when memory is
- * short. */
+/* Adds the last row, which is new, to the hash table, which grows if needed; false when memory is short. */
 bool words_insert(onet_words *words, int32_t row);
 
 /* The row with exactly this name, or -1. */

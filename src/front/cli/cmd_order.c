@@ -94,7 +94,7 @@ static onet_status score(ordering *o, const onet_sets *sets, onet_error *err) {
     return status;
 }
 
-/* What becomes of a bad set, where it does not end the work. */
+/* What happens to a bad set, if it does not end the command. */
 static onet_status note_bad(ordering *o, const onet_record *r, const char *sentence, onet_error *err) {
     onet_error said;
     snprintf(said.text, sizeof said.text, "%s", sentence);
@@ -165,7 +165,7 @@ static onet_status answer(ordering *o, const char *name, onet_error *err) {
 
 static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
     for (;;) {
-        /* Nothing that could be answered now is kept back while the input is silent. */
+        /* Sets that are complete are answered before waiting for more input. */
         if (o->count == BATCH_SETS || o->items >= BATCH_ITEMS || onet_reader_waits(in)) {
             onet_status status = answer(o, onet_reader_name(in), err);
             if (!status) status = onet_writer_flush(o->out, err);

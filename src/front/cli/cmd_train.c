@@ -54,7 +54,7 @@ static onet_status choose_settings(train_values *v, onet_error *err) {
     return ONET_OK;
 }
 
-/* The model to begin with has its net: options may say the same, or nothing. */
+/* The model to begin with has its network: options must agree with it. */
 static onet_status check_from(const train_values *v, onet_error *err) {
     const onet_settings *now = &v->options.settings, *has = onet_model_settings(v->options.from);
     const struct {
@@ -68,7 +68,7 @@ static onet_status check_from(const train_values *v, onet_error *err) {
         {"pool", (int)v->settings.pool >= 0, (int)now->pool, (int)has->pool},
         {"decoder-blocks", v->settings.decoder_blocks > 0, now->decoder_blocks, has->decoder_blocks},
         {"decoder-out", v->settings.decoder_out > 0, now->decoder_out, has->decoder_out},
-        /* No preset speaks of it: without the option it is as in the model. */
+        /* No preset sets it: without the option it is as in the model. */
         {"relative", v->settings.relative > 0, now->relative, now->relative ? has->relative : 0},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -21,8 +21,8 @@ static void fill_streams(void) {
             _exit(ONET_IO);
 }
 
-/* Whether standard output is a pipe whose reader went away, as head does: no news to anyone, so that it has
- * an exit status but no sentence. */
+/* Whether standard output is a pipe whose reader went away, as head does: nobody is left to read a message,
+ * so there is only an exit status. */
 static bool reader_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);

@@ -14,10 +14,10 @@
 #include "tasks/layout/features.h"
 #include "tasks/layout/ways.h"
 
-/* Each order is judged in a pass over the page: too large a page has only a few, and that of the usual way.
- * SHAKEN: how many copies of the page, a little askew, are judged as well. What the network sees of a page
- * hangs on thousandths of its height; the mean over such copies hangs on them less. On a small page, nearly
- * always of a book, these thousandths tell the order. */
+/* Judging an order takes a pass over the page, so a large page gets only a few orders and that of the usual
+ * way. SHAKEN: how many copies of the page, a little askew, are judged as well. Boxes that move by
+ * thousandths of the page's height change what the network sees of it; the mean over such copies changes
+ * less. On a small page, nearly always of a book, these thousandths tell the order. */
 enum { SMALL = 12, LARGE = 600, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
 
 /* How much more probable than that of the usual way, which is the rule for books where nothing is known of

@@ -53,7 +53,7 @@ static onet_status check(const check_values *v, const pages_net *net, pages_know
     progress_start(&line, v->pages.quiet);
     if (!status) status = pages_order(net, 0, v->pages.rtl, pages, count, &line, err);
     progress_end(&line);
-    /* What 'pages order' could not write is no error of the file. */
+    /* That 'pages order' could not write an order is not an error of the file. */
     for (size_t i = 0; i < known->read.count && !status; i++)
         if (known->read.files[i].format) status = page_file_settle(&known->read.files[i], err);
     for (size_t i = 0; i < count && !status; i++) {

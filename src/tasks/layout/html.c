@@ -180,7 +180,7 @@ static onet_status read_start(reader *r, size_t *at, onet_error *err) {
     r->x->places[r->x->count++] = (xml_place){{start, end}, {start, end}};
     if (!empty) r->open[r->depth++] = e;
     *at = end;
-    /* What stands in these is no HTML. */
+    /* The content of these elements is not HTML. */
     if (!empty && (!strcmp(e.name, "script") || !strcmp(e.name, "style"))) {
         while (*at < r->t->size && (strncmp(r->t->utf8 + *at, "</", 2) ||
                                     strncasecmp(r->t->utf8 + *at + 2, e.name, strlen(e.name))))

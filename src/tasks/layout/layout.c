@@ -23,7 +23,7 @@ static bool lies_in(const page_box *a, const page_box *b) {
     return width > 0 && height > 0 && area(b) > area(a) && width * height >= INSIDE * area(a);
 }
 
-/* The outermost region that each region lies in: host [n]. Those with skip [n] are no hosts. */
+/* The outermost region that each region lies in: host [n]. Regions with skip [n] set are not hosts. */
 static void find_hosts(const page_box *boxes, int n, const bool *skip, int32_t *host) {
     for (int i = 0; i < n; i++) {
         host[i] = -1;

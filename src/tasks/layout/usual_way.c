@@ -1,7 +1,7 @@
-/* The way that a title is usually read, counted on corrected pages. Which is read first of a running title
- * and the page number beside it, for one, differs from book to book, and the boxes of a page do not tell it.
- * A network that is fine-tuned on a few small pages learns single pages by heart; the count is right more
- * often (experiments/pages). */
+/* Finds the way in which the pages of a title are usually read, by counting on corrected pages. For example,
+ * whether a running title is read before the page number beside it differs from book to book, and the boxes
+ * of a page do not show it. A network that is fine-tuned on a few small pages learns single pages by heart;
+ * the count is right more often (experiments/pages). */
 #include "tasks/layout/usual_way.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "tasks/layout/features.h"
 #include "tasks/layout/ways.h"
 
-/* On so many more pages than the rule for books must another way be right: some pages of every title are read
- * differently from its others. */
+/* Another way must be right on this many more pages than the rule for books: some pages of every title are
+ * exceptions. */
 enum { CLEARLY = 2 };
 
 /* What a page needs to try its ways. */
@@ -43,7 +43,7 @@ static onet_status trial_begin(trial *t, const page *p, onet_error *err) {
     return fail_memory(err, "the orders");
 }
 
-/* How many regions the way lets follow the right one: all but one if it finds the given order. */
+/* How many regions follow the right one in this way: all but one if it finds the given order. */
 static onet_status try_way(trial *t, int way, int *right, onet_error *err) {
     onet_status status = page_way(way, &t->layout, t->order, err);
     *right = 0;

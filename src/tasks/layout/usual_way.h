@@ -1,4 +1,4 @@
-/* The way that a title is usually read, learned from corrected pages. */
+/* The way in which the pages of a title are usually read, learned from corrected pages. */
 #ifndef LAYOUT_USUAL_WAY_H
 #define LAYOUT_USUAL_WAY_H
 
@@ -8,8 +8,8 @@
  * the rule for books, where no other is clearly better. */
 onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *err);
 
-/* The found order of a page with a given one: the way's that has the most neighbours right. No choice among
- * the ways can be better. */
+/* Sets the found order of a page to that of the way with the most right neighbours; the page must have a
+ * given order. No choice among the ways can be better. */
 onet_status page_best_way(page *p, onet_error *err);
 
 #endif
