@@ -199,6 +199,9 @@ ONET_API onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err)
  * have an order, or none has. ONET_BAD, and the sets as they were, for a set that does not fit. */
 ONET_API onet_status onet_sets_append(onet_sets *sets, int n, int width, const float *items,
                                       const int32_t *order, onet_error *err);
+/* The same in double: onet_sets.exact keeps the values where float32 rounds one. */
+ONET_API onet_status onet_sets_append_doubles(onet_sets *sets, int n, int width, const double *values,
+                                              const int32_t *order, onet_error *err);
 /* Appends a set of words: rows [n] of sets->words, which the caller sets: lent, or freed with the sets. */
 ONET_API onet_status onet_sets_append_words(onet_sets *sets, int n, const int32_t *rows, const int32_t *order,
                                             onet_error *err);

@@ -145,6 +145,10 @@ static void sets_from_memory(void **state) {
     usage(onet_sets_new(NULL, 1, &err));
     usage(onet_sets_new(&made, -1, &err));
     ok(onet_sets_new(&made, 0, &err));
+    const double doubles[N * WIDTH] = {1.1};
+    usage(onet_sets_append_doubles(NULL, N, WIDTH, doubles, NULL, &err));
+    usage(onet_sets_append_doubles(sets, N, WIDTH, NULL, NULL, &err));
+    bad(onet_sets_append_doubles(sets, 0, WIDTH, doubles, NULL, &err));
     usage(onet_sets_append(NULL, N, WIDTH, items, orders, &err));
     usage(onet_sets_append(made, N, WIDTH, NULL, orders, &err));
     bad(onet_sets_append(made, -1, WIDTH, items, orders, &err));

@@ -8,6 +8,7 @@
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"
 #include "engine/model/model.h"
+#include "ordernet_io.h"
 #include "ordernet_measure.h"
 #include "unit.h"
 
@@ -300,6 +301,138 @@ static void tiny_deviations(void **state) {
     }
 }
 
+/* ---- times in seconds ---- */
+
+/* Sets of six times, a second to a minute apart, in float32 all but equal. near: in the same hour. */
+static onet_sets *times(bool near, int count) {
+    enum { SIZE = 6 };
+    onet_sets *sets;
+    rng r;
+    rng_seed(&r, 9, near);
+    ok(onet_sets_new(&sets, 1, &err));
+    for (int s = 0; s < count; s++) {
+        double value[SIZE], first = 1.7e9 + (near ? 0 : (double)rng_below(&r, 100000000));
+        int32_t order[SIZE];
+        for (int i = 0; i < SIZE; i++) {
+            value[i] = first + 60 * i + (double)rng_below(&r, 60);
+            order[i] = i;
+        }
+        for (int i = SIZE - 1; i > 0; i--) { /* the right order is known before they are shuffled */
+            int k = (int)rng_below(&r, (uint32_t)i + 1);
+            double swap = value[i];
+            value[i] = value[k];
+            value[k] = swap;
+            int32_t other = order[i];
+            order[i] = order[k];
+            order[k] = other;
+        }
+        int32_t right[SIZE];
+        for (int i = 0; i < SIZE; i++) right[order[i]] = i;
+        ok(onet_sets_append_doubles(sets, SIZE, 1, value, right, &err));
+    }
+    return sets;
+}
+
+static void seconds_are_told_apart(void **state) {
+    (void)state;
+    for (int near = 0; near < 2; near++) {
+        onet_sets *sets = times(near, 300), *part;
+        assert_non_null(sets->exact);
+        onet_train_options o = small();
+        onet_feature feature;
+        size_t equal;
+        ok(onet_train_features(&feature, sets, &o, &equal, &err));
+        assert_int_equal(feature.scale, near ? ONET_SCALE_STANDARD : ONET_SCALE_QUANTILE);
+        assert_int_equal(feature.centred, near);
+        assert_int_equal(equal, 0);
+        onet_model *model;
+        o.epochs = 10;
+        ok(onet_train(&model, sets, sets, &o, &err));
+        assert_true(exact(model, sets) > 0.95);
+        /* Some of them, one of them, or all: the same. */
+        uint8_t take[300] = {0};
+        for (int s = 0; s < 300; s += 7) take[s] = 1;
+        ok(onet_sets_pick(&part, sets, take, &err));
+        assert_non_null(part->exact);
+        assert_true(exact(model, part) > 0.9);
+        onet_sets one;
+        sets_slice(&one, sets, 299, 300);
+        assert_true(exact(model, &one) >= 0);
+        /* In float32 the data are others: most of their items are equal, and the model cannot know. */
+        onet_sets blurred = *sets;
+        blurred.exact = NULL;
+        ok(onet_train_features(&feature, &blurred, &o, &equal, &err));
+        assert_int_equal(equal, 0);
+        onet_model_free(model);
+        onet_sets_free(part);
+        onet_sets_free(sets);
+    }
+}
+
+static void ranker_centres(void **state) {
+    (void)state;
+    onet_sets *sets = times(true, 100);
+    onet_model *model;
+    ok(onet_ranker_train(&model, sets, NULL, &err));
+    assert_true(exact(model, sets) > 0.99);
+    onet_model_free(model);
+    onet_sets_free(sets);
+}
+
+/* Values that differ count as different, though the net sees them as one. */
+static void equal_in_float32(void **state) {
+    (void)state;
+    onet_sets *sets;
+    static const double value[] = {1, 1 + 1e-9, 5, 1e6};
+    static const int32_t right[] = {0, 1, 2, 3};
+    int32_t found[] = {1, 0, 2, 3};
+    ok(onet_sets_new(&sets, 1, &err));
+    for (int s = 0; s < 30; s++) ok(onet_sets_append_doubles(sets, 4, 1, value, right, &err));
+    onet_train_options o = small();
+    o.scale = "none";
+    onet_feature feature;
+    size_t equal;
+    ok(onet_train_features(&feature, sets, &o, &equal, &err));
+    assert_int_equal(equal, 60);
+    sets->count = 1;
+    onet_report report;
+    ok(onet_measure_sets(&report, sets, &(onet_answer){.order = found}, NULL, 0, &err));
+    assert_true(report.exact.mean == 0);
+    double *kept = sets->exact;
+    sets->exact = NULL;
+    ok(onet_measure_sets(&report, sets, &(onet_answer){.order = found}, NULL, 0, &err));
+    assert_true(report.exact.mean == 1);
+    /* Both must say the same. */
+    sets->exact = kept;
+    sets->items[2] = 6;
+    assert_int_equal(onet_sets_check(sets, &err), ONET_USAGE);
+    sets->items[2] = 5;
+    sets->count = 30;
+    onet_sets_free(sets);
+}
+
+/* Files keep what float32 would lose, and nothing else. */
+static void files_keep_doubles(void **state) {
+    (void)state;
+    static const char *const names[] = {"scaling.jsonl", "scaling.csv", "scaling.npz", "scaling.safetensors"};
+    onet_sets *sets[2] = {times(true, 20), drawn(normal, 20)}, *again;
+    for (size_t i = 0; i < 8; i++) {
+        char path[64];
+        const onet_sets *from = sets[i % 2];
+        snprintf(path, sizeof path, "/tmp/%ld-%s", (long)getpid(), names[i / 2]);
+        ok(onet_sets_write(from, path, ONET_FORMAT_AUTO, &err));
+        ok(onet_sets_read(&again, path, NULL, &err));
+        size_t count = from->start[from->count];
+        assert_true(!again->exact == !from->exact);
+        assert_memory_equal(again->items, from->items, count * sizeof *from->items);
+        if (from->exact) assert_memory_equal(again->exact, from->exact, count * sizeof *from->exact);
+        onet_sets_free(again);
+        remove(path);
+    }
+    onet_sets_free(sets[0]);
+    onet_sets_free(sets[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts),
@@ -309,6 +442,10 @@ int main(void) {
         cmocka_unit_test(learns_decades),
         cmocka_unit_test(plain_stays_plain),
         cmocka_unit_test(tiny_deviations),
+        cmocka_unit_test(seconds_are_told_apart),
+        cmocka_unit_test(ranker_centres),
+        cmocka_unit_test(equal_in_float32),
+        cmocka_unit_test(files_keep_doubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

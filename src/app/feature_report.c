@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/shown.h"
 #include "ordernet_io.h"
@@ -37,28 +38,33 @@ static const char *looks_like(double *value, size_t items) {
     return "looks like an id: all values are whole numbers and distinct";
 }
 
-/* What is done with a feature, where that is not the usual. */
-static const char *scale_text(const onet_feature *f) {
-    if (f->scale == ONET_SCALE_QUANTILE) return f->within ? "quantile, rank within the set" : "quantile";
-    if (f->scale == ONET_SCALE_NONE) return f->within ? "as it is, rank within the set" : "as it is";
-    if (f->within) return f->centred ? "centred in double, rank within the set" : "rank within the set";
-    return f->centred ? "centred in double" : NULL;
+const char *feature_text(const onet_feature *f, char text[FEATURE_TEXT]) {
+    snprintf(text, FEATURE_TEXT, "%s%s%s", choice_name(onet_scales(), (int)f->scale),
+             f->centred ? ", centred in double" : "", f->within ? ", rank within the set" : "");
+    return text;
 }
 
+/* Whether something else is done than to standardise it. */
+static bool unusual(const onet_feature *f) {
+    return f->scale != ONET_SCALE_STANDARD || f->centred || f->within;
+}
+
+/* All of them where they have names, else those that are unusual. */
 static void print_features(const onet_sets *sets, const onet_feature *feature) {
     const onet_columns *columns = sets->columns;
-    bool named = columns && onet_columns_name(columns, 0), unusual = named;
-    char name[SHOWN], number[32];
-    for (int j = 0; j < sets->width; j++) unusual |= scale_text(&feature[j]) != NULL;
-    for (int j = 0, some = 0; j < sets->width && unusual; j++) {
-        const char *what = scale_text(&feature[j]);
-        if (!named && !what) continue;
-        snprintf(number, sizeof number, "%d", j + 1);
-        printf("%s%s",
-               some++ ? ", " : "features: ", named ? shown(name, onet_columns_name(columns, j)) : number);
-        if (what) printf(" (%s)", what);
+    bool named = columns && onet_columns_name(columns, 0), some = false;
+    char name[SHOWN], text[FEATURE_TEXT];
+    for (int j = 0; j < sets->width; j++) {
+        if (!named && !unusual(&feature[j])) continue;
+        printf("%s", some ? ", " : "features: ");
+        some = true;
+        if (named)
+            printf("%s", shown(name, onet_columns_name(columns, j)));
+        else
+            printf("%d", j + 1);
+        if (unusual(&feature[j])) printf(" (%s)", feature_text(&feature[j], text));
     }
-    if (unusual) printf("\n");
+    if (some) printf("\n");
     fflush(stdout);
 }
 

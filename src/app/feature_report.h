@@ -9,4 +9,8 @@
  * (probably an id), or crowded; and of items that the net cannot tell apart. */
 onet_status feature_report(const onet_sets *sets, const onet_train_options *options, onet_error *err);
 
+enum { FEATURE_TEXT = 96 };
+/* "standard", "quantile, rank within the set": what is done with a feature. */
+const char *feature_text(const onet_feature *feature, char text[FEATURE_TEXT]);
+
 #endif

@@ -82,7 +82,19 @@ bool missing_text(const char *text, size_t length) {
     return false;
 }
 
-void columns_fill(const onet_columns *c, const float *from, size_t n, float *to) {
+void columns_fill(const onet_columns *c, const double *from, size_t n, double *to) {
+    for (size_t i = 0; i < n; i++, from += c->width) {
+        double *flags = to + c->width;
+        for (int j = 0; j < c->width; j++) {
+            bool missing = isnan(from[j]);
+            if (c->flag && c->flag[j]) *flags++ = missing;
+            to[j] = missing && c->fill ? (double)c->fill[j] : from[j];
+        }
+        to += c->inputs;
+    }
+}
+
+void columns_fill_floats(const onet_columns *c, const float *from, size_t n, float *to) {
     for (size_t i = 0; i < n; i++, from += c->width) {
         float *flags = to + c->width;
         for (int j = 0; j < c->width; j++) {

@@ -21,7 +21,8 @@ onet_status columns_take_missing(onet_columns *columns, onet_missing missing, co
                                  const uint8_t *flag, onet_error *err);
 /* Items [n, width] of the user's as items [n, inputs] of sets: values that are missing, NaN, are filled in.
  */
-void columns_fill(const onet_columns *columns, const float *from, size_t n, float *to);
+void columns_fill(const onet_columns *columns, const double *from, size_t n, double *to);
+void columns_fill_floats(const onet_columns *columns, const float *from, size_t n, float *to);
 /* Whether both have names and these differ: *feature is the first that does. */
 bool columns_differ(const onet_columns *a, const onet_columns *b, int *feature);
 /* ONET_BAD where the sets' features have other names than those of the model. Either may be NULL. */

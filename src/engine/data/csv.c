@@ -634,17 +634,21 @@ void csv_record(const csv_table *t, size_t s, onet_format format, record *r) {
     r->length = 0;
 }
 
-/* The features as float32, in the memory that they had, less what they no longer need. */
-static float *take_items(csv_table *t) {
+/* The features as float32 and, where that rounds one, in double. */
+static onet_status take_items(csv_table *t, onet_sets *sets, onet_error *err) {
     size_t count = t->rows * (size_t)t->width;
-    char *all = (char *)t->items;
+    bool rounded = false;
+    if (!(sets->items = malloc(count * sizeof *sets->items)))
+        return fail_memory(err, "the features of a CSV file");
     for (size_t i = 0; i < count; i++) {
-        float nearest = (float)t->items[i];
-        memcpy(all + i * sizeof nearest, &nearest, sizeof nearest); /* behind what is still to be read */
+        sets->items[i] = (float)t->items[i];
+        rounded |= !isnan(t->items[i]) && (double)sets->items[i] != t->items[i];
     }
-    float *less = realloc(all, count * sizeof *less);
-    t->items = NULL;
-    return less ? less : (float *)(void *)all;
+    if (rounded) {
+        sets->exact = t->items;
+        t->items = NULL;
+    }
+    return ONET_OK;
 }
 
 /* The table's arrays become the sets', so that the features are held once. */
@@ -661,11 +665,11 @@ onet_status csv_take(onet_sets **result, csv_table *t, onet_error *err) {
                     "%s:%ld: the set has no ranks, but that of line %ld has; give all sets ranks or none",
                     t->file, t->line[t->row_of[t->start[without]]], t->line[t->row_of[t->start[with]]]);
     onet_status status = sets_new(&sets, t->width, err);
+    if (!status && (status = take_items(t, sets, err))) onet_sets_free(sets);
     if (status) return status;
     free(sets->start);
     sets->count = t->sets;
     sets->start = t->start;
-    sets->items = take_items(t);
     t->start = NULL;
     if (with < t->sets) {
         sets->order = t->order;

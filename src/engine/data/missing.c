@@ -101,15 +101,19 @@ static missing_count count_missing(const onet_sets *sets) {
     return m;
 }
 
-/* The items of the sets as the columns have them: [items, inputs], allocated. */
-static onet_status fill_items(const onet_sets *sets, const onet_columns *c, float **items, onet_error *err) {
+/* The items of the sets as the columns have them, and their doubles: [items, inputs], allocated. */
+static onet_status fill_items(const onet_sets *sets, const onet_columns *c, float **items, double **exact,
+                              onet_error *err) {
     if (c->width != sets->width)
         return fail(err, ONET_BAD, "an item has %d feature%s where %d %s expected", sets->width,
                     sets->width == 1 ? "" : "s", c->width, c->width == 1 ? "is" : "are");
     size_t count = sets->start[sets->count];
     if (!(*items = array_new(count, (size_t)c->inputs * sizeof **items)))
         return fail_memory(err, "the missing values");
-    columns_fill(c, sets->items, count, *items);
+    if (sets->exact && !(*exact = array_new(count, (size_t)c->inputs * sizeof **exact)))
+        return fail_memory(err, "the missing values");
+    columns_fill_floats(c, sets->items, count, *items);
+    if (sets->exact) columns_fill(c, sets->exact, count, *exact);
     return ONET_OK;
 }
 
@@ -133,9 +137,10 @@ onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, const onet
     onet_sets with = *sets;
     with.columns = NULL;
     with.items = NULL;
+    with.exact = NULL;
     status = columns ? ONET_OK : learn(&own, sets, missing, err);
     if (!columns) columns = own;
-    if (!status) status = fill_items(sets, columns, &with.items, err);
+    if (!status) status = fill_items(sets, columns, &with.items, &with.exact, err);
     if (!status) {
         with.width = columns->inputs;
         status = sets_copy(filled, &with, err);
@@ -145,6 +150,7 @@ onet_status onet_sets_fill(onet_sets **filled, const onet_sets *sets, const onet
         *filled = NULL;
     }
     free(with.items);
+    free(with.exact);
     onet_columns_free(own);
     return status;
 }
@@ -166,16 +172,22 @@ onet_status missing_settle(onet_sets *sets, const char *file, const onet_read_op
         return status;
     }
     float *items = NULL;
+    double *exact = NULL;
     onet_status status = columns ? ONET_OK : learn(&own, sets, missing, err);
     if (!columns) columns = own;
     if (!status && columns->width != sets->width) return ONET_OK; /* likewise */
-    if (!status) status = fill_items(sets, columns, &items, err);
+    if (!status) status = fill_items(sets, columns, &items, &exact, err);
     if (!status) {
         free(sets->items);
+        free(sets->exact);
         sets->items = items;
+        sets->exact = exact;
         sets->width = columns->inputs;
         sets_taken(sets);
         status = onet_sets_set_columns(sets, columns, err);
+    } else {
+        free(items);
+        free(exact);
     }
     onet_columns_free(own);
     return status;

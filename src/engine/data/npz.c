@@ -124,13 +124,14 @@ static onet_status find_sizes(arrays *a, const onet_sets *s, int32_t *size, onet
 }
 
 /* start from the sizes; the rows of each array move together, over what fills sets up. */
-static void close_up(const arrays *a, onet_sets *s, double *exact, const int32_t *size) {
+static void close_up(const arrays *a, onet_sets *s, const int32_t *size) {
     for (size_t k = 0; k < a->count; k++) {
         size_t from = a->flat ? s->start[k] : k * a->n, to = s->start[k], n = (size_t)size[k];
         s->start[k + 1] = to + n;
         if (from == to) continue;
         memmove(s->items + to * a->width, s->items + from * a->width, n * a->width * sizeof *s->items);
-        if (exact) memmove(exact + to * a->width, exact + from * a->width, n * a->width * sizeof *exact);
+        if (s->exact)
+            memmove(s->exact + to * a->width, s->exact + from * a->width, n * a->width * sizeof *s->exact);
         if (s->order) memmove(s->order + to, s->order + from, n * sizeof *s->order);
         if (s->context) memmove(s->context + to, s->context + from, n);
     }
@@ -165,14 +166,14 @@ static onet_status read_arrays(onet_sets **sets, arrays *a, onet_error *err) {
     double *exact = NULL;
     if (!size) status = fail_memory(err, "the sizes of the sets");
     if (!status) status = read_items(a, s, &exact, err);
-    if (!status) sets_set_exact(s, exact);
+    s->exact = exact;
     if (!status && a->has_order) status = npy_ints(&a->order, s->order, err);
     if (!status && a->has_context) {
         status = sets_room_context(s, a->total, err);
         if (!status) status = npy_flags(&a->context, s->context, err);
     }
     if (!status) status = find_sizes(a, s, size, err);
-    if (!status) close_up(a, s, exact, size);
+    if (!status) close_up(a, s, size);
     free(size);
     if (!status) status = sets_check_missing(s, err);
     if (status == ONET_BAD && strncmp(err ? err->text : "", a->items.file, strlen(a->items.file)) != 0)
@@ -273,11 +274,12 @@ onet_status npz_write(const onet_sets *s, const char *path, const char *made, on
     snprintf(shape, sizeof shape, "%zu, %zu, %d", s->count, n, s->width);
     if (mixed) snprintf(shape, sizeof shape, "%zu, %d", total, s->width);
     int parts = 1;
-    zip_part part[4] = {{.name = "items.npy",
-                         .head = head_items,
-                         .head_size = make_header(head_items, "<f4", shape),
-                         .data = s->items,
-                         .data_size = total * (size_t)s->width * sizeof *s->items}};
+    zip_part part[4] = {
+        {.name = "items.npy",
+         .head = head_items,
+         .head_size = make_header(head_items, s->exact ? "<f8" : "<f4", shape),
+         .data = s->exact ? (const void *)s->exact : s->items,
+         .data_size = total * (size_t)s->width * (s->exact ? sizeof *s->exact : sizeof *s->items)}};
     snprintf(shape, sizeof shape, "%zu, %zu", s->count, n);
     if (mixed) snprintf(shape, sizeof shape, "%zu,", total);
     if (s->order)

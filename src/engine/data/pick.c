@@ -31,8 +31,14 @@ static onet_status append_constraints(onet_sets *out, const onet_sets *sets, siz
 static onet_status append(onet_sets *out, const onet_sets *sets, size_t s, onet_error *err) {
     size_t from = sets->start[s], n = sets_size(sets, s);
     const int32_t *order = sets->order ? sets->order + from : NULL;
-    onet_status status = sets->word ? sets_append_words(out, n, sets->word + from, order, err)
-                                    : sets_append(out, n, sets->width, sets_item(sets, from), order, err);
+    onet_status status;
+    if (sets->word)
+        status = sets_append_words(out, n, sets->word + from, order, err);
+    else if (sets->exact)
+        status =
+            sets_append_doubles(out, n, sets->width, sets->exact + from * (size_t)sets->width, order, err);
+    else
+        status = sets_append(out, n, sets->width, sets_item(sets, from), order, err);
     if (!status && sets->context) status = sets_append_context(out, sets->context + from, err);
     return status ? status : append_constraints(out, sets, s, err);
 }

@@ -220,8 +220,7 @@ static onet_status next_of_sets(reader *in, record *r, int *end, onet_error *err
     onet_status status = in->sets ? ONET_OK : reader_take(in, &in->sets, err);
     in->broken = status != ONET_OK;
     if (status) return status;
-    if (in->given < in->sets->count)
-        return sets_record(in->sets, sets_exact(in->sets), in->given, in->format->format, r, err);
+    if (in->given < in->sets->count) return sets_record(in->sets, in->given, in->format->format, r, err);
     *end = 1;
     return ONET_OK;
 }

@@ -13,6 +13,7 @@ void scaling_free(scaling *s) {
     if (!s) return;
     free(s->kind);
     free(s->within);
+    free(s->exact);
     free(s->centre);
     free(s->count);
     free(s->knot);
@@ -26,7 +27,7 @@ scaling *scaling_room(int width, size_t knots) {
     if (!s) return NULL;
     s->width = width;
     s->knots = knots;
-    if ((s->kind = array_new(w, 1)) && (s->within = array_new(w, 1)) &&
+    if ((s->kind = array_new(w, 1)) && (s->within = array_new(w, 1)) && (s->exact = array_new(w, 1)) &&
         (s->centre = array_new(w, sizeof *s->centre)) && (s->count = array_new(w, sizeof *s->count)) &&
         (s->knot = array_new(knots ? knots : 1, sizeof *s->knot)) &&
         (s->level = array_new(knots ? knots : 1, sizeof *s->level)))
@@ -44,6 +45,7 @@ onet_status scaling_copy(scaling **copy, const scaling *from, onet_error *err) {
     s->inputs = from->inputs;
     memcpy(s->kind, from->kind, w);
     memcpy(s->within, from->within, w);
+    memcpy(s->exact, from->exact, w);
     memcpy(s->centre, from->centre, w * sizeof *s->centre);
     memcpy(s->count, from->count, w * sizeof *s->count);
     memcpy(s->knot, from->knot, s->knots * sizeof *s->knot);
@@ -56,7 +58,8 @@ bool scaling_same(const scaling *a, const scaling *b) {
     if (!a || !b) return a == b;
     size_t w = (size_t)a->width;
     return a->width == b->width && a->knots == b->knots && !memcmp(a->kind, b->kind, w) &&
-           !memcmp(a->within, b->within, w) && !memcmp(a->centre, b->centre, w * sizeof *a->centre) &&
+           !memcmp(a->within, b->within, w) && !memcmp(a->exact, b->exact, w) &&
+           !memcmp(a->centre, b->centre, w * sizeof *a->centre) &&
            !memcmp(a->count, b->count, w * sizeof *a->count) &&
            !memcmp(a->knot, b->knot, a->knots * sizeof *a->knot) &&
            !memcmp(a->level, b->level, a->knots * sizeof *a->level);
@@ -109,8 +112,9 @@ static int by_value(const void *a, const void *b) {
 
 /* The rank of feature j of each of the n items from `first` on, from 0 to 1, equal values alike: to every
  * `step`-th number of to. */
-static void ranks(const onet_sets *sets, size_t first, size_t n, int j, place *at, float *to, size_t step) {
-    for (size_t i = 0; i < n; i++) at[i] = (place){sets_value(sets, first + i, (size_t)j), i};
+static void ranks(const scaling *s, const onet_sets *sets, size_t first, size_t n, int j, place *at,
+                  float *to, size_t step) {
+    for (size_t i = 0; i < n; i++) at[i] = (place){scaling_value(s, sets, first + i, j), i};
     qsort(at, n, sizeof *at, by_value);
     for (size_t k = 0, end; k < n; k = end) {
         for (end = k + 1; end < n && at[end].value == at[k].value;) end++;
@@ -138,8 +142,8 @@ onet_status scaling_apply(const scaling *s, const onet_sets *sets, onet_sets *vi
         float *to = view->items + from * inputs, *rank = to + s->width;
         for (int j = 0; j < s->width; j++) {
             for (size_t i = 0; i < n; i++)
-                to[i * inputs + (size_t)j] = scaled(s, j, knot, sets_value(sets, from + i, (size_t)j));
-            if (s->within[j]) ranks(sets, from, n, j, at, rank++, inputs);
+                to[i * inputs + (size_t)j] = scaled(s, j, knot, scaling_value(s, sets, from + i, j));
+            if (s->within[j]) ranks(s, sets, from, n, j, at, rank++, inputs);
             knot += (size_t)s->count[j];
         }
     }
@@ -154,11 +158,12 @@ size_t scaling_tensors(const scaling *s, st_tensor t[SCALING_TENSORS]) {
     size_t w = (size_t)s->width, k = s->knots;
     t[0] = (st_tensor){.name = "scaling.kind", .type = ST_U8, .dims = 1, .shape = {w}, .data = s->kind};
     t[1] = (st_tensor){.name = "scaling.within", .type = ST_U8, .dims = 1, .shape = {w}, .data = s->within};
-    t[2] = (st_tensor){.name = "scaling.centre", .type = ST_F64, .dims = 1, .shape = {w}, .data = s->centre};
-    t[3] = (st_tensor){.name = "scaling.count", .type = ST_I32, .dims = 1, .shape = {w}, .data = s->count};
-    t[4] = (st_tensor){.name = "scaling.knots", .type = ST_F64, .dims = 1, .shape = {k}, .data = s->knot};
-    t[5] = (st_tensor){.name = "scaling.levels", .type = ST_F64, .dims = 1, .shape = {k}, .data = s->level};
-    return k ? 6 : 4;
+    t[2] = (st_tensor){.name = "scaling.exact", .type = ST_U8, .dims = 1, .shape = {w}, .data = s->exact};
+    t[3] = (st_tensor){.name = "scaling.centre", .type = ST_F64, .dims = 1, .shape = {w}, .data = s->centre};
+    t[4] = (st_tensor){.name = "scaling.count", .type = ST_I32, .dims = 1, .shape = {w}, .data = s->count};
+    t[5] = (st_tensor){.name = "scaling.knots", .type = ST_F64, .dims = 1, .shape = {k}, .data = s->knot};
+    t[6] = (st_tensor){.name = "scaling.levels", .type = ST_F64, .dims = 1, .shape = {k}, .data = s->level};
+    return k ? 7 : 5;
 }
 
 static onet_status corrupt(const safetensors *file, onet_error *err) {
@@ -174,8 +179,8 @@ static bool sound(const scaling *s, int inputs) {
     int count = s->width;
     for (int j = 0; j < s->width; j++) {
         bool quantiles = s->kind[j] == SCALING_QUANTILE;
-        if (s->kind[j] >= SCALING_KINDS || s->within[j] > 1 || !isfinite(s->centre[j]) || s->count[j] < 0 ||
-            quantiles != (s->count[j] > 0) || (size_t)s->count[j] > s->knots - knots)
+        if (s->kind[j] >= SCALING_KINDS || s->within[j] > 1 || s->exact[j] > 1 || !isfinite(s->centre[j]) ||
+            s->count[j] < 0 || quantiles != (s->count[j] > 0) || (size_t)s->count[j] > s->knots - knots)
             return false;
         for (int i = 0; i < s->count[j]; i++) {
             const double *knot = s->knot + knots + i, *level = s->level + knots + i;
@@ -191,13 +196,14 @@ static bool sound(const scaling *s, int inputs) {
 
 onet_status scaling_read(scaling **result, const safetensors *file, int inputs, onet_error *err) {
     const size_t any = SIZE_MAX;
-    const st_tensor *kind, *within, *centre, *count, *knot = NULL, *level = NULL;
+    const st_tensor *kind, *within, *exact, *centre, *count, *knot = NULL, *level = NULL;
     *result = NULL;
     if (!safetensors_find(file, "scaling.kind")) return ONET_OK;
     onet_status status = safetensors_expect(file, "scaling.kind", ST_U8, 1, &any, &kind, err);
     if (status) return status;
     if (kind->shape[0] < 1 || kind->shape[0] > (size_t)inputs) return corrupt(file, err);
     if ((status = safetensors_expect(file, "scaling.within", ST_U8, 1, kind->shape, &within, err)) ||
+        (status = safetensors_expect(file, "scaling.exact", ST_U8, 1, kind->shape, &exact, err)) ||
         (status = safetensors_expect(file, "scaling.centre", ST_F64, 1, kind->shape, &centre, err)) ||
         (status = safetensors_expect(file, "scaling.count", ST_I32, 1, kind->shape, &count, err)))
         return status;
@@ -210,6 +216,7 @@ onet_status scaling_read(scaling **result, const safetensors *file, int inputs, 
     s->inputs = inputs;
     status = safetensors_load(file, kind, s->kind, err);
     if (!status) status = safetensors_load(file, within, s->within, err);
+    if (!status) status = safetensors_load(file, exact, s->exact, err);
     if (!status) status = safetensors_load(file, centre, s->centre, err);
     if (!status) status = safetensors_load(file, count, s->count, err);
     if (!status && knot) status = safetensors_load(file, knot, s->knot, err);
@@ -227,6 +234,7 @@ void scaling_sum(sha256 *sum, const scaling *s) {
     sha256_add(sum, "scaling", sizeof "scaling");
     sha256_add(sum, s->kind, w);
     sha256_add(sum, s->within, w);
+    sha256_add(sum, s->exact, w);
     sha256_add(sum, s->centre, w * sizeof *s->centre);
     sha256_add(sum, s->count, w * sizeof *s->count);
     sha256_add(sum, s->knot, s->knots * sizeof *s->knot);

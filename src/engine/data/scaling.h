@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "engine/base/sha256.h"
+#include "engine/data/exact.h"
 #include "engine/data/safetensors.h"
 #include "ordernet.h"
 
@@ -22,6 +23,7 @@ typedef struct scaling {
     int inputs;      /* features for the net: width, and behind them a rank within the set for some */
     uint8_t *kind;   /* [width] */
     uint8_t *within; /* [width]: 1: the rank of the value within its set is a feature too */
+    uint8_t *exact;  /* [width]: 1: of the value in double; 0: of that rounded to float32 */
     double *centre;  /* [width] */
     int32_t *count;  /* [width]: knots of QUANTILE, 0 for the others */
     size_t knots;    /* of all features */
@@ -49,16 +51,17 @@ void scaling_free(scaling *s);
 /* The sets as the net sees them: a view of `sets`, whose items are its own, to be freed. */
 onet_status scaling_apply(const scaling *s, const onet_sets *sets, onet_sets *view, onet_error *err);
 
-/* The value of feature j of item i, over all sets. */
-static inline double sets_value(const onet_sets *sets, size_t i, size_t j) {
-    size_t at = i * (size_t)sets->width + j;
-    return sets->exact ? sets->exact[at] : (double)sets->items[at];
+/* The value of feature j of item i, over all sets. Features that float32 does not blur are those of float32,
+ * whatever else is known of them: sets that came in double and in float32 are ordered alike. */
+static inline double scaling_value(const scaling *s, const onet_sets *sets, size_t i, int j) {
+    if (s->exact[j]) return sets_value(sets, i, (size_t)j);
+    return (double)sets->items[i * (size_t)sets->width + (size_t)j];
 }
 
-/* ---- In a model's file: scaling.kind, scaling.within, scaling.centre, scaling.count, scaling.knots and
- * scaling.levels ---- */
+/* ---- In a model's file: scaling.kind, scaling.within, scaling.exact, scaling.centre, scaling.count,
+ * scaling.knots and scaling.levels ---- */
 
-enum { SCALING_TENSORS = 6 };
+enum { SCALING_TENSORS = 7 };
 /* The tensors, to be written: they live as long as the scaling. Returns how many. */
 size_t scaling_tensors(const scaling *s, st_tensor tensor[SCALING_TENSORS]);
 /* *s is NULL where the file has none. inputs: what it must come to. */

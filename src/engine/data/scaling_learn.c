@@ -1,6 +1,5 @@
 /* Chooses the scale of each feature, as the user asks or from its values, and learns it from the training
  * data. */
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/data/columns.h"
+#include "engine/data/exact.h"
 #include "engine/data/scaling.h"
 #include "engine/data/sets.h"
 
@@ -22,9 +22,6 @@ enum {
  * net cannot tell them apart. Normal and uniform values have 1, exponential ones 0.6, log-normal ones 0.4 for
  * a sigma of 1 and 0.03 for 2. */
 #define CLOSE 0.05
-
-/* Rounding errors above this share of the deviation call for centring in double. */
-#define BLURRED (1.0 / 65536)
 
 const onet_choice *onet_scales(void) {
     static const onet_choice list[] = {
@@ -115,35 +112,28 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-typedef struct column {
-    double mean, deviation;
-    bool blurred; /* float32 would not do */
-} column;
-
-static column look(const onet_sets *sets, size_t j) {
+/* Mean and deviation of feature j. */
+static void moments(const scaling *s, const onet_sets *sets, int j, double *mean, double *deviation) {
     size_t first = sets->start[0], end = sets->start[sets->count];
-    double error = 0, items = (double)(end - first);
-    column c = {0};
-    for (size_t i = first; i < end; i++) c.mean += sets_value(sets, i, j);
-    c.mean /= items;
+    double sum = 0, square = 0, items = (double)(end - first);
+    for (size_t i = first; i < end; i++) sum += scaling_value(s, sets, i, j);
+    *mean = sum / items;
     for (size_t i = first; i < end; i++) {
-        double x = sets_value(sets, i, j), off = x - c.mean;
-        c.deviation += off * off;
-        if (sets->exact) error = fmax(error, fabs(x - (double)(float)x));
+        double off = scaling_value(s, sets, i, j) - *mean;
+        square += off * off;
     }
-    c.deviation = sqrt(c.deviation / items);
-    c.blurred = error > 0 && error > c.deviation * BLURRED;
-    return c;
+    *deviation = sqrt(square / items);
 }
 
 /* Whether a quarter of the neighbours in a set are CLOSE. gap [MOST_GAPS], value [largest set] are scratch.
  */
-static bool crowded(const onet_sets *sets, size_t j, double deviation, double *gap, double *value) {
+static bool crowded(const scaling *s, const onet_sets *sets, int j, double deviation, double *gap,
+                    double *value) {
     size_t gaps = 0, items = sets->start[sets->count] - sets->start[0], step = 1 + items / MOST_GAPS;
-    for (size_t s = 0; s < sets->count; s += step) {
-        size_t from = sets->start[s], n = sets_size(sets, s);
+    for (size_t k = 0; k < sets->count; k += step) {
+        size_t from = sets->start[k], n = sets_size(sets, k);
         if (gaps + n > MOST_GAPS) break;
-        for (size_t i = 0; i < n; i++) value[i] = sets_value(sets, from + i, j);
+        for (size_t i = 0; i < n; i++) value[i] = scaling_value(s, sets, from + i, j);
         qsort(value, n, sizeof *value, compare);
         for (size_t i = 1; i < n; i++)
             if (value[i] > value[i - 1]) gap[gaps++] = (value[i] - value[i - 1]) * (double)n;
@@ -188,20 +178,23 @@ static void choose(scaling *s, const onet_sets *sets, const scratch *x, bool wit
                    onet_feature *feature) {
     for (int j = 0; j < s->width; j++) {
         onet_scale scale = x->wish[j];
-        column c = look(sets, (size_t)j);
+        double mean, deviation;
+        bool blurred = exact_blurred(sets, (size_t)j);
+        s->exact[j] = blurred || exact_collide(sets, (size_t)j, x->value);
+        moments(s, sets, j, &mean, &deviation);
         s->within[j] = within;
         if (!standardise && (scale == ONET_SCALE_AUTO || scale == ONET_SCALE_STANDARD))
             scale = ONET_SCALE_NONE;
-        bool crowd = crowded(sets, (size_t)j, c.deviation, x->gap, x->value);
+        bool crowd = crowded(s, sets, j, deviation, x->gap, x->value);
         if (scale == ONET_SCALE_AUTO && crowd) {
             scale = ONET_SCALE_QUANTILE;
             s->within[j] = 1;
         }
         if (scale == ONET_SCALE_AUTO) scale = ONET_SCALE_STANDARD;
-        s->kind[j] = scale == ONET_SCALE_QUANTILE                ? SCALING_QUANTILE
-                     : scale == ONET_SCALE_STANDARD && c.blurred ? SCALING_CENTRED
-                                                                 : SCALING_PLAIN;
-        s->centre[j] = s->kind[j] == SCALING_CENTRED ? c.mean : 0;
+        s->kind[j] = scale == ONET_SCALE_QUANTILE              ? SCALING_QUANTILE
+                     : scale == ONET_SCALE_STANDARD && blurred ? SCALING_CENTRED
+                                                               : SCALING_PLAIN;
+        s->centre[j] = s->kind[j] == SCALING_CENTRED ? mean : 0;
         s->inputs += s->within[j];
         if (feature)
             feature[j] = (onet_feature){.scale = scale,
@@ -225,7 +218,7 @@ static bool learn_knots(scaling *s, const onet_sets *sets, double *value) {
         if (!array_reserve(&s->knot, &knot_room, s->knots + MOST_KNOTS, sizeof *s->knot) ||
             !array_reserve(&s->level, &level_room, s->knots + MOST_KNOTS, sizeof *s->level))
             return false;
-        for (size_t i = 0; i < items; i++) value[i] = sets_value(sets, first + i, (size_t)j);
+        for (size_t i = 0; i < items; i++) value[i] = scaling_value(s, sets, first + i, j);
         qsort(value, items, sizeof *value, compare);
         s->count[j] = make_knots(value, items, s->knot + s->knots, s->level + s->knots);
         s->knots += (size_t)s->count[j];

@@ -15,8 +15,8 @@
 typedef struct growing {
     onet_sets sets;
     size_t start_room, item_room, word_room, order_room;
-    bool missing;  /* items may have NaN for a value that is missing */
-    double *exact; /* as sets_exact gives them */
+    bool missing; /* items may have NaN for a value that is missing */
+    size_t exact_room;
 } growing;
 
 onet_status sets_new(onet_sets **sets, int width, onet_error *err) {
@@ -57,6 +57,7 @@ void sets_taken(onet_sets *s) {
     size_t total = s->start[s->count];
     g->start_room = s->count + 1;
     g->item_room = s->items ? total : 0;
+    g->exact_room = s->exact ? total : 0;
     g->word_room = s->word ? total : 0;
     g->order_room = s->order ? total : 0;
 }
@@ -66,16 +67,6 @@ void sets_drop_words(onet_sets *sets) {
         words_free((onet_words *)(uintptr_t)sets->words); /* the owner's: const for others */
     sets->words = NULL;
     sets->words_lent = 0;
-}
-
-const double *sets_exact(const onet_sets *s) {
-    return ((const growing *)s)->exact;
-}
-
-void sets_set_exact(onet_sets *s, double *exact) {
-    growing *g = (growing *)s;
-    free(g->exact);
-    g->exact = exact;
 }
 
 void onet_sets_free(onet_sets *sets) {
@@ -88,7 +79,7 @@ void onet_sets_free(onet_sets *sets) {
     free(sets->constraints);
     onet_columns_free(sets->columns);
     sets_drop_words(sets);
-    free(((growing *)sets)->exact);
+    free(sets->exact);
     free(sets);
 }
 
@@ -120,6 +111,18 @@ static onet_status check_features(const float *items, size_t n, size_t width, bo
         if (!isfinite(items[i]) && !(missing && isnan(items[i])))
             return fail(err, ONET_BAD,
                         "items[%zu][%zu] is not a finite number; leave the set out or put a number there",
+                        i / width, i % width);
+    return ONET_OK;
+}
+
+static onet_status check_exact(const onet_sets *s, size_t from, size_t n, onet_error *err) {
+    size_t width = (size_t)s->width;
+    const float *items = s->items + from * width;
+    const double *exact = s->exact + from * width;
+    for (size_t i = 0; i < n * width; i++)
+        if ((float)exact[i] != items[i] && !(isnan(items[i]) && isnan(exact[i])))
+            return fail(err, ONET_USAGE,
+                        "items[%zu][%zu] is not onet_sets.exact, rounded: change both, or set exact to NULL",
                         i / width, i % width);
     return ONET_OK;
 }
@@ -294,9 +297,10 @@ static void end(onet_sets *s, size_t n, const int32_t *order) {
     s->start[s->count] = total + n;
 }
 
-onet_status sets_append(onet_sets *s, size_t n, int width, const float *items, const int32_t *order,
-                        onet_error *err) {
-    growing *g = (growing *)s;
+/* What a set of numbers must have in common with those before it; makes room for them. */
+static onet_status begin_numbers(growing *g, size_t n, int width, const int32_t *order, bool exact,
+                                 onet_error *err) {
+    onet_sets *s = &g->sets;
     size_t total = s->start[s->count], w = (size_t)width, row;
     if (s->word) return fail(err, ONET_BAD, "the set's items are numbers where those before it have words");
     if (width < 1 || width > MAX_WIDTH)
@@ -306,11 +310,44 @@ onet_status sets_append(onet_sets *s, size_t n, int width, const float *items, c
                     "the set's items have %d feature%s where %d are expected; give every item as many", width,
                     width == 1 ? "" : "s", s->width);
     onet_status status = begin(g, n, order, err);
-    if (status || (status = check_features(items, n, w, g->missing, err))) return status;
-    if (!size_mul(w, sizeof *items, &row) || !array_reserve(&s->items, &g->item_room, total + n, row))
+    if (status) return status;
+    bool before = s->exact != NULL;
+    if (!size_mul(w, sizeof *s->exact, &row) ||
+        !array_reserve(&s->items, &g->item_room, total + n, w * sizeof *s->items) ||
+        ((exact || before) && !array_reserve(&s->exact, &g->exact_room, total + n, row)))
         return fail_memory(err, "the sets");
+    for (size_t i = 0; exact && !before && i < total * w; i++) s->exact[i] = (double)s->items[i];
+    return ONET_OK;
+}
+
+onet_status sets_append(onet_sets *s, size_t n, int width, const float *items, const int32_t *order,
+                        onet_error *err) {
+    onet_status status = begin_numbers((growing *)s, n, width, order, false, err);
+    size_t at = s->start[s->count] * (size_t)width, count = n * (size_t)width;
+    if (status || (status = check_features(items, n, (size_t)width, ((growing *)s)->missing, err)))
+        return status;
     s->width = width;
-    memcpy(s->items + total * w, items, n * row);
+    memcpy(s->items + at, items, count * sizeof *items);
+    for (size_t i = 0; s->exact && i < count; i++) s->exact[at + i] = (double)items[i];
+    end(s, n, order);
+    return ONET_OK;
+}
+
+onet_status sets_append_doubles(onet_sets *s, size_t n, int width, const double *values, const int32_t *order,
+                                onet_error *err) {
+    bool rounded = false;
+    for (size_t i = 0; width > 0 && i < n * (size_t)width && !rounded; i++)
+        rounded = !isnan(values[i]) && (double)(float)values[i] != values[i];
+    onet_status status = begin_numbers((growing *)s, n, width, order, rounded, err);
+    if (status) return status;
+    size_t at = s->start[s->count] * (size_t)width, count = n * (size_t)width;
+    for (size_t i = 0; i < count; i++) {
+        s->items[at + i] = (float)values[i];
+        if (s->exact) s->exact[at + i] = values[i];
+    }
+    if ((status = check_features(s->items + at, n, (size_t)width, ((growing *)s)->missing, err)))
+        return status;
+    s->width = width;
     end(s, n, order);
     return ONET_OK;
 }
@@ -345,6 +382,7 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
     if (s->width < 1 || s->width > MAX_WIDTH)
         return fail(err, ONET_BAD, "an item has %d features; from 1 to %d are possible", s->width, MAX_WIDTH);
     if (!s->items == !s->word) return fail(err, ONET_BAD, "the sets have neither items nor words, or both");
+    if (s->word && s->exact) return fail(err, ONET_USAGE, "the items are words, and onet_sets.exact is set");
     if (s->word && (!s->words || s->words->width != s->width))
         return fail(err, ONET_BAD, "the sets' words have no vocabulary of their width");
     for (size_t k = 0; k < s->count; k++) {
@@ -352,9 +390,10 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
         onet_status status = ONET_OK;
         if (s->start[k + 1] <= from || n > INT32_MAX)
             status = fail(err, ONET_BAD, "the set has no items; leave it out or give it one");
-        else if (s->items)
+        else if (s->items) {
             status = check_features(s->items + from * (size_t)s->width, n, (size_t)s->width, missing, err);
-        else
+            if (!status && s->exact) status = check_exact(s, from, n, err);
+        } else
             for (size_t i = 0; i < n && !status; i++)
                 if (s->word[from + i] < 0 || s->word[from + i] >= s->words->count)
                     status = fail(err, ONET_BAD, "word[%zu] is %ld: the vocabulary has %d words", i,
@@ -428,6 +467,14 @@ onet_status onet_sets_from(onet_sets **sets, size_t count, int n, int width, con
     }
     *sets = new;
     return ONET_OK;
+}
+
+onet_status onet_sets_append_doubles(onet_sets *sets, int n, int width, const double *values,
+                                     const int32_t *order, onet_error *err) {
+    NEED(sets, "sets");
+    NEED(values, "values");
+    if (n < 1) return fail(err, ONET_BAD, "a set of %d items; at least 1 is needed", n);
+    return sets_append_doubles(sets, (size_t)n, width, values, order, err);
 }
 
 onet_status onet_sets_new(onet_sets **sets, int width, onet_error *err) {

@@ -16,6 +16,9 @@ onet_status sets_new(onet_sets **sets, int width, onet_error *err);
  * were. */
 onet_status sets_append(onet_sets *sets, size_t n, int width, const float *items, const int32_t *order,
                         onet_error *err);
+/* The same in double: onet_sets.exact keeps them where float32 rounds one of the sets' values. */
+onet_status sets_append_doubles(onet_sets *sets, size_t n, int width, const double *values,
+                                const int32_t *order, onet_error *err);
 onet_status sets_append_words(onet_sets *sets, size_t n, const int32_t *word, const int32_t *order,
                               onet_error *err);
 /* What goes with the set that was appended last: context items, context [n], and constraints, whose items are
@@ -37,10 +40,6 @@ onet_status sets_room_context(onet_sets *sets, size_t total, onet_error *err);
 
 /* Takes the vocabulary away from the sets and frees it, unless it was lent. */
 void sets_drop_words(onet_sets *sets);
-/* The items [start[count], width] before they were rounded to float32, of sets made by sets_new; NULL where
- * the reader did not keep them. sets_set_exact takes them over. */
-const double *sets_exact(const onet_sets *sets);
-void sets_set_exact(onet_sets *sets, double *exact);
 
 /* After the arrays of sets made by sets_new were replaced by others, which hold just what the sets need: sets
  * that are appended go behind them. */

@@ -87,6 +87,16 @@ static int32_t *list_constraints(const onet_sets *s) {
     return list;
 }
 
+/* Items in double, and rounded. */
+static onet_status read_doubles(onet_sets *s, const safetensors *file, const st_tensor *items,
+                                onet_error *err) {
+    size_t count = items->bytes / sizeof *s->exact;
+    if (!(s->exact = array_new(count, sizeof *s->exact))) return fail_memory(err, "the sets");
+    onet_status status = safetensors_load(file, items, s->exact, err);
+    for (size_t i = 0; i < count && !status; i++) s->items[i] = (float)s->exact[i];
+    return status;
+}
+
 static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_error *err) {
     const size_t any[2] = {SIZE_MAX, SIZE_MAX};
     const st_tensor *sizes, *items, *order = safetensors_find(file, "order"),
@@ -106,9 +116,14 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
     bool words = safetensors_find(file, "word") != NULL;
     onet_words *vocabulary = NULL;
     onet_status status = safetensors_expect(file, "sizes", ST_I32, 1, any, &sizes, err);
+    const st_tensor *numbers = safetensors_find(file, "items");
+    bool exact = !words && numbers && numbers->type == ST_F64;
     if (!status)
-        status = safetensors_expect(file, words ? "word" : "items", words ? ST_I32 : ST_F32, words ? 1 : 2,
-                                    any, &items, err);
+        status = safetensors_expect(file, words ? "word" : "items",
+                                    words   ? ST_I32
+                                    : exact ? ST_F64
+                                            : ST_F32,
+                                    words ? 1 : 2, any, &items, err);
     if (status) return status;
     size_t total = items->shape[0];
     if (order && (status = safetensors_expect(file, "order", ST_I32, 1, &total, &order, err))) return status;
@@ -133,7 +148,8 @@ static onet_status read_sets(onet_sets **sets, const safetensors *file, onet_err
     onet_sets *s = *sets;
     s->words = vocabulary;
     if ((status = read_sizes(s, file, sizes, total, err)) ||
-        (status = safetensors_load(file, items, words ? (void *)s->word : (void *)s->items, err)) ||
+        (status = exact ? read_doubles(s, file, items, err)
+                        : safetensors_load(file, items, words ? (void *)s->word : (void *)s->items, err)) ||
         (order && (status = safetensors_load(file, order, s->order, err))) ||
         (context && ((status = sets_room_context(s, total, err)) ||
                      (status = safetensors_load(file, context, s->context, err)))) ||
@@ -181,10 +197,10 @@ onet_status sets_binary_write(const onet_sets *s, const char *path, const char *
             (st_tensor){.name = "sizes", .type = ST_I32, .dims = 1, .shape = {s->count}, .data = size};
         if (s->items)
             list[count++] = (st_tensor){.name = "items",
-                                        .type = ST_F32,
+                                        .type = s->exact ? ST_F64 : ST_F32,
                                         .dims = 2,
                                         .shape = {total, (size_t)s->width},
-                                        .data = s->items};
+                                        .data = s->exact ? (const void *)s->exact : s->items};
         else {
             list[count++] =
                 (st_tensor){.name = "word", .type = ST_I32, .dims = 1, .shape = {total}, .data = s->word};

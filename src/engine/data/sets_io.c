@@ -10,22 +10,22 @@
 #include "engine/base/sized.h"
 #include "engine/data/columns.h"
 #include "engine/data/constraints.h"
+#include "engine/data/exact.h"
 #include "engine/data/sets.h"
 #include "engine/words/words.h"
 
 /* ---- Records and sets -------------------------------------------------------------------------------- */
 
-/* Items as float32 and as the columns of the sets have them: what is missing filled in. */
+/* Items as the columns of the sets have them: what is missing filled in. */
 static onet_status append_numbers(onet_sets *sets, const record *r, onet_error *err) {
     const onet_columns *c = sets->columns;
-    bool fill = c && c->fill && r->width == c->width;
-    size_t n = (size_t)r->n, count = n * (size_t)r->width;
-    int width = fill ? c->inputs : r->width;
-    float *items = array_new(n, ((size_t)r->width + (size_t)(fill ? width : 0)) * sizeof *items);
+    size_t n = (size_t)r->n;
+    if (!c || !c->fill || r->width != c->width)
+        return sets_append_doubles(sets, n, r->width, r->items, r->order, err);
+    double *items = array_new(n, (size_t)c->inputs * sizeof *items);
     if (!items) return fail_memory(err, "a set's items");
-    for (size_t i = 0; i < count; i++) items[i] = (float)r->items[i];
-    if (fill) columns_fill(c, items, n, items + count);
-    onet_status status = sets_append(sets, n, width, fill ? items + count : items, r->order, err);
+    columns_fill(c, r->items, n, items);
+    onet_status status = sets_append_doubles(sets, n, c->inputs, items, r->order, err);
     free(items);
     return status;
 }
@@ -102,8 +102,8 @@ static onet_status give_constraints(const onet_sets *sets, size_t s, record *r, 
     return ONET_OK;
 }
 
-onet_status sets_record(const onet_sets *sets, const double *exact, size_t s, onet_format format, record *r,
-                        onet_error *err) {
+onet_status sets_record(const onet_sets *sets, size_t s, onet_format format, record *r, onet_error *err) {
+    const double *exact = sets->exact;
     size_t from = sets->start[s];
     onet_status status = record_line(r, format, "", 0, (long)s + 1, err);
     if (status) return status;
@@ -132,7 +132,7 @@ onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *r, on
     onet_sets one;
     sets_slice(&one, sets, s, s + 1);
     onet_status status = sets_check(&one, err);
-    return status ? status : sets_record(sets, NULL, s, ONET_FORMAT_SAFETENSORS, r, err);
+    return status ? status : sets_record(sets, s, ONET_FORMAT_SAFETENSORS, r, err);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------- */
@@ -202,6 +202,8 @@ static onet_status read_sets(onet_sets **result, input *from, const onet_read_op
         status = use_words(sets, options->words, err);
     if (!status && settle)
         status = missing_settle(sets, onet_reader_name(in), options, counted ? &missing : NULL, err);
+    /* For a model the doubles stay: what it needs of them does not depend on the other sets of the file. */
+    if (!status && !(options && options->columns)) status = exact_settle(sets, err);
     if (!status) onet_reader_hash(in, sets->hash);
     onet_reader_close(in);
     if (status)
@@ -242,7 +244,7 @@ static onet_status write_records(const onet_sets *sets, const char *path, onet_f
     if (status) return status;
     status = onet_writer_begin(w, NULL, err);
     for (size_t s = 0; s < sets->count && !status; s++) {
-        status = sets_record(sets, NULL, s, ONET_FORMAT_SAFETENSORS, &r, err);
+        status = sets_record(sets, s, ONET_FORMAT_SAFETENSORS, &r, err);
         if (!status) status = onet_writer_put(w, &r, NULL, err);
         if (status == ONET_BAD) error_prefix(err, "set %zu", s + 1);
     }

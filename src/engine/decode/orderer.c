@@ -505,7 +505,7 @@ onet_status onet_order(const onet_model *model, const float *items, int n, int32
     onet_status status = orderer_new(&r, model, &(onet_order_options){.threads = 1}, gpu_of_rank(0), err);
     if (!status && columns && columns->fill && n > 0) {
         if ((filled = array_new((size_t)n, (size_t)columns->inputs * sizeof *filled)))
-            columns_fill(columns, items, (size_t)n, filled);
+            columns_fill_floats(columns, items, (size_t)n, filled);
         else
             status = fail_memory(err, "the items");
     }

@@ -22,6 +22,7 @@ typedef struct shuffled {
 
 static void shuffled_free(shuffled *x) {
     free(x->sets.items);
+    free(x->sets.exact);
     free(x->answers);
     free(x->order);
     free(x->logprob);
@@ -32,14 +33,17 @@ static bool shuffled_new(shuffled *x, const onet_sets *sets) {
     size_t first = sets->start[0], end = sets->start[sets->count], numbers;
     *x = (shuffled){.sets = *sets};
     x->sets.items = NULL;
+    x->sets.exact = NULL;
     if (!size_mul(end, (size_t)sets->width, &numbers) ||
         !(x->sets.items = array_new(numbers, sizeof *x->sets.items)) ||
+        (sets->exact && !(x->sets.exact = array_new(numbers, sizeof *x->sets.exact))) ||
         !(x->answers = array_new(sets->count, sizeof *x->answers)) ||
         !(x->order = array_new(end - first, sizeof *x->order)) ||
         !(x->logprob = array_new(sets->count, sizeof *x->logprob)) ||
         !(x->each = array_new(sets->count, sizeof *x->each)))
         return false;
     memcpy(x->sets.items, sets->items, numbers * sizeof *sets->items);
+    if (sets->exact) memcpy(x->sets.exact, sets->exact, numbers * sizeof *sets->exact);
     for (size_t s = 0; s < sets->count; s++)
         x->answers[s] = (onet_answer){.order = x->order + (sets->start[s] - first)};
     return true;
@@ -51,12 +55,14 @@ static void shuffle(shuffled *x, const onet_sets *from, int feature, int repeat,
     for (size_t s = 0; s < from->count; s++) {
         rng r;
         rng_seed(&r, seed, ((uint64_t)repeat * width + (uint64_t)feature) * from->count + s);
-        float *column = x->sets.items + from->start[s] * width + feature;
-        const float *own = from->items + from->start[s] * width + feature;
+        size_t first = from->start[s] * width + (size_t)feature;
         for (size_t i = 0; i < sets_size(from, s); i++) {
-            size_t j = rng_below(&r, i + 1);
-            column[i * width] = column[j * width];
-            column[j * width] = own[i * width];
+            size_t a = first + i * width, b = first + rng_below(&r, i + 1) * width;
+            x->sets.items[a] = x->sets.items[b];
+            x->sets.items[b] = from->items[a];
+            if (!from->exact) continue;
+            x->sets.exact[a] = x->sets.exact[b];
+            x->sets.exact[b] = from->exact[a];
         }
     }
 }

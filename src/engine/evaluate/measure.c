@@ -7,6 +7,7 @@
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/data/exact.h"
 #include "engine/data/sets.h"
 #include "engine/evaluate/mean.h"
 #include "engine/evaluate/measure.h"
@@ -14,9 +15,8 @@
 bool items_same(const onet_sets *sets, size_t a, size_t b) {
     if (a == b) return true;
     if (sets->word) return sets->word[a] == sets->word[b];
-    const float *x = sets_item(sets, a), *y = sets_item(sets, b);
-    for (int c = 0; c < sets->width; c++)
-        if (x[c] != y[c]) return false; /* compared as numbers: 0 and -0 are equal */
+    for (size_t j = 0; j < (size_t)sets->width; j++)
+        if (sets_value(sets, a, j) != sets_value(sets, b, j)) return false; /* as numbers: 0 and -0 are equal */
     return true;
 }
 

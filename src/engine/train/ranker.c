@@ -288,9 +288,15 @@ onet_status onet_ranker_train(onet_model **model, const onet_sets *sets, const o
         .width = sets->width, .hidden = 1, .encoder_out = 1, .decoder_out = 1, .relative = o.relative};
     onet_model *m;
     if ((status = model_new(&m, &s, err))) return status;
-    if (sets->word && !(m->words = words_copy(sets->words))) status = fail_memory(err, "the words");
+    /* Values that float32 blurs are centred; all else is as it is. */
+    onet_sets scaled = {0};
+    if (sets->exact) status = scaling_learn(&m->scaling, sets, "standard", false, o.standardise, NULL, err);
+    if (!status && m->scaling) status = scaling_apply(m->scaling, sets, &scaled, err);
+    if (!status && sets->word && !(m->words = words_copy(sets->words)))
+        status = fail_memory(err, "the words");
     if (!status && sets->columns) status = onet_columns_copy(&m->columns, sets->columns, err);
-    if (!status) status = train(m, sets, &o, err);
+    if (!status) status = train(m, scaled.items ? &scaled : sets, &o, err);
+    free(scaled.items);
     if (status)
         onet_model_free(m);
     else

@@ -195,6 +195,7 @@ onet_status shard_scaling(const world *w, scaling **shared, onet_error *err) {
     size_t width = (size_t)h.width;
     w->broadcast(w, 0, s->kind, width);
     w->broadcast(w, 0, s->within, width);
+    w->broadcast(w, 0, s->exact, width);
     w->broadcast(w, 0, s->centre, width * sizeof *s->centre);
     w->broadcast(w, 0, s->count, width * sizeof *s->count);
     w->broadcast(w, 0, s->knot, h.knots * sizeof *s->knot);

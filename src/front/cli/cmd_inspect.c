@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/command.h"
+#include "app/feature_report.h"
 #include "app/json.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
@@ -50,12 +51,31 @@ static void print_blocks(const onet_model *m) {
 /* The name of a feature; those without one are numbered as convert numbers them. */
 static const char *feature_name(const onet_model *m, int feature, char text[SHOWN]) {
     const onet_columns *columns = onet_model_columns(m);
-    int width = onet_model_settings(m)->width;
+    int width = onet_model_width(m);
     const char *name = columns ? onet_columns_name(columns, feature % width) : NULL;
     char plain[32], a[SHOWN];
     snprintf(plain, sizeof plain, "x%d", feature % width + 1);
     snprintf(text, SHOWN, "%s%s", name ? shown(a, name) : plain, feature < width ? "" : ", relative");
     return text;
+}
+
+/* What is done with each feature before the net sees it. */
+static void print_features(const onet_model *m) {
+    onet_feature f;
+    char name[SHOWN], text[FEATURE_TEXT];
+    for (int j = 0; onet_model_feature(m, j, &f); j++)
+        printf("%s  %-20s %s\n", j ? "" : "\nFeatures:\n", feature_name(m, j, name), feature_text(&f, text));
+}
+
+static json_t *json_scale(const onet_model *m) {
+    json_t *list = json_array();
+    onet_feature f;
+    char name[SHOWN];
+    for (int j = 0; onet_model_feature(m, j, &f); j++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:b}", "feature", feature_name(m, j, name),
+                                              "scale", choice_name(onet_scales(), (int)f.scale), "centred",
+                                              f.centred, "within", f.within));
+    return list;
 }
 
 static int weights_of(const onet_model *m) {
@@ -91,7 +111,7 @@ static void print_text(const onet_model *m, const char *path) {
     if (words)
         printf("words: a vocabulary of %d, vectors of %d\n", onet_words_count(words), s->width);
     else
-        printf("%d feature%s%s\n", s->width, s->width == 1 ? "" : "s",
+        printf("%d feature%s%s\n", onet_model_width(m), onet_model_width(m) == 1 ? "" : "s",
                s->relative ? ", as given and relative to the set" : "");
     print_columns(onet_model_columns(m));
     if (!strcmp(onet_model_kind(m), "network")) print_blocks(m);
@@ -102,6 +122,7 @@ static void print_text(const onet_model *m, const char *path) {
     printf("kernels here    ");
     for (const char *const *name = onet_kernels_here(); *name; name++) printf(" %s", *name);
     putchar('\n');
+    print_features(m);
     if (weights_of(m)) print_score(m);
     printf("\nTraining record:\n");
     const char *key, *value;
@@ -147,6 +168,7 @@ static onet_status print_json(const onet_model *m, const char *path, onet_error 
         (json_int_t)onet_model_parameters(m, 1), "total", (json_int_t)onet_model_parameters(m, 0), "half",
         onet_model_half(m), "statistics_by_size", onet_model_sized(m), "checksum", checksum, "kernels", names,
         "record", record, "tensors", tensors);
+    if (!words) json_object_set_new(all, "scale", json_scale(m));
     if (weights_of(m)) json_object_set_new(all, "score", json_score(m));
     char *text;
     onet_status status = json_finish(&text, all, JSON_INDENT(2), err);

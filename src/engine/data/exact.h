@@ -1,0 +1,26 @@
+/* Values in double beside those in float32, for features that float32 would blur. */
+#ifndef DATA_EXACT_H
+#define DATA_EXACT_H
+
+#include <stdbool.h>
+
+#include "ordernet.h"
+
+/* The value of feature j of item i, over all sets. */
+static inline double sets_value(const onet_sets *sets, size_t i, size_t j) {
+    size_t at = i * (size_t)sets->width + j;
+    return sets->exact ? sets->exact[at] : (double)sets->items[at];
+}
+
+/* Whether float32 blurs feature j: it rounds by more than 2^-16 deviations. */
+bool exact_blurred(const onet_sets *sets, size_t j);
+/* Whether values of a set that differ are equal in float32. scratch [items of the largest set]. */
+bool exact_collide(const onet_sets *sets, size_t j, double *scratch);
+
+/* Forgets the doubles of sets that the library made where float32 is enough for every feature. */
+onet_status exact_settle(onet_sets *sets, onet_error *err);
+
+/* Items of the largest set. */
+size_t sets_largest(const onet_sets *sets);
+
+#endif
