@@ -110,6 +110,7 @@ static onet_status find_orderer(batcher *b, const order_job *job, onet_orderer *
 static void free_joined(onet_sets *s) {
     free(s->start);
     free(s->items);
+    free(s->exact);
     free(s->word);
     free(s->context);
     free(s->constraints);
@@ -119,7 +120,7 @@ static void free_joined(onet_sets *s) {
 static onet_status join(order_job *const *jobs, size_t count, onet_sets *s, onet_error *err) {
     const onet_sets *model = jobs[0]->sets;
     size_t items = 0;
-    bool context = false;
+    bool context = false, exact = false;
     *s = (onet_sets){.width = model->width, .words = model->words};
     for (size_t j = 0; j < count; j++) {
         const onet_sets *own = jobs[j]->sets;
@@ -127,15 +128,17 @@ static onet_status join(order_job *const *jobs, size_t count, onet_sets *s, onet
         items += own->start[own->count];
         s->constraint_count += own->constraint_count;
         context |= own->context != NULL;
+        exact |= own->exact != NULL;
     }
     s->start = array_new(s->count + 1, sizeof *s->start);
     if (model->word)
         s->word = array_new(items, sizeof *s->word);
     else
         s->items = array_new(items * (size_t)s->width, sizeof *s->items);
+    if (exact) s->exact = array_new(items * (size_t)s->width, sizeof *s->exact);
     if (context) s->context = array_new(items, sizeof *s->context);
     if (s->constraint_count) s->constraints = array_new(s->constraint_count, sizeof *s->constraints);
-    if (!s->start || (!s->word && !s->items) || (context && !s->context) ||
+    if (!s->start || (!s->word && !s->items) || (context && !s->context) || (exact && !s->exact) ||
         (s->constraint_count && !s->constraints)) {
         free_joined(s);
         return fail_memory(err, "the sets of a batch");
@@ -149,6 +152,9 @@ static onet_status join(order_job *const *jobs, size_t count, onet_sets *s, onet
             memcpy(s->word + item, own->word, n * sizeof *s->word);
         else
             memcpy(s->items + item * (size_t)s->width, own->items, n * (size_t)s->width * sizeof *s->items);
+        size_t at = item * (size_t)s->width;
+        for (size_t i = 0; exact && i < n * (size_t)s->width; i++)
+            s->exact[at + i] = own->exact ? own->exact[i] : (double)own->items[i];
         if (own->context) memcpy(s->context + item, own->context, n);
         for (size_t k = 0; k < own->constraint_count; k++) {
             onet_constraint c = own->constraints[k];

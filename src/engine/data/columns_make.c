@@ -162,7 +162,7 @@ static void find_names(const onet_columns *have, char *const *name, int width, i
 static onet_status take_features(onet_sets *sets, const int *from, int width, char *const *name,
                                  onet_error *err) {
     size_t items = sets->start[sets->count], w = (size_t)width, before = (size_t)sets->width;
-    const double *had = sets_exact(sets);
+    const double *had = sets->exact;
     float *own = array_new(items, w * sizeof *own);
     double *exact = had ? array_new(items, w * sizeof *exact) : NULL;
     onet_columns *columns = NULL;
@@ -182,7 +182,8 @@ static onet_status take_features(onet_sets *sets, const int *from, int width, ch
         }
     free(sets->items);
     onet_columns_free(sets->columns);
-    sets_set_exact(sets, exact);
+    free(sets->exact);
+    sets->exact = exact;
     sets->items = own;
     sets->width = width;
     sets->columns = columns;

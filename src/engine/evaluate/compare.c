@@ -12,6 +12,7 @@
 #include "engine/base/shown.h"
 #include "engine/base/sized.h"
 #include "engine/data/columns.h"
+#include "engine/data/exact.h"
 #include "engine/data/pick.h"
 #include "engine/data/sets.h"
 #include "engine/decode/encode.h"
@@ -43,7 +44,8 @@ typedef struct rules {
 static void feature_scores(const onet_sets *sets, size_t s, int feature, int falling, double *score) {
     size_t first = sets->start[s], n = sets_size(sets, s);
     for (size_t i = 0; i < n; i++) {
-        double x = (double)sets_item(sets, first + i)[feature];
+        double x = sets->word ? (double)sets_item(sets, first + i)[feature]
+                              : sets_value(sets, first + i, (size_t)feature);
         score[i] = falling ? x : -x;
     }
 }
@@ -156,10 +158,13 @@ static onet_status measure_rules(rules *r, const onet_sets *train, const onet_se
                                                           .seed = o->seed,
                                                           .threads = o->threads},
                                    err);
+    onet_sets scaled = {0}; /* as the ranker sees them */
+    if (!status && model->scaling) status = scaling_apply(model->scaling, test, &scaled, err);
+    const onet_sets *seen = scaled.items ? &scaled : test;
     if (!status && !scorer_new(&c, model, largest)) status = fail_memory(err, "the ranker");
     for (size_t s = 0; s < test->count && !status; s++) {
         if (take && !take[s]) continue;
-        double likely = ranker_scores(&c, model, test, s, r->score);
+        double likely = ranker_scores(&c, model, seen, s, r->score);
         bool ok = measure_scores(&r->ranker[s], test, s, r->score);
         r->ranker[s].loglik = likely;
         if (r->column) {
@@ -172,6 +177,7 @@ static onet_status measure_rules(rules *r, const onet_sets *train, const onet_se
         if (!ok) status = fail_memory(err, "the comparison");
     }
     scorer_free(&c);
+    free(scaled.items);
     onet_model_free(model);
     return status;
 }

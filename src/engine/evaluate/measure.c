@@ -16,7 +16,8 @@ bool items_same(const onet_sets *sets, size_t a, size_t b) {
     if (a == b) return true;
     if (sets->word) return sets->word[a] == sets->word[b];
     for (size_t j = 0; j < (size_t)sets->width; j++)
-        if (sets_value(sets, a, j) != sets_value(sets, b, j)) return false; /* as numbers: 0 and -0 are equal */
+        if (sets_value(sets, a, j) != sets_value(sets, b, j))
+            return false; /* as numbers: 0 and -0 are equal */
     return true;
 }
 
