@@ -11,6 +11,8 @@
 enum {
     BATCH_SETS = 1024, /* as in ordernet order: enough for all threads, and little memory */
     BATCH_ITEMS = 1 << 16,
+    SMALL_CELLS = 2000000, /* of a request: about 0.2 s of a CPU with the default network */
+    BATCH_CELLS = 2 * SMALL_CELLS,
     ORDERERS = 4 /* kept: an orderer has threads, weights and memory of its own */
 };
 
@@ -22,7 +24,8 @@ typedef struct kept_orderer {
     unsigned long long used;
 } kept_orderer;
 
-struct batcher {
+/* A queue and its thread. */
+typedef struct lane {
     model_slot *slot;
     batcher_options options;
     pthread_t thread;
@@ -36,12 +39,28 @@ struct batcher {
     kept_orderer kept[ORDERERS];
     unsigned long long clock;
     answer_room room;
+} lane;
+
+struct batcher {
+    lane *small, *large;
 };
 
 void order_job_free(order_job *job) {
     onet_sets_free(job->sets);
     answer_room_free(&job->room);
     model_release(job->version);
+}
+
+/* What its work goes with. */
+static double cells_of(const order_job *job) {
+    const search_options *s = &job->search;
+    int beam = s->beam ? s->beam : 5, orders = s->top ? s->top : 1;
+    double squares = 0, width = s->decode == ONET_GREEDY ? 1 : s->decode == ONET_SAMPLE ? orders : beam;
+    for (size_t k = 0; k < job->sets->count; k++) {
+        double n = (double)(job->sets->start[k + 1] - job->sets->start[k]);
+        squares += n * n;
+    }
+    return squares * width;
 }
 
 /* ---- Orderers ---------------------------------------------------------------------------------------- */
@@ -61,14 +80,14 @@ static void drop(kept_orderer *k) {
     k->orderer = NULL;
 }
 
-static void drop_replaced(batcher *b) {
+static void drop_replaced(lane *b) {
     model_version *now = model_take(b->slot);
     for (int i = 0; i < ORDERERS; i++)
         if (b->kept[i].version != now) drop(&b->kept[i]);
     model_release(now);
 }
 
-static onet_status find_orderer(batcher *b, const order_job *job, onet_orderer **orderer, onet_error *err) {
+static onet_status find_orderer(lane *b, const order_job *job, onet_orderer **orderer, onet_error *err) {
     kept_orderer *place = &b->kept[0];
     for (int i = 0; i < ORDERERS; i++) {
         kept_orderer *k = &b->kept[i];
@@ -190,7 +209,7 @@ static onet_status run_alone(onet_orderer *orderer, order_job *job) {
 }
 
 /* One request of the batch fails: all are then run one by one, so that only it fails. */
-static void run_batch(batcher *b, order_job **jobs, size_t count) {
+static void run_batch(lane *b, order_job **jobs, size_t count) {
     onet_orderer *orderer;
     onet_error err;
     onet_status status = ONET_OK;
@@ -228,14 +247,14 @@ static void run_batch(batcher *b, order_job **jobs, size_t count) {
 }
 
 /* How many requests of the queue could be ordered with its first. */
-static size_t waiting(const batcher *b) {
+static size_t waiting(const lane *b) {
     size_t count = 1;
     for (const order_job *job = b->first->next; job; job = job->next) count += together(b->first, job);
     return count;
 }
 
 /* Waits for as many requests as the last batch had; with the lock. */
-static void await_others(batcher *b) {
+static void await_others(lane *b) {
     double until = b->first->arrived + b->options.wait;
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
@@ -249,13 +268,14 @@ static void await_others(batcher *b) {
 }
 
 /* Takes the first of the queue and those that fit, in the order in which they came; with the lock. */
-static size_t take_batch(batcher *b, order_job **jobs) {
+static size_t take_batch(lane *b, order_job **jobs) {
     size_t count = 0, sets = 0, items = 0;
+    double cells = 0;
     for (order_job **link = &b->first; *link && count < BATCH_SETS;) {
         order_job *job = *link;
         size_t more = job->sets->start[job->sets->count];
         bool fits = !count || (together(jobs[0], job) && sets + job->sets->count <= BATCH_SETS &&
-                               items + more <= BATCH_ITEMS);
+                               items + more <= BATCH_ITEMS && cells + job->cells <= BATCH_CELLS);
         if (!fits) {
             link = &job->next;
             continue;
@@ -264,6 +284,7 @@ static size_t take_batch(batcher *b, order_job **jobs) {
         jobs[count++] = job;
         sets += job->sets->count;
         items += more;
+        cells += job->cells;
     }
     b->last = &b->first;
     while (*b->last) b->last = &(*b->last)->next;
@@ -276,7 +297,7 @@ static size_t take_batch(batcher *b, order_job **jobs) {
 }
 
 static void *work(void *context) {
-    batcher *b = context;
+    lane *b = context;
     order_job *jobs[BATCH_SETS];
     for (;;) {
         pthread_mutex_lock(&b->lock);
@@ -300,9 +321,10 @@ static void *work(void *context) {
 
 /* ---- From outside ------------------------------------------------------------------------------------ */
 
-onet_status batcher_new(batcher **result, model_slot *slot, const batcher_options *options, onet_error *err) {
+static onet_status lane_new(lane **result, model_slot *slot, const batcher_options *options,
+                            onet_error *err) {
     *result = NULL;
-    batcher *b = calloc(1, sizeof *b);
+    lane *b = calloc(1, sizeof *b);
     if (!b) return fail_memory(err, "a queue");
     b->slot = slot;
     b->options = *options;
@@ -322,7 +344,7 @@ onet_status batcher_new(batcher **result, model_slot *slot, const batcher_option
     return ONET_OK;
 }
 
-void batcher_free(batcher *b) {
+static void lane_free(lane *b) {
     if (!b) return;
     pthread_mutex_lock(&b->lock);
     b->stop = true;
@@ -336,27 +358,60 @@ void batcher_free(batcher *b) {
     free(b);
 }
 
-void batcher_add(batcher *b, order_job *job) {
-    job->arrived = clock_seconds();
-    job->next = NULL;
-    pthread_mutex_lock(&b->lock);
-    *b->last = job;
-    b->last = &job->next;
-    b->counts.queued++;
-    pthread_cond_signal(&b->news);
-    pthread_mutex_unlock(&b->lock);
-}
-
-void batcher_refresh(batcher *b) {
+static void lane_refresh(lane *b) {
     pthread_mutex_lock(&b->lock);
     b->refresh = true;
     pthread_cond_signal(&b->news);
     pthread_mutex_unlock(&b->lock);
 }
 
-batcher_counts batcher_count(batcher *b) {
+static batcher_counts lane_count(lane *b) {
     pthread_mutex_lock(&b->lock);
     batcher_counts counts = b->counts;
     pthread_mutex_unlock(&b->lock);
     return counts;
+}
+
+onet_status batcher_new(batcher **result, model_slot *slot, const batcher_options *options, onet_error *err) {
+    *result = NULL;
+    batcher *b = calloc(1, sizeof *b);
+    if (!b) return fail_memory(err, "a queue");
+    onet_status status = lane_new(&b->small, slot, options, err);
+    if (!status) status = lane_new(&b->large, slot, options, err);
+    if (status)
+        batcher_free(b);
+    else
+        *result = b;
+    return status;
+}
+
+void batcher_free(batcher *b) {
+    if (!b) return;
+    lane_free(b->small);
+    lane_free(b->large);
+    free(b);
+}
+
+void batcher_add(batcher *b, order_job *job) {
+    job->arrived = clock_seconds();
+    job->next = NULL;
+    job->cells = cells_of(job);
+    lane *to = job->cells <= SMALL_CELLS ? b->small : b->large;
+    pthread_mutex_lock(&to->lock);
+    *to->last = job;
+    to->last = &job->next;
+    to->counts.queued++;
+    pthread_cond_signal(&to->news);
+    pthread_mutex_unlock(&to->lock);
+}
+
+void batcher_refresh(batcher *b) {
+    lane_refresh(b->small);
+    lane_refresh(b->large);
+}
+
+batcher_counts batcher_count(batcher *b) {
+    batcher_counts small = lane_count(b->small), large = lane_count(b->large);
+    return (batcher_counts){small.queued + large.queued, small.batches + large.batches,
+                            small.requests + large.requests, small.sets + large.sets};
 }

@@ -1,9 +1,9 @@
 /* Orders the sets of requests that arrive together in one call of the engine.
  *
- * Each model has a queue and a thread. While the thread orders one batch, the next requests gather in the
- * queue; when it is free it takes all that ask for the same search. If these are fewer than were in the last
- * batch, it waits for more, each request at most `wait` seconds from its arrival: a lone client never waits.
- */
+ * Each model has two queues, each with a thread: one for small requests, which wait for none but small ones,
+ * and one for large requests. While the thread orders one batch, the next requests gather in the queue; when
+ * it is free it takes all that ask for the same search. If these are fewer than were in the last batch, it
+ * waits for more, each request at most `wait` seconds from its arrival: a lone client never waits. */
 #ifndef APP_BATCHER_H
 #define APP_BATCHER_H
 
@@ -30,6 +30,7 @@ typedef struct order_job {
     void (*done)(struct order_job *job); /* called by the batcher's thread, once */
     void *context;                       /* the caller's */
     double arrived;
+    double cells; /* items^2 * beam, summed over the sets */
     struct order_job *next;
 } order_job;
 

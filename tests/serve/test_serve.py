@@ -472,6 +472,28 @@ class Limits(unittest.TestCase):
             slow.join()
             self.assertEqual(server.ask("POST", "/v1/order", {"items": [[1], [2]]})[0], 200)
 
+    def test_fair(self):
+        """A small request does not wait for the large ones that came before it."""
+        draw = random.Random(1)
+        large = {"items": [[draw.random()] for _ in range(1000)], "beam": 12}
+        long = {"items": [[draw.random(), draw.random()] for _ in range(200)], "time_limit": 1.5 * PATIENCE}
+        for path, slow, quick in (("/v1/order", large, {"items": [[3], [1], [2]]}),
+                                  ("/v1/tour", long, {"items": [[0, 0], [1, 1], [0, 1], [1, 0]]}),
+                                  ("/v1/tour", long, {"items": long["items"][:20], "method": "christofides"})):
+            with serving("--model", f"sort={SORT}") as server:
+                ended = []
+                threads = [threading.Thread(target=lambda: ended.append(server.post(path, slow)[0])) for _ in range(4)]
+                for t in threads:
+                    t.start()
+                while server.metrics()["ordernet_requests_under_way"] < 5:  # with the one that asks
+                    time.sleep(0.01)
+                for _ in range(3):
+                    self.assertEqual(server.post(path, quick)[0], 200)
+                self.assertEqual(ended, [], f"{path}: the large ones came first")
+                for t in threads:
+                    t.join()
+                self.assertEqual(ended, [200] * 4)
+
     def test_connections(self):
         """More connections than allowed wait or are closed; when one ends there is room again."""
         with serving("--model", f"sort={SORT}", "--connections", "4") as server:

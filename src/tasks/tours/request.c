@@ -65,7 +65,9 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
                                size_t length, onet_error *err) {
     set_source *source = NULL;
     onet_record *record = NULL;
+    enum { QUICK_CELLS = 2000000, QUICK_CITIES = 12 }; /* so many cities are proven within milliseconds */
     double cells = 0;
+    int most = 0;
     onet_status status = set_source_open(&source, e, body, length, limits, NULL, err);
     if (!status) status = onet_record_new(&record, err);
     while (!status) {
@@ -75,6 +77,7 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
         if (onet_record_width(record) != 2)
             status = fail(err, ONET_BAD, "request: its items are not points x, y of the plane");
         cells += cost(&r->job, onet_record_size(record));
+        if (onet_record_size(record) > most) most = onet_record_size(record);
         if (!status) status = request_cells(cells, limits, err);
         if (!status && onet_record_placed(record) < onet_record_size(record))
             status = fail(err, ONET_BAD, "request: a tour visits every city; leave the context items out");
@@ -82,6 +85,8 @@ static onet_status read_points(tour_request *r, const envelope *e, const request
             status = tsp_cities_add(&r->job.cities, onet_record_size(record), onet_record_values(record),
                                     NULL, err);
     }
+    r->job.quick =
+        cells <= QUICK_CELLS && (!has_limit(&r->job) || (most <= QUICK_CITIES && !r->job.options.kicks));
     onet_record_free(record);
     set_source_close(source);
     return status;

@@ -7,11 +7,17 @@
 #include "engine/base/memory.h"
 #include "tasks/tours/load.h"
 
-enum { THREADS = 2 };
+enum { THREADS = 3 };
+
+typedef struct worker {
+    struct solver *s;
+    pthread_t thread;
+    bool quick; /* takes quick jobs alone: however many long searches there are, these go on */
+} worker;
 
 struct solver {
     const char *kernels;
-    pthread_t thread[THREADS];
+    worker worker[THREADS];
     int threads;
     pthread_mutex_t lock;
     pthread_cond_t news;
@@ -86,18 +92,26 @@ static onet_status solve(solver *s, kept_net *k, tour_job *job) {
     return status;
 }
 
+/* The first job of the queue, or the first quick one; NULL: there is none. With the lock. */
+static tour_job *take(solver *s, bool quick) {
+    tour_job **link = &s->first;
+    while (*link && quick && !(*link)->quick) link = &(*link)->next;
+    tour_job *job = *link;
+    if (!job) return NULL;
+    *link = job->next;
+    if (s->last == &job->next) s->last = link;
+    s->queued--;
+    return job;
+}
+
 static void *work(void *context) {
-    solver *s = context;
+    const worker *w = context;
+    solver *s = w->s;
     kept_net k = {0};
     for (;;) {
         pthread_mutex_lock(&s->lock);
-        while (!s->first && !s->stop) pthread_cond_wait(&s->news, &s->lock);
-        tour_job *job = s->first;
-        if (job) {
-            s->first = job->next;
-            if (!s->first) s->last = &s->first;
-            s->queued--;
-        }
+        tour_job *job;
+        while (!(job = take(s, w->quick)) && !s->stop) pthread_cond_wait(&s->news, &s->lock);
         pthread_mutex_unlock(&s->lock);
         if (!job) break;
         job->status = solve(s, &k, job);
@@ -115,7 +129,11 @@ onet_status solver_new(solver **result, const char *kernels, onet_error *err) {
     s->last = &s->first;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->news, NULL);
-    while (s->threads < THREADS && !pthread_create(&s->thread[s->threads], NULL, work, s)) s->threads++;
+    for (; s->threads < THREADS; s->threads++) {
+        worker *w = &s->worker[s->threads];
+        *w = (worker){.s = s, .quick = !s->threads};
+        if (pthread_create(&w->thread, NULL, work, w)) break;
+    }
     if (s->threads == THREADS) {
         *result = s;
         return ONET_OK;
@@ -130,7 +148,7 @@ void solver_free(solver *s) {
     s->stop = true;
     pthread_cond_broadcast(&s->news);
     pthread_mutex_unlock(&s->lock);
-    for (int i = 0; i < s->threads; i++) pthread_join(s->thread[i], NULL);
+    for (int i = 0; i < s->threads; i++) pthread_join(s->worker[i].thread, NULL);
     pthread_cond_destroy(&s->news);
     pthread_mutex_destroy(&s->lock);
     free(s);
@@ -142,7 +160,7 @@ void solver_add(solver *s, tour_job *job) {
     *s->last = job;
     s->last = &job->next;
     s->queued++;
-    pthread_cond_signal(&s->news);
+    pthread_cond_broadcast(&s->news); /* one that takes quick jobs alone may leave it */
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -12,6 +12,7 @@ typedef struct tour_job {
     onet_tsp_options options; /* without net and stop */
     onet_decode decode;
     int beam;
+    bool quick;            /* a fraction of a second, so that it need not wait for long searches */
     int32_t *tour;         /* [all cities] */
     onet_tsp_proof *proof; /* [cities.count] */
     onet_status status;
