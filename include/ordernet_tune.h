@@ -49,8 +49,10 @@ typedef struct onet_tuned {
     char settings[256];  /* as in onet_tried */
     int trials, stopped; /* trials that ended; 1: progress ended the search */
     int new_trials;      /* those of this call, not of an earlier one that was resumed */
-    double seconds;      /* of all trials' search, earlier calls included */
-    onet_tried best;     /* the best, as the choice saw it: an optimistic figure */
+    int ranker; /* 1: the linear ranker is the best: train it with onet_ranker_train, with settings.relative,
+                 * standardise and seed of the options */
+    double seconds;  /* of all trials' search, earlier calls included */
+    onet_tried best; /* the best, as the choice saw it: an optimistic figure */
     /* The honest figure: a model of the chosen settings, trained on all sets but the test part, on that part.
      * sets 0: there were too few to spare. */
     onet_report test;
@@ -61,9 +63,9 @@ typedef struct onet_tuned {
 
 /* Looks for the settings with which onet_train does best on such sets. options: those of the training. What
  * differs in them from the defaults stays; the rest is filled in with the best that was found. model_path,
- * resume and progress are not looked at. The next onet_train with these options gives the model. result may
- * be NULL. The same seed, sets, options and budget of trials give the same result for any number of threads.
- * ONET_INTERRUPTED: ended by progress before a trial ended. */
+ * resume and progress are not looked at. The next onet_train with these options gives the model, or
+ * onet_ranker_train where result->ranker is 1. The same seed, sets, options and budget of trials give the
+ * same result for any number of threads. ONET_INTERRUPTED: ended by progress before a trial ended. */
 ONET_API onet_status onet_tune(onet_train_options *options, onet_tuned *result, const onet_sets *sets,
                                const onet_tune_options *how, onet_error *err);
 

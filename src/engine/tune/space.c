@@ -14,22 +14,26 @@
 #define VALUES(...) .count = COUNT(__VA_ARGS__), .value = {__VA_ARGS__}
 
 const setting settings[SETTINGS] = {
-    [S_EPOCHS] = {"epochs", AT(epochs), .whole = true, VALUES(10, 20, 40, 60, 100)},
+    [S_EPOCHS] = {"epochs", AT(epochs), SPACE_INT, VALUES(10, 20, 40, 60, 100)},
     [S_DROP] = {"drop", AT(drop), VALUES(0, 0.15, 0.3, 0.45, 0.6)},
-    [S_RELATIVE] = {"relative", AT(settings.relative), .whole = true, .numbers = true, VALUES(0, 1)},
+    [S_SCALE] = {"scale", AT(scale), SPACE_NAME, .numbers = true, .choices = onet_scales,
+                 VALUES(ONET_SCALE_AUTO, ONET_SCALE_STANDARD, ONET_SCALE_QUANTILE)},
+    [S_WITHIN] = {"within", AT(within), SPACE_INT, .numbers = true, VALUES(0, 1)},
+    [S_RELATIVE] = {"relative", AT(settings.relative), SPACE_INT, .numbers = true, VALUES(0, 1)},
     [S_RATE] = {"learning-rate", AT(learning_rate), VALUES(1e-3, 2e-3, 5e-3, 1e-2)},
-    [S_BATCH] = {"batch", AT(batch), .whole = true, VALUES(8, 16, 32, 64)},
+    [S_BATCH] = {"batch", AT(batch), SPACE_INT, VALUES(8, 16, 32, 64)},
     [S_DECAY] = {"weight-decay", AT(weight_decay), VALUES(0.01, 0.1, 0.3, 1)},
-    [S_POOL] = {"pool", AT(settings.pool), .whole = true, .choices = onet_pools,
+    [S_POOL] = {"pool", AT(settings.pool), SPACE_INT, .choices = onet_pools,
                 VALUES(ONET_POOL_AUTO, ONET_POOL_MAX, ONET_POOL_MEAN)},
-    [S_ENCODER] = {"encoder-blocks", AT(settings.encoder_blocks), .whole = true, VALUES(2, 3, 4, 6)},
-    [S_HIDDEN] = {"hidden", AT(settings.hidden), .whole = true, VALUES(32, 64, 128, 256)},
-    [S_ENCODER_OUT] = {"encoder-out", AT(settings.encoder_out), .whole = true, VALUES(16, 24, 32, 64)},
-    [S_DECODER] = {"decoder-blocks", AT(settings.decoder_blocks), .whole = true, VALUES(2, 3, 4, 6, 8)},
-    [S_DECODER_OUT] = {"decoder-out", AT(settings.decoder_out), .whole = true, VALUES(16, 24, 32, 64)},
+    [S_ENCODER] = {"encoder-blocks", AT(settings.encoder_blocks), SPACE_INT, VALUES(2, 3, 4, 6)},
+    [S_HIDDEN] = {"hidden", AT(settings.hidden), SPACE_INT, VALUES(32, 64, 128, 256)},
+    [S_ENCODER_OUT] = {"encoder-out", AT(settings.encoder_out), SPACE_INT, VALUES(16, 24, 32, 64)},
+    [S_DECODER] = {"decoder-blocks", AT(settings.decoder_blocks), SPACE_INT, VALUES(2, 3, 4, 6, 8)},
+    [S_DECODER_OUT] = {"decoder-out", AT(settings.decoder_out), SPACE_INT, VALUES(16, 24, 32, 64)},
     [S_JITTER] = {"jitter", AT(jitter), .numbers = true, VALUES(0, 0.01, 0.03)},
     [S_STRAY] = {"stray", AT(stray), VALUES(0, 0.02, 0.05)},
-    [S_MODELS] = {"models", AT(models), .whole = true, VALUES(1, 4)},
+    [S_MODELS] = {"models", AT(models), SPACE_INT, VALUES(1, 4)},
+    [S_RANKER] = {"ranker", 0, SPACE_NONE, VALUES(0, 1)},
 };
 
 /* Settings that have worked, the most often useful first: experiments/own, experiments/suite. */
@@ -46,30 +50,44 @@ typedef struct known {
 
 static const known list[] = {
     {{{0, 0}}},
+    {{SET(S_RANKER, 1)}},
+    {{SET(S_RANKER, 1), SET(S_RELATIVE, 1)}},
     {{SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
     {{SET(S_RELATIVE, 1), SET(S_EPOCHS, 40)}},
-    {{SET(S_RELATIVE, 1), SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
-    {{SET(S_RATE, 1e-2), SET(S_EPOCHS, 40)}},
     {{WIDE, SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
+    {{SET(S_WITHIN, 1), SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
+    {{SET(S_SCALE, ONET_SCALE_QUANTILE), SET(S_DROP, 0.3), SET(S_EPOCHS, 60)}},
+    {{SET(S_SCALE, ONET_SCALE_QUANTILE), SET(S_WITHIN, 1), SET(S_EPOCHS, 40)}},
     {{WIDE, SET(S_RELATIVE, 1), SET(S_EPOCHS, 40)}},
     {{SET(S_RELATIVE, 1), SET(S_ENCODER, 4), SET(S_DECODER, 8), SET(S_ENCODER_OUT, 24), SET(S_DROP, 0.45),
       SET(S_DECAY, 0.3), SET(S_STRAY, 0.02), SET(S_EPOCHS, 60)}},
-    {{SET(S_POOL, ONET_POOL_MAX), SET(S_EPOCHS, 40)}},
-    {{SET(S_BATCH, 16), SET(S_EPOCHS, 40)}},
     {{SET(S_DROP, 0.45), SET(S_EPOCHS, 100), SET(S_BATCH, 16)}},
+    {{SET(S_RATE, 1e-2), SET(S_EPOCHS, 40)}},
+    {{SET(S_POOL, ONET_POOL_MAX), SET(S_EPOCHS, 40)}},
     {{SET(S_ENCODER, 2), SET(S_DECODER, 2), SET(S_DECAY, 1), SET(S_RATE, 2e-3)}},
 };
 
 static double get(const setting *s, const onet_train_options *o) {
-    const char *at = (const char *)o + s->at;
+    const char *at = (const char *)o + s->at, *name;
     int number;
     double value;
-    if (!s->whole) {
+    switch (s->kind) {
+    case SPACE_DOUBLE:
         memcpy(&value, at, sizeof value);
         return value;
+    case SPACE_INT:
+        memcpy(&number, at, sizeof number);
+        return number;
+    case SPACE_NAME: {
+        memcpy(&name, at, sizeof name);
+        const onet_choice *found =
+            choice_named(s->choices(), name ? name : "auto", strlen(name ? name : "auto"));
+        return found ? found->value : SPACE_GIVEN;
     }
-    memcpy(&number, at, sizeof number);
-    return number;
+    case SPACE_NONE:
+        break;
+    }
+    return 0;
 }
 
 void space_read(choice_made *c, const onet_train_options *o) {
@@ -79,11 +97,15 @@ void space_read(choice_made *c, const onet_train_options *o) {
 void space_write(const choice_made *c, onet_train_options *o) {
     for (int s = 0; s < SETTINGS; s++) {
         char *at = (char *)o + settings[s].at;
-        int number = (int)c->value[s];
-        if (settings[s].whole)
-            memcpy(at, &number, sizeof number);
-        else
-            memcpy(at, &c->value[s], sizeof c->value[s]);
+        double value = c->value[s];
+        int number = (int)value;
+        const char *name = NULL; /* "auto" */
+        if (settings[s].kind == SPACE_DOUBLE) memcpy(at, &value, sizeof value);
+        if (settings[s].kind == SPACE_INT) memcpy(at, &number, sizeof number);
+        if (settings[s].kind == SPACE_NAME && number != SPACE_GIVEN) {
+            if (number) name = choice_name(settings[s].choices(), number);
+            memcpy(at, &name, sizeof name);
+        }
     }
 }
 
@@ -94,13 +116,19 @@ bool space_same(const choice_made *a, const choice_made *b) {
 }
 
 void space_value_text(char text[32], int s, double value) {
-    if (settings[s].choices)
+    if (settings[s].kind == SPACE_NAME && value == SPACE_GIVEN)
+        snprintf(text, 32, "given");
+    else if (settings[s].choices)
         snprintf(text, 32, "%s", choice_name(settings[s].choices(), (int)value));
     else
         number_print(text, 32, "%.9g", value);
 }
 
 bool space_value_parse(double *value, int s, const char *text) {
+    if (settings[s].kind == SPACE_NAME && !strcmp(text, "given")) {
+        *value = SPACE_GIVEN;
+        return true;
+    }
     if (settings[s].choices) {
         const onet_choice *found = choice_named(settings[s].choices(), text, strlen(text));
         if (found) *value = found->value;
@@ -118,7 +146,7 @@ void space_text(char *text, size_t room, const choice_made *c, const choice_made
         char value[32];
         if (c->value[s] == base->value[s]) continue;
         space_value_text(value, s, c->value[s]);
-        bool flag = s == S_RELATIVE && c->value[s] == 1;
+        bool flag = c->value[s] == 1 && (s == S_RELATIVE || s == S_WITHIN || s == S_RANKER);
         int length = snprintf(text + used, room - used, "%s%s%s%s", used ? ", " : "", settings[s].name,
                               flag ? "" : " ", flag ? "" : value);
         if (length > 0) used += (size_t)length;
@@ -128,7 +156,9 @@ void space_text(char *text, size_t room, const choice_made *c, const choice_made
 
 bool space_known(choice_made *c, int i, const choice_made *base, const bool fixed[SETTINGS]) {
     if (i < 0 || (size_t)i >= sizeof list / sizeof *list) return false;
-    *c = *base;
+    *c = *base; /* also in place of a ranker that is not wanted: one that is there already is not tried again
+                 */
+    if (list[i].change[0].s == S_RANKER + 1 && fixed[S_RANKER]) return true;
     for (int k = 0; list[i].change[k].s; k++) {
         int s = list[i].change[k].s - 1;
         if (!fixed[s]) c->value[s] = list[i].change[k].value;
@@ -151,8 +181,9 @@ static double other_value(const setting *s, double now, rng *r) {
 void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r) {
     /* How often a setting is tried: what mattered most on most data has the largest share. */
     static const int weight[SETTINGS] = {
-        [S_EPOCHS] = 4,  [S_DROP] = 4,        [S_RELATIVE] = 3, [S_RATE] = 3,   [S_BATCH] = 2,
-        [S_DECAY] = 2,   [S_POOL] = 1,        [S_ENCODER] = 2,  [S_HIDDEN] = 2, [S_ENCODER_OUT] = 2,
+        [S_EPOCHS] = 4,  [S_DROP] = 4,        [S_RELATIVE] = 3, [S_SCALE] = 3,
+        [S_WITHIN] = 3,  [S_RATE] = 3,        [S_BATCH] = 2,    [S_DECAY] = 2,
+        [S_POOL] = 1,    [S_ENCODER] = 2,     [S_HIDDEN] = 2,   [S_ENCODER_OUT] = 2,
         [S_DECODER] = 2, [S_DECODER_OUT] = 2, [S_JITTER] = 1,   [S_STRAY] = 2,
     };
     int sum = 0, changes = 1 + (int)rng_below(r, 2);

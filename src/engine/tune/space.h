@@ -11,6 +11,8 @@
 enum {
     S_EPOCHS,
     S_DROP,
+    S_SCALE,
+    S_WITHIN,
     S_RELATIVE,
     S_RATE,
     S_BATCH,
@@ -24,20 +26,24 @@ enum {
     S_JITTER,
     S_STRAY,
     S_MODELS,
+    S_RANKER, /* the linear ranker in place of the net; of the others it knows only S_RELATIVE */
     SETTINGS
 };
 
 typedef struct setting {
-    const char *name; /* that of the program's option */
-    size_t at;        /* in onet_train_options */
-    bool whole;       /* an int or enum; else a double */
-    bool numbers;     /* not for words */
+    const char *name;                                              /* that of the program's option */
+    size_t at;                                                     /* in onet_train_options */
+    enum { SPACE_DOUBLE, SPACE_INT, SPACE_NAME, SPACE_NONE } kind; /* of the field; NONE: it has none */
+    bool numbers;                                                  /* not for words */
     const onet_choice *(*choices)(void);
     int count;
     double value[8];
 } setting;
 
 extern const setting settings[SETTINGS];
+
+/* Of S_SCALE: a list of the caller's own, which stays as it is. */
+enum { SPACE_GIVEN = -1 };
 
 typedef struct choice_made {
     double value[SETTINGS];
@@ -53,7 +59,7 @@ void space_value_text(char text[32], int s, double value);
 bool space_value_parse(double *value, int s, const char *text);
 
 /* Settings number i that are known to work, on top of base, fixed ones unchanged; false: there are no more.
- */
+ * The ranker is among the known ones unless it is fixed. */
 bool space_known(choice_made *c, int i, const choice_made *base, const bool fixed[SETTINGS]);
 /* Changes one setting or two that are not fixed. */
 void space_change(choice_made *c, const bool fixed[SETTINGS], rng *r);

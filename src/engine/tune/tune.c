@@ -49,8 +49,7 @@ static const double most_of_one = 0.2; /* of the time of all threads: what one t
 typedef struct config {
     choice_made made;
     bool out;                          /* too slow, or failed */
-    bool asked_short, asked_parts;     /* trials were asked for */
-    bool asked_whole;                  /* of part 0 */
+    bool asked_whole, asked_parts;     /* whole trainings were asked for: of part 0, of the others */
     const trial *brief, *whole[PARTS]; /* NULL: not there */
 } config;
 
@@ -238,6 +237,18 @@ static onet_train_options train_options(const search *s, const choice_made *made
     return o;
 }
 
+/* The net or the ranker of these settings. */
+static onet_status train_one(const search *s, onet_model **model, const choice_made *made,
+                             const onet_sets *sets, const onet_train_options *o, onet_error *err) {
+    if (!made->value[S_RANKER]) return onet_train(model, sets, NULL, o, err);
+    onet_ranker_options ranker = {.size = sizeof ranker,
+                                  .relative = o->settings.relative,
+                                  .standardise = s->base.standardise,
+                                  .seed = s->base.seed,
+                                  .threads = o->threads};
+    return onet_ranker_train(model, sets, &ranker, err);
+}
+
 static double share_of_one(const search *s) {
     return s->how.seconds > 0 ? most_of_one * s->how.seconds * s->workers : 0;
 }
@@ -261,7 +272,7 @@ static void run_trial(search *s, const task *t, int threads, trial *row) {
     o.epochs = row->epochs;
     o.progress = look;
     o.context = &r;
-    onet_status status = onet_train(&model, s->rest[t->part], NULL, &o, &err);
+    onet_status status = train_one(s, &model, &t->made, s->rest[t->part], &o, &err);
     if (!status) status = measure(&report, s, model, s->part[t->part], threads, &err);
     if (!status && t->kind == TRIAL_FIRST) {
         const char *kernels = onet_model_record(model, "kernels");
@@ -414,6 +425,14 @@ static bool ask(search *s, task *list, int *count, const choice_made *made, tria
     return true;
 }
 
+/* Nets that have reached a level, best first. */
+static int parents(const search *s, int level, int *index) {
+    int there = ranking(s, level, index), nets = 0;
+    for (int i = 0; i < there; i++)
+        if (!s->configs[index[i]].made.value[S_RANKER]) index[nets++] = index[i];
+    return nets;
+}
+
 /* Settings that have not been tried: the next known ones, else a change of good ones. */
 static bool new_config(search *s, int *index, choice_made *made) {
     while (space_known(made, s->known, &s->base_made, s->fixed)) {
@@ -421,8 +440,8 @@ static bool new_config(search *s, int *index, choice_made *made) {
         if (!find_config(s, made)) return true;
     }
     if (s->count >= MOST_CONFIGS) return false;
-    int level = 2, there = ranking(s, level, index);
-    if (there < 3) there = ranking(s, --level, index);
+    int there = parents(s, 2, index);
+    if (there < 3) there = parents(s, 1, index);
     if (!there) return false;
     rng r;
     rng_seed(&r, s->base.seed, UINT64_C(0x7472696400000000) + (uint64_t)s->count);
@@ -462,7 +481,8 @@ static int choose_tasks(search *s, task *list, int most) {
         choice_made made;
         if (!new_config(s, index, &made)) break;
         config *c = &s->configs[s->count++];
-        *c = (config){.made = made, .asked_short = true, .asked_whole = s->share == SHARES - 1};
+        bool whole = s->share == SHARES - 1 || made.value[S_RANKER] > 0; /* the ranker knows no epochs */
+        *c = (config){.made = made, .asked_whole = whole};
         if (!ask(s, list, &count, &made, c->asked_whole ? TRIAL_WHOLE : TRIAL_SHORT, 0)) misses++;
     }
     free(index);
@@ -637,7 +657,8 @@ static const config *winner(const search *s) {
 /* Several models of the best settings, merged: better on most data. */
 static onet_status try_several(search *s, onet_error *err) {
     const config *best = winner(s);
-    if (!best || s->fixed[S_MODELS] || !best->whole[0] || s->count >= MOST_CONFIGS || s->base.train_vectors)
+    if (!best || s->fixed[S_MODELS] || best->made.value[S_RANKER] || !best->whole[0] ||
+        s->count >= MOST_CONFIGS || s->base.train_vectors)
         return ONET_OK;
     task list[1];
     int count = 0;
@@ -706,7 +727,7 @@ static void estimate_one(void *arg, int number, int thread) {
     onet_model *model = NULL;
     o.progress = look;
     o.context = &r;
-    e->status[number] = onet_train(&model, s->rest[TEST], NULL, &o, &e->err[number]);
+    e->status[number] = train_one(s, &model, e->made[number], s->rest[TEST], &o, &e->err[number]);
     if (!e->status[number])
         e->status[number] = measure(e->report[number], s, model, s->part[TEST], threads, &e->err[number]);
     onet_model_free(model);
@@ -773,9 +794,11 @@ static void fix_settings(search *s) {
     space_read(&s->base_made, &s->base);
     for (int i = 0; i < SETTINGS; i++)
         s->fixed[i] = s->base_made.value[i] != usual.value[i] || (settings[i].numbers && s->sets->word);
-    const bool net = s->base.from != NULL; /* its net is given */
-    for (int i = 0; net && i < SETTINGS; i++)
-        if (i == S_RELATIVE || (i >= S_POOL && i <= S_DECODER_OUT)) s->fixed[i] = true;
+    static const int of_net[] = {S_SCALE,  S_WITHIN,      S_RELATIVE, S_POOL,       S_ENCODER,
+                                 S_HIDDEN, S_ENCODER_OUT, S_DECODER,  S_DECODER_OUT};
+    for (size_t i = 0; s->base.from && i < sizeof of_net / sizeof *of_net; i++)
+        s->fixed[of_net[i]] = true; /* the net is given */
+    s->fixed[S_RANKER] = s->base.from || s->base.train_vectors || s->base.half || s->fixed[S_MODELS];
 }
 
 static onet_status open_search(search *s, onet_error *err) {
@@ -833,12 +856,13 @@ static onet_status end_search(search *s, onet_train_options *options, onet_tuned
     fill_tried(s, best, &found.best);
     space_text(found.settings, sizeof found.settings, &made, &s->base_made);
     found.seconds = now_at(s);
+    found.ranker = made.value[S_RANKER] > 0;
     found.guess = guessing(s->part[TEST]);
-    onet_status status = stopped || !result ? ONET_OK : measure_test(s, &made, &found, err);
+    onet_status status = stopped ? ONET_OK : measure_test(s, &made, &found, err);
     if (status) return status;
     found.stopped = atomic_load(&s->stop);
     space_write(&made, options);
-    if (result) *result = found;
+    *result = found;
     return ONET_OK;
 }
 
@@ -850,6 +874,7 @@ void onet_tune_defaults(onet_tune_options *options, size_t size) {
 onet_status onet_tune(onet_train_options *options, onet_tuned *result, const onet_sets *sets,
                       const onet_tune_options *how, onet_error *err) {
     NEED(options, "options");
+    NEED(result, "result");
     search s = {.sets = sets, .busy = ATOMIC_FLAG_INIT};
     onet_train_defaults(&s.base, sizeof s.base);
     onet_tune_defaults(&s.how, sizeof s.how);

@@ -227,6 +227,8 @@ static onet_status check_options(const train_values *v, onet_error *err) {
     onet_tune_options how;
     onet_status status = v->tune ? tuning_budget(&how, v->tune, err) : ONET_OK;
     if (status) return status;
+    if (v->tune && v->ranker)
+        return fail(err, ONET_USAGE, "--tune tries the ranker too: leave out --ranker");
     if (v->tune && (v->folds || v->valid || v->holdout || v->options.patience))
         return fail(err, ONET_USAGE, "--tune divides the data itself: leave out %s",
                     v->folds     ? "--folds"
@@ -361,7 +363,8 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
     if (status) return status;
     interrupt_forget();
     if (!v->quiet) tuning_summarise(&result, path);
-    v->options.resume = v->options.resume && !result.new_trials;
+    v->ranker = result.ranker;
+    v->options.resume = v->options.resume && !result.new_trials && !result.ranker;
     v->options.keep = 0; /* what may be replaced was asked before */
     status = settings_as_options(v, err);
     if (!status && !v->quiet) print_command(v);
