@@ -504,14 +504,18 @@ typedef struct onet_ranker_options {
     int standardise; /* 1: features are brought to mean 0 and deviation 1 */
     uint64_t seed;   /* draws the sets held out */
     int threads;     /* 0: one for each CPU; the model is the same for any number */
+    /* As in onet_train_options. */
+    const char *scale;
+    int within;
 } onet_ranker_options;
 
 ONET_API void onet_ranker_defaults(onet_ranker_options *options, size_t size);
 /* Trains on sets with known order. options may be NULL. */
 ONET_API onet_status onet_ranker_train(onet_model **model, const onet_sets *train,
                                        const onet_ranker_options *options, onet_error *err);
-/* Its weights, of the standardised features, then of the relative ones: [width], or [2 * width] where
- * settings.relative is 1. NULL where the model is not a ranker. Valid as long as the model. */
+/* Its weights, of the scaled features and of their ranks within the set, then of the relative ones: [width of
+ * the settings], or twice as many where settings.relative is 1. NULL where the model is not a ranker. Valid
+ * as long as the model. */
 ONET_API const float *onet_ranker_weights(const onet_model *model);
 
 /* ---- Several ranks ----------------------------------------------------------------------------------- */

@@ -263,6 +263,40 @@ static void words_and_relative_features(void **state) {
     onet_sets_free(test);
 }
 
+/* Twelve decades in one feature: the scale of the features is chosen as for a net, the rank within the set
+ * among them. */
+static void heavy_tails(void **state) {
+    (void)state;
+    onet_sets *sets;
+    onet_model *model, *plain;
+    rng r;
+    rng_seed(&r, 13, 0);
+    assert_int_equal(sets_new(&sets, 2, NULL), ONET_OK);
+    for (int s = 0; s < 300; s++) {
+        float items[10];
+        int32_t order[5] = {0, 1, 2, 3, 4};
+        for (int i = 0; i < 5; i++) {
+            items[2 * i] = (float)exp(5 * rng_normal(&r));
+            items[2 * i + 1] = (float)rng_normal(&r);
+        }
+        for (int a = 1; a < 5; a++)
+            for (int b = a; b > 0 && items[2 * order[b - 1]] > items[2 * order[b]]; b--) {
+                int32_t swap = order[b];
+                order[b] = order[b - 1];
+                order[b - 1] = swap;
+            }
+        assert_int_equal(sets_append(sets, 5, 2, items, order, NULL), ONET_OK);
+    }
+    assert_int_equal(onet_ranker_train(&model, sets, NULL, NULL), ONET_OK);
+    assert_true(exact(model, sets) > 0.98);
+    onet_ranker_options o = {.size = sizeof o, .standardise = 1, .seed = 1, .scale = "standard"};
+    assert_int_equal(onet_ranker_train(&plain, sets, &o, NULL), ONET_OK);
+    assert_true(exact(plain, sets) < 0.5);
+    onet_model_free(plain);
+    onet_model_free(model);
+    onet_sets_free(sets);
+}
+
 static void what_it_refuses(void **state) {
     (void)state;
     onet_sets *sets = score_sets(20, 0, 12), unordered = *sets;
@@ -336,6 +370,7 @@ int main(void) {
         cmocka_unit_test(sorts_as_the_search_does),
         cmocka_unit_test(same_bits_for_any_threads),
         cmocka_unit_test(words_and_relative_features),
+        cmocka_unit_test(heavy_tails),
         cmocka_unit_test(what_it_refuses),
         cmocka_unit_test(nothing_to_learn),
         cmocka_unit_test(linear_task),

@@ -301,6 +301,8 @@ class RankerOptions(Structure):
         ("standardise", c_int),
         ("seed", c_uint64),
         ("threads", c_int),
+        ("scale", c_char_p),
+        ("within", c_int),
     ]
 
 

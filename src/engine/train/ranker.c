@@ -15,6 +15,7 @@
 #include "engine/base/pool.h"
 #include "engine/base/rng.h"
 #include "engine/base/sized.h"
+#include "engine/data/scaling.h"
 #include "engine/data/sets.h"
 #include "engine/kernels/real.h"
 #include "engine/kernels/relative.h"
@@ -224,11 +225,11 @@ static onet_status record(onet_model *m, const onet_sets *sets, const onet_ranke
     return status;
 }
 
+/* sets: as the model sees them. */
 static onet_status train(onet_model *m, const onet_sets *sets, const onet_ranker_options *o,
                          onet_error *err) {
     examples e = {0};
-    onet_status status = o->standardise ? initial_scale(m, sets, NULL, err) : ONET_OK;
-    if (!status) status = examples_make(&e, m, sets, o->seed, err);
+    onet_status status = examples_make(&e, m, sets, o->seed, err);
     fit f = {.e = &e};
     double *w = NULL, penalty = o->penalty, loss = 0;
     if (!status && (!(w = array_new(2 * e.D, sizeof *w)) || !(f.threads = pool_new(o->threads)) ||
@@ -250,6 +251,35 @@ static onet_status train(onet_model *m, const onet_sets *sets, const onet_ranker
     free(f.scratch);
     free(w);
     examples_free(&e);
+    return status;
+}
+
+/* A model without weights yet, scaled to the sets; *seen: the sets as it sees them, whose items are to be
+ * freed where they are not those of `sets`. */
+static onet_status make_model(onet_model **model, const onet_sets *sets, const onet_ranker_options *o,
+                              onet_sets *seen, onet_error *err) {
+    scaling *scales = NULL;
+    onet_feature *feature = array_new((size_t)sets->width, sizeof *feature);
+    onet_status status = feature ? ONET_OK : fail_memory(err, "the features");
+    *seen = *sets;
+    if (!status && !sets->word)
+        status = scaling_learn(&scales, sets, o->scale, o->within, o->standardise, feature, err);
+    if (!status && scales) status = scaling_apply(scales, sets, seen, err);
+    /* Widths that no block has. */
+    onet_settings s = {
+        .width = seen->width, .hidden = 1, .encoder_out = 1, .decoder_out = 1, .relative = o->relative};
+    if (!status) status = model_new(model, &s, err);
+    if (status) {
+        scaling_free(scales);
+        free(feature);
+        return status;
+    }
+    (*model)->scaling = scales;
+    if (sets->word && !((*model)->words = words_copy(sets->words))) status = fail_memory(err, "the words");
+    if (!status && sets->columns) status = onet_columns_copy(&(*model)->columns, sets->columns, err);
+    if (!status && (o->standardise || !sets->word))
+        status = initial_scale(*model, seen, sets->word ? NULL : feature, err);
+    free(feature);
     return status;
 }
 
@@ -283,20 +313,11 @@ onet_status onet_ranker_train(onet_model **model, const onet_sets *sets, const o
     onet_status status = sized_take(&o, sizeof o, options, "onet_ranker_options", err);
     if (!status) status = check(sets, &o, err);
     if (status) return status;
-    /* Widths that no block has. */
-    onet_settings s = {
-        .width = sets->width, .hidden = 1, .encoder_out = 1, .decoder_out = 1, .relative = o.relative};
-    onet_model *m;
-    if ((status = model_new(&m, &s, err))) return status;
-    /* Values that float32 blurs are centred; all else is as it is. */
-    onet_sets scaled = {0};
-    if (sets->exact) status = scaling_learn(&m->scaling, sets, "standard", false, o.standardise, NULL, err);
-    if (!status && m->scaling) status = scaling_apply(m->scaling, sets, &scaled, err);
-    if (!status && sets->word && !(m->words = words_copy(sets->words)))
-        status = fail_memory(err, "the words");
-    if (!status && sets->columns) status = onet_columns_copy(&m->columns, sets->columns, err);
-    if (!status) status = train(m, scaled.items ? &scaled : sets, &o, err);
-    free(scaled.items);
+    onet_model *m = NULL;
+    onet_sets seen;
+    status = make_model(&m, sets, &o, &seen, err);
+    if (!status) status = train(m, &seen, &o, err);
+    if (seen.items != sets->items) free(seen.items);
     if (status)
         onet_model_free(m);
     else

@@ -1,4 +1,5 @@
 /* ordernet inspect: what a model is made of. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,12 +52,9 @@ static void print_blocks(const onet_model *m) {
 /* The name of a feature; those without one are numbered as convert numbers them. */
 static const char *feature_name(const onet_model *m, int feature, char text[SHOWN]) {
     const onet_columns *columns = onet_model_columns(m);
-    int width = onet_model_width(m);
-    const char *name = columns ? onet_columns_name(columns, feature % width) : NULL;
-    char plain[32], a[SHOWN];
-    snprintf(plain, sizeof plain, "x%d", feature % width + 1);
-    snprintf(text, SHOWN, "%s%s", name ? shown(a, name) : plain, feature < width ? "" : ", relative");
-    return text;
+    const char *name = columns ? onet_columns_name(columns, feature) : NULL;
+    snprintf(text, SHOWN, "x%d", feature + 1);
+    return name ? shown(text, name) : text;
 }
 
 /* What is done with each feature before the net sees it. */
@@ -78,6 +76,27 @@ static json_t *json_scale(const onet_model *m) {
     return list;
 }
 
+/* The feature that an input of the net is made from, and whether the input is its rank within the set: ranks
+ * stand behind the features. */
+static int feature_of(const onet_model *m, int input, bool *rank) {
+    int ranks = input - onet_model_width(m);
+    onet_feature feature;
+    *rank = ranks >= 0;
+    for (int j = 0; *rank && onet_model_feature(m, j, &feature); j++)
+        if (feature.within && !ranks--) return j;
+    return input;
+}
+
+static const char *weight_name(const onet_model *m, int weight, char text[SHOWN]) {
+    int inputs = onet_model_settings(m)->width;
+    bool rank;
+    char name[SHOWN];
+    feature_name(m, feature_of(m, weight % inputs, &rank), name);
+    snprintf(text, SHOWN, "%s%s%s", name, rank ? ", rank within the set" : "",
+             weight < inputs ? "" : ", relative");
+    return text;
+}
+
 static int weights_of(const onet_model *m) {
     const onet_settings *s = onet_model_settings(m);
     return onet_ranker_weights(m) ? s->width * (s->relative ? 2 : 1) : 0;
@@ -86,16 +105,16 @@ static int weights_of(const onet_model *m) {
 /* A ranker's score, which is all that it is. */
 static void print_score(const onet_model *m) {
     char name[SHOWN];
-    printf("\nScore of an item, the sum of its standardised features times:\n");
+    printf("\nScore of an item, the sum of its scaled features times:\n");
     for (int j = 0; j < weights_of(m); j++)
-        printf("  %-20s %.4g\n", feature_name(m, j, name), (double)onet_ranker_weights(m)[j]);
+        printf("  %-20s %.4g\n", weight_name(m, j, name), (double)onet_ranker_weights(m)[j]);
 }
 
 static json_t *json_score(const onet_model *m) {
     json_t *list = json_array();
     char name[SHOWN];
     for (int j = 0; j < weights_of(m); j++)
-        json_array_append_new(list, json_pack("{s:s, s:f}", "feature", feature_name(m, j, name), "weight",
+        json_array_append_new(list, json_pack("{s:s, s:f}", "feature", weight_name(m, j, name), "weight",
                                               (double)onet_ranker_weights(m)[j]));
     return list;
 }

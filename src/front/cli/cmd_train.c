@@ -103,7 +103,9 @@ static onet_status train_ranker(const train_values *v, const onet_sets *data, co
                              .relative = v->settings.relative,
                              .standardise = v->options.standardise,
                              .seed = v->options.seed,
-                             .threads = v->options.threads};
+                             .threads = v->options.threads,
+                             .scale = v->options.scale,
+                             .within = v->options.within};
     onet_model *model = NULL;
     char name[SHOWN];
     onet_status status = onet_ranker_train(&model, data, &o, err);
