@@ -129,7 +129,7 @@ typedef struct onet_words onet_words;
  * first; so each set's part of order is a permutation. order is NULL when not known. Every set has a placed
  * item.
  *
- * Constraints hold for ordering; training does not look at them. Those of a set stand together, in the order
+ * Constraints hold for ordering; training ignores them. Those of a set stand together, in the order
  * of the sets.
  *
  * A view of some sets in a row is a copy of the struct whose start, count and constraints are theirs: start
@@ -301,7 +301,7 @@ typedef struct onet_order_options {
     void (*progress)(void *context, size_t done, size_t steps);
     void *context;
     /* Asked by every thread that orders, many times a second, on the CPU; non-zero ends the run with
-     * ONET_INTERRUPTED, and the answers are not to be looked at. NULL: it runs to its end. */
+     * ONET_INTERRUPTED, and the answers are incomplete. NULL: it runs to its end. */
     int (*stop)(void *context);
 } onet_order_options;
 
@@ -321,8 +321,8 @@ typedef struct onet_answer {
     void *reserved[3]; /* zero */
 } onet_answer;
 
-/* An orderer holds threads and memory for reuse; one may serve one caller at a time, a model any number of
- * orderers at once. */
+/* An orderer holds threads and memory for reuse. One caller at a time may use it; any number of orderers may
+ * share a model. */
 typedef struct onet_orderer onet_orderer;
 ONET_API onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *model,
                                       const onet_order_options *options, onet_error *err);
@@ -332,12 +332,11 @@ ONET_API void onet_orderer_work(onet_orderer *orderer);
 /* A name of onet_kernel_sets(), or "cuda": what the last run was computed with. Valid as long as the orderer.
  */
 ONET_API const char *onet_orderer_kernels(const onet_orderer *orderer);
-/* sets of any sizes, in parallel; answers[count]. The sets' own order is not looked at. Orders keep the sets'
+/* sets of any sizes, in parallel; answers[count]. The sets' own order is ignored. Orders keep the sets'
  * constraints; the probabilities are the model's own, as if there were none. */
 ONET_API onet_status onet_orderer_run(onet_orderer *orderer, const onet_sets *sets, onet_answer *answers,
                                       onet_error *err);
-/* Log-probability that the model gives to the sets' own order: logprob[count]. Constraints are not looked at.
- */
+/* Log-probability that the model gives to the sets' own order: logprob[count]. Constraints are ignored. */
 ONET_API onet_status onet_orderer_score(onet_orderer *orderer, const onet_sets *sets, double *logprob,
                                         onet_error *err);
 /* The same, and the log-probability of each step's choice: step[start[count] - start[0]], set after set, 0

@@ -173,7 +173,7 @@ typedef struct scratch {
     double *gap;      /* [MOST_GAPS or items] */
 } scratch;
 
-/* What becomes of each feature. */
+/* How each feature is scaled. */
 static void choose(scaling *s, const onet_sets *sets, const scratch *x, bool within, bool standardise,
                    onet_feature *feature) {
     for (int j = 0; j < s->width; j++) {

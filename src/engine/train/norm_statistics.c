@@ -13,8 +13,8 @@ enum {
     MEASURED_BATCHES = 64
 };
 
-/* What the norms see of a batch with the model's parameters, beginning with statistics of 0. It goes through
- * to the end whatever fails: the other ranks wait for this one in the all-reduce. */
+/* What the norms see of a batch with the model's parameters, beginning with statistics of 0. It runs to its
+ * end even after a failure: the other ranks wait for this one in the all-reduce. */
 static onet_status statistics_of_batch(run *r, const batch *b, float *theta, sizes *found, onet_error *err) {
     const shape *sh = &r->model->sh;
     size_t count = sh->total - sh->trained;

@@ -1,4 +1,4 @@
-/* What a training is asked for: is it possible? (onet_train_defaults stands there too.) */
+/* Checks of the training options; options.c has their defaults too. */
 #ifndef TRAIN_OPTIONS_H
 #define TRAIN_OPTIONS_H
 

@@ -97,7 +97,7 @@ static onet_words *words_room(const header *h) {
     return NULL;
 }
 
-/* The same for all, so that a trained vector moves in the same way everywhere. */
+/* All ranks get the same vectors, so that training moves them alike everywhere. */
 static void share_words(const world *w, const onet_words *words, const header *h) {
     w->broadcast(w, 0, words->at, (h->words + 1) * sizeof *words->at);
     w->broadcast(w, 0, words->text, h->text);

@@ -1,4 +1,4 @@
-/* All that a training run is at one moment: what a checkpoint holds. */
+/* The state of a training run between two steps: what a checkpoint holds. */
 #ifndef TRAIN_STATE_H
 #define TRAIN_STATE_H
 
@@ -28,7 +28,7 @@ void state_share(train_state *s, const world *w);
 
 /* `identity` (train/identity.h): a checkpoint of another run is refused. */
 onet_status checkpoint_write(const train_state *s, const char *identity, const char *path, onet_error *err);
-/* *found = 0, and the state untouched, when there is no such file. *steps: those of the run that it is of. */
+/* *found = 0, and the state untouched, when there is no such file. *steps: those of the run that wrote it. */
 onet_status checkpoint_read(train_state *s, const char *identity, const char *path, uint64_t *steps,
                             int *found, onet_error *err);
 

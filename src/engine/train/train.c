@@ -202,7 +202,8 @@ static onet_status scale_sets(run *r, onet_error *err) {
     return ONET_OK;
 }
 
-/* What may fail in one rank is agreed on before the next call in which ranks wait for each other. */
+/* If something may fail in one rank, all ranks agree on its status before the next call in which they wait
+ * for each other. */
 static onet_status prepare(run *r, onet_error *err) {
     const world *w = r->w;
     int first = !w || !w->rank;

@@ -4,10 +4,10 @@
 
 #include "engine/base/world.h"
 
-/* onet_train by all ranks of w (NULL: by this one alone), each with the same options. Rank 0 has the
- * sets and the model to begin with, and writes, validates and reads all files; the others give NULL for both
- * sets, and their options->from is not looked at. Every rank gets the same model and, where one of them fails
- * or is to stop, the same status and sentence. */
+/* onet_train by all ranks of w (NULL: by this one alone), each with the same options. Rank 0 has the sets and
+ * the model to begin with, and writes, validates and reads all files; the others give NULL for both sets, and
+ * their options->from is ignored. Every rank gets the same model and, where one of them fails or is to stop,
+ * the same status and sentence. */
 onet_status train_together(const world *w, onet_model **model, const onet_sets *train, const onet_sets *valid,
                            const onet_train_options *options, onet_error *err);
 

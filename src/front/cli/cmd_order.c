@@ -318,15 +318,16 @@ static const option options[] = {
     {.name = "score",
      .kind = OPTION_FLAG,
      .field = AT(score),
-     .help = "Look for no order: add the log-probability of the order that each set has, and in JSON Lines "
-             "of each of its steps."},
+     .help =
+         "Do not search an order: add the log-probability of the order that each set has, and in JSON Lines "
+         "of each of its steps."},
     {.name = "on-error",
      .kind = OPTION_CHOICE,
      .argument = "WHAT",
      .choices = on_errors,
      .field = AT(on_error),
      .help =
-         "What becomes of a set that cannot be read or ordered. Where a line is a set, those behind it are "
+         "What to do with a set that cannot be read or ordered. Where a line is a set, those after it are "
          "answered; in other formats the whole file is bad. The exit status is 3 in any case."},
     {.name = "out",
      .kind = OPTION_STRING,

@@ -136,7 +136,7 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
         if (t.last.models > 1)
             snprintf(which, sizeof which, " of model %d of %d", t.last.model, t.last.models);
         fail(err, status,
-             "interrupted at step %llu of %llu%s; the same command with --resume goes on from there",
+             "interrupted at step %llu of %llu%s; the same command with --resume continues from there",
              (unsigned long long)t.last.step, (unsigned long long)t.last.steps, which);
     }
     onet_model_free(model);
@@ -256,7 +256,7 @@ static onet_status check_options(const train_values *v, onet_error *err) {
         return fail(err, ONET_USAGE, "--ranker needs one process: it takes seconds");
     if (v->force && v->options.resume)
         return fail(err, ONET_USAGE,
-                    "--resume goes on with the training that is there, --force replaces it: leave "
+                    "--resume continues the training that is there, --force replaces it: leave "
                     "one of them out");
     if (v->from && (v->vectors || !v->options.standardise))
         return fail(err, ONET_USAGE, "--from keeps the %s of its model: leave out --%s",
@@ -361,7 +361,7 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
     if (!status) status = tuning_run(&v->options, &result, data, &how, v->quiet, err);
     if (!status && result.stopped && !interrupted_by_user())
         status = fail(err, ONET_INTERRUPTED,
-                      "stopped after %d trials; the same command with --resume goes on", result.trials);
+                      "stopped after %d trials; the same command with --resume continues it", result.trials);
     if (status) return status;
     interrupt_forget();
     if (!v->quiet) tuning_summarise(&result, path);
@@ -453,7 +453,7 @@ static const option options[] = {
      .argument = "SHARE",
      .field = AT(holdout),
      .default_text = "none",
-     .help = "Where there is no --valid: take validation sets out of the data, drawn by the seed; a share as "
+     .help = "Without --valid: take validation sets out of the data, drawn by the seed; a share as "
              "in 10%, or a number of sets."},
     {.name = "folds",
      .basic = true,
@@ -506,7 +506,7 @@ static const option options[] = {
      .kind = OPTION_FLAG,
      .field = AT(options.resume),
      .help =
-         "Go on from the checkpoint beside the model, or from the start where there is none. The result "
+         "Continue from the checkpoint beside the model, or from the start where there is none. The result "
          "is that of an unbroken run, byte for byte. Data and settings must be the same, but there may be "
          "more epochs: from then on the learning rate follows the schedule over all of them."},
     {.name = "force",
@@ -525,7 +525,7 @@ static const option options[] = {
      .argument = "HOW",
      .choices = onet_missings,
      .field = AT(read.missing),
-     .help = "What becomes of missing values (an empty field, NA, null, NaN). The model keeps the means, and "
+     .help = "What to do with missing values (an empty field, NA, null, NaN). The model keeps the means, and "
              "treats the sets that it orders alike."},
     {.name = "scale",
      .basic = true,
@@ -744,7 +744,7 @@ const command cmd_train = {
              "other sets in order. Sets may be of any size and of mixed sizes; sets of one item teach "
              "nothing.\n\n"
              "Ctrl-C ends the training with a checkpoint and exit status 130; the same command with --resume "
-             "goes on.",
+             "continues it.",
     .examples = "ordernet train --data sets.jsonl --valid held-out.jsonl --model sets.safetensors\n"
                 "ordernet train --data sets.jsonl --tune --model sets.safetensors\n"
                 "ordernet train --data tours.txt --preset tsp --holdout 10% --model tsp.safetensors",

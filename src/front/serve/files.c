@@ -1,4 +1,4 @@
-/* Lists a folder, compresses what is text, and knows the MIME types of what a page is made of. */
+/* Lists a folder, compresses what is text, and knows their MIME types. */
 #include "front/serve/files.h"
 
 #include <dirent.h>
@@ -124,7 +124,7 @@ static onet_status add(site_files *f, const char *name, onet_error *err) {
     return ONET_OK;
 }
 
-/* name: of the folder in the page, "" for the page itself. */
+/* name: of the folder within the site, "" for its top. */
 static onet_status list(site_files *f, const char *folder, const char *name, int depth, onet_error *err) {
     DIR *entries = opendir(folder);
     if (!entries && errno == ENOMEM) return fail_memory(err, "the page's files");

@@ -1,5 +1,5 @@
-/* The static files of the page. They are listed when the server starts and at each reload, and a request's
- * path is only compared with the list: no path leads out of the folder. */
+/* The static files of the site, the browser page. They are listed when the server starts and at each reload,
+ * and a request's path is only compared with the list: no path leads out of the folder. */
 #ifndef SERVE_FILES_H
 #define SERVE_FILES_H
 
@@ -33,7 +33,7 @@ int site_file_open(const site_files *f, const site_file *file, struct stat *stat
 /* Whether `packed` is of the file as it is now. */
 bool site_file_packed(const site_file *file, const struct stat *now);
 
-/* What is at "/" where there is no page. */
+/* The index at "/" if there is no site. */
 extern const char page_index[];
 
 #endif

@@ -134,7 +134,8 @@ static enum MHD_Result begin(exchange *x, const char *method, const char *versio
 static enum MHD_Result take_body(exchange *x, const char *data, size_t size) {
     server *s = x->s;
     x->body_read += size;
-    /* No Content-Length told of this: read a little more for the sake of a clear answer, not without end. */
+    /* The body has no Content-Length and is too long: some more of it is read, so that the client gets an
+     * answer, but not all. */
     if (x->body_read > 4 * s->o.body) return MHD_NO;
     if (!x->post || x->to >= ENDPOINTS)
         refuse(x, 413, "this path takes no body");

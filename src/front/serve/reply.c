@@ -1,4 +1,4 @@
-/* What the server says: errors, texts, models, metrics and the page's files, each with its headers. */
+/* Responses: errors, texts, models, metrics and the files of the browser page, each with its headers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -213,7 +213,7 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
     if (!status) status = training_run(&t, &model, train, valid, &v->options, v->pages.quiet, err);
     if (status == ONET_INTERRUPTED)
         fail(err, status,
-             "interrupted at step %llu of %llu; the same command with --resume goes on from there",
+             "interrupted at step %llu of %llu; the same command with --resume continues from there",
              (unsigned long long)t.last.step, (unsigned long long)t.last.steps);
     if (!status && !v->pages.quiet) training_summarise(&t, &v->options, model);
     if (!status) status = learn_usual(v, &d, model, err);
@@ -236,7 +236,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     v->options.keep = !v->force;
     if (v->force && v->options.resume)
         return fail(err, ONET_USAGE,
-                    "--resume goes on with the training that is there, --force replaces it: leave one of "
+                    "--resume continues the training that is there, --force replaces it: leave one of "
                     "them out");
     if (v->from && !strcmp(v->from, "shipped")) {
         status = model_path(shipped, sizeof shipped, "pages.safetensors", err);
@@ -319,8 +319,9 @@ static const option options[] = {
     {.name = "resume",
      .kind = OPTION_FLAG,
      .field = AT(options.resume),
-     .help = "Go on from the checkpoint beside the model, or from the start where there is none. Pages and "
-             "options must be the same."},
+     .help =
+         "Continue from the checkpoint beside the model, or from the start where there is none. Pages and "
+         "options must be the same."},
     {.name = "force",
      .kind = OPTION_FLAG,
      .field = AT(force),

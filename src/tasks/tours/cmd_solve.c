@@ -154,7 +154,7 @@ static onet_status solve_one(const solve_values *v, const tsp_file *file, size_t
     int32_t *tour = status ? NULL : array_new((size_t)t.n, sizeof *tour);
     if (!status && !tour) status = fail_memory(err, "a tour");
     if (!status) status = onet_tsp_solve(&t, v->method, effort, tour, &proof, err);
-    /* A search that was broken off found something, but not what was asked for. */
+    /* A search that was interrupted found a tour, but not the one that was asked for. */
     if (!status && interrupted()) status = ONET_INTERRUPTED;
     if (status == ONET_USAGE && file->sets) error_prefix(err, "set %zu", i + 1);
     if (!status) {
@@ -218,7 +218,7 @@ static onet_status solve_all(const solve_values *v, const tsp_file *file, const 
     return status;
 }
 
-/* What could never be written is found out before the work. */
+/* Files that cannot be written are refused before the work. */
 static onet_status check_places(const solve_values *v, const tsp_file *file, const char *path,
                                 onet_error *err) {
     onet_format format;

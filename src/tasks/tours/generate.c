@@ -61,8 +61,8 @@ typedef struct solved {
     onet_status status;
 } solved;
 
-/* Blocks go through a ring: the threads solve ahead of the writer, up to `slots` blocks, so that a slow one
- * keeps no other waiting. Whichever thread finishes the next one to be written writes all that are ready. */
+/* Blocks go through a ring: the threads solve ahead of the writer, up to `slots` blocks, so that no block
+ * waits for a slow one. Whichever thread finishes the next one to be written writes all that are ready. */
 typedef struct job {
     const tsp_plan *plan;
     size_t first, count, slots;
@@ -110,8 +110,7 @@ static onet_status put_views(const job *j, int n, const float *xy, const int32_t
     int32_t *turned = array_new((size_t)n, sizeof *turned);
     if (!points || !items || !turned) status = fail_memory(err, "an instance");
     for (int v = 1; v < SQUARE_SYMMETRIES && !status; v++) {
-        onet_tsp view = {.n = n,
-                         .xy = points}; /* without distances, which the canonical form does not need */
+        onet_tsp view = {.n = n, .xy = points}; /* without distances: the canonical form does not need them */
         square_turn(n, xy, v, items);
         for (int i = 0; i < 2 * n; i++) points[i] = items[i];
         memcpy(turned, tour, (size_t)n * sizeof *turned);

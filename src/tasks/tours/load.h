@@ -12,7 +12,7 @@ typedef struct tsp_reading {
     bool geo;                      /* the points are longitude and latitude */
     const char *name_column;       /* that the cities are called by; "": none; NULL: a usual one */
     bool keep;                     /* every set is to be written back */
-    /* Told of what is odd and may be meant, with file and line; NULL: it is passed over. */
+    /* Called for what looks odd but may be intended, with file and line; NULL: not reported. */
     void (*note)(const char *text);
 } tsp_reading;
 
@@ -44,7 +44,7 @@ typedef struct tsp_file {
     bool sets;    /* it is no TSPLIB file: */
     tsp_cities cities;
     bool geo;      /* the points are longitude and latitude, the distances kilometres */
-    char list[64]; /* the name of a table that is one list of cities; "": it is none */
+    char list[64]; /* the name of a table that is one list of cities; "" for other files */
     char **names;  /* [cities of all sets]: what they are called, each NULL where it is not; NULL: none is */
     /* The sets as they were read, where they were to be kept or have text of their own: CSV, and sets with
      * names. */

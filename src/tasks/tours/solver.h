@@ -1,4 +1,4 @@
-/* Finds the tours of /v1/tour in threads of its own, so that a long search keeps nobody else waiting. */
+/* Finds the tours of /v1/tour in threads of its own, so that other requests do not wait for a long search. */
 #ifndef TOURS_SOLVER_H
 #define TOURS_SOLVER_H
 

@@ -58,7 +58,7 @@ static bool is_right(const words_test *t, size_t s) {
     return true;
 }
 
-/* `show` lines, spread evenly over those that were put back right, or wrong. */
+/* `show` lines, spread evenly over those in the right order, or over those in a wrong one. */
 static onet_status write_table(output *out, const words_test *t, bool right, int show, onet_error *err) {
     size_t total = 0, seen = 0, shown = 0;
     for (size_t s = 0; s < t->same->count; s++) total += is_right(t, s) == right;

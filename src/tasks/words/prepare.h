@@ -34,7 +34,7 @@ typedef struct prepare_report {
 
 void prepare_defaults(prepare_options *options);
 
-/* What came of it. Words that share a row are not the same word: keep_words tells them apart. */
+/* The result. Different words may share a row; keep_words tells them apart. */
 typedef struct prepared {
     onet_sets
         *sets; /* NULL when there were neither vectors nor a vocabulary, and only the lines are wanted */

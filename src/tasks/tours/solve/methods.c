@@ -1,4 +1,4 @@
-/* The table of solvers that tsp solve, compare and evaluate choose from. */
+/* The table of solvers that tsp solve, compare and eval choose from. */
 #include "engine/base/arguments.h"
 #include "engine/base/sized.h"
 #include "tasks/tours/solve/solvers.h"

@@ -18,8 +18,8 @@ static inline bool tsp_stopped(const tsp_limit *limit) {
     return limit && limit->stop && limit->stop(limit->context);
 }
 
-/* What a caller gave as an instance: ONET_USAGE if it is none, ONET_BAD for distances that no solver can
- * take. tsp_check_size does not look at the distances. */
+/* Checks an instance of a caller: ONET_USAGE if it is malformed, ONET_BAD for distances that no solver can
+ * use. tsp_check_size does not check the distances. */
 onet_status tsp_check(const onet_tsp *t, onet_error *err);
 onet_status tsp_check_size(const onet_tsp *t, onet_error *err);
 
