@@ -1,5 +1,6 @@
 /* Where the best order alone is wanted, the search leaves beams out that cannot give it (decode/search.c).
  * The answers are those of the whole beam search, which a second order makes it do, to the last bit. */
+#include <malloc.h>
 #include <math.h>
 
 #include "engine/decode/search.h"
@@ -211,12 +212,47 @@ static void fewer_steps_are_computed(void **state) {
     assert_true(sure > 50 && fewer > 50);
 }
 
+/* docs/reliability.md: 3 steps of the decoder per beam; 8 below 256 items, and all steps of one beam up
+ * to 50. */
+static void memory_of_a_search(void **state) {
+    (void)state;
+    static const struct {
+        int n, beams, steps;
+    } cases[] = {{2000, 100, 3}, {256, 400, 3}, {255, 400, 8}, {51, 2000, 8}, {50, 2000, 8}};
+    const onet_settings net = {.width = 2,
+                               .encoder_blocks = 1,
+                               .hidden = 8,
+                               .encoder_out = 8,
+                               .decoder_blocks = 3,
+                               .decoder_out = 16};
+    onet_model *m = model_of(&net, 5);
+    freezer z;
+    assert_true(freezer_new(&z, m, kernels_pick(NULL)));
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        int n = cases[c].n, beams = cases[c].beams;
+        const frozen *f = freezer_get(&z, n);
+        search s = {0};
+        struct mallinfo2 before = mallinfo2();
+        assert_true(search_reserve(&s, f, beams, n, 1));
+        struct mallinfo2 after = mallinfo2();
+        size_t plane = (size_t)net.decoder_blocks * (size_t)n * (size_t)f->w.C * sizeof(real);
+        size_t beam_rest = (size_t)n * 48 + 4096, all_steps = n <= 50 ? (size_t)(n + 3) * plane : 0;
+        size_t most = (size_t)beams * ((size_t)cases[c].steps * plane + beam_rest) + all_steps + (1 << 20);
+        size_t grown = after.uordblks + after.hblkhd - before.uordblks - before.hblkhd;
+        assert_true(grown <= most); /* sanitizers count nothing here */
+        search_free(&s);
+    }
+    freezer_free(&z);
+    onet_model_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_sets_have_the_answers_of_the_whole_search),
         cmocka_unit_test(so_have_larger_ones),
         cmocka_unit_test(no_order_is_above_a_sure_one),
         cmocka_unit_test(fewer_steps_are_computed),
+        cmocka_unit_test(memory_of_a_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -566,6 +566,49 @@ class Limits(unittest.TestCase):
             fast.join()
             self.assertGreaterEqual(server.metrics()["ordernet_slow_connections_total"], 3)
 
+    def test_slow_reader(self):
+        """A client that does not take its answer is cut off."""
+        with tempfile.TemporaryDirectory() as page:
+            with open(os.path.join(page, "large.bin"), "wb") as out:
+                out.truncate(64 << 20)
+            with serving("--model", f"sort={SORT}", "--page", page, "--timeout", "1") as server:
+                with server.socket() as s:
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                    s.sendall(b"GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    end = time.monotonic() + 20 * PATIENCE
+                    while not server.metrics()["ordernet_slow_connections_total"]:
+                        self.assertLess(time.monotonic(), end, "it was never cut off")
+                        time.sleep(0.1)
+
+    def test_lone_client(self):
+        """--wait is for requests that come together: one client alone never waits."""
+        with serving("--model", f"sort={SORT}", "--wait", "1000") as server:
+            connection, began = server.connect(), time.monotonic()
+            for _ in range(20):
+                self.assertEqual(server.post("/v1/order", {"items": [[2], [1]]}, connection)[0], 200)
+            connection.close()
+            self.assertLess(time.monotonic() - began, 10)  # 20 s, if each had waited
+
+    def test_address(self):
+        """It listens on the loopback address alone, unless --host names another, which it then answers to."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            try:
+                s.connect(("192.0.2.1", 9))  # nothing is sent
+                address = s.getsockname()[0]
+            except OSError:
+                address = "127.0.0.1"
+        if address.startswith("127."):
+            print("skipped: this machine has no address but the loopback one: which address is listened at was not tested", flush=True)
+            return
+        with serving("--model", f"sort={SORT}") as server:
+            with self.assertRaises(OSError):
+                socket.create_connection((address, server.port), timeout=5)
+        with serving("--model", f"sort={SORT}", "--host", "0.0.0.0") as server:
+            connection = http.client.HTTPConnection(address, server.port, timeout=60)
+            self.assertEqual(server.ask("GET", "/healthz", connection=connection)[0], 200)
+            self.assertEqual(server.ask("GET", "/healthz", headers={"Host": "evil.example"}, connection=connection)[0], 421)
+            connection.close()
+
     def test_broken(self):
         """Clients that break off or send garbage: no descriptor is lost, and the server goes on."""
         with serving("--model", f"sort={SORT}") as server:
