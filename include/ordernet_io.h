@@ -47,6 +47,8 @@ struct onet_read_options {
     int one_set;   /* CSV: a file that lacks the set column is one set; so it is where set_column is "" */
     int delimiter; /* CSV: between two fields; 0: a tab where the name or the header tells, else a comma */
     int mixed;     /* onet_reader_next: items may have one width in one set and another in the next */
+    const char
+        *group_column; /* CSV: names the group of a set (onet_record_text), and is no feature; NULL: none */
 };
 
 /* All zero but `size`; nothing is needed for most files. */
@@ -212,6 +214,16 @@ ONET_API onet_status onet_sets_append_record(onet_sets *sets, const onet_record 
 /* Copies the sets s with take[s] != 0, in their order; at least one must be taken. */
 ONET_API onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint8_t *take,
                                     onet_error *err);
+/* Divides the sets at random, by the seed, into `parts` of nearly equal size: part [count] of each, from 0.
+ * Equal sets, of the same items in whatever order, come into one part, for a model that was trained on one of
+ * them has seen the others; and so do the sets of one group, such as a document or a day. group [count]: its
+ * name, NULL for a set of its own; or NULL. ONET_USAGE where fewer than `parts` are left so. */
+ONET_API onet_status onet_sets_divide(size_t *part, const onet_sets *sets, const char *const *group,
+                                      int parts, uint64_t seed, onet_error *err);
+/* Chooses sets to measure a model with, likewise: take [count] is 1 for about `wanted` of them, and 0 for
+ * those to learn from. There are some of both. */
+ONET_API onet_status onet_sets_hold_out(uint8_t *take, const onet_sets *sets, const char *const *group,
+                                        size_t wanted, uint64_t seed, onet_error *err);
 /* Set s as a record, for a writer. Valid as long as the sets. */
 ONET_API onet_status onet_sets_record(const onet_sets *sets, size_t s, onet_record *record, onet_error *err);
 

@@ -91,11 +91,12 @@ typedef struct onet_comparison {
 } onet_comparison;
 
 typedef struct onet_compare_options {
-    size_t size;   /* sizeof(onet_compare_options) */
-    int folds;     /* where there are no sets to learn from; 0: 5 */
-    uint64_t seed; /* divides the sets into folds, and is the ranker's */
-    int threads;   /* 0: one for each CPU; the result is the same for any number */
-    int is_ranker; /* 1: the model is a ranker itself, and not compared with one */
+    size_t size;              /* sizeof(onet_compare_options) */
+    int folds;                /* where there are no sets to learn from; 0: 5 */
+    uint64_t seed;            /* divides the sets into folds, and is the ranker's */
+    int threads;              /* 0: one for each CPU; the result is the same for any number */
+    int is_ranker;            /* 1: the model is a ranker itself, and not compared with one */
+    const char *const *group; /* of the sets of `test`, as onet_sets_divide takes it; or NULL */
 } onet_compare_options;
 
 ONET_API void onet_compare_defaults(onet_compare_options *options, size_t size);

@@ -212,6 +212,13 @@ static void sets_of_callers(void **state) {
     usage(onet_sets_write(NULL, path, ONET_FORMAT_JSONL, &err));
     usage(onet_sets_write(sets, NULL, ONET_FORMAT_JSONL, &err));
     usage(onet_sets_write(sets, path, (onet_format)99, &err));
+    size_t part[8];
+    usage(onet_sets_divide(NULL, sets, NULL, 1, 1, &err));
+    usage(onet_sets_divide(part, NULL, NULL, 1, 1, &err));
+    usage(onet_sets_divide(part, sets, NULL, 0, 1, &err));
+    usage(onet_sets_hold_out(NULL, sets, NULL, 1, 1, &err));
+    usage(onet_sets_hold_out(take, NULL, NULL, 1, 1, &err));
+    usage(onet_sets_hold_out(take, sets, NULL, 0, 1, &err));
     usage(onet_sets_pick(NULL, sets, take, &err));
     usage(onet_sets_pick(&picked, NULL, take, &err));
     assert_null(picked);

@@ -1,5 +1,9 @@
-/* Draws a random order of the sets from a seed: a permutation of their numbers. */
+/* Draws a random order from a seed; reads the groups of sets. */
 #include "app/division.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -13,4 +17,53 @@ onet_status pick_places(size_t **out, size_t count, uint64_t seed, onet_error *e
     rng_permutation(&r, place, count);
     *out = place;
     return ONET_OK;
+}
+
+void groups_free(char **group, size_t count) {
+    for (size_t s = 0; group && s < count; s++) free(group[s]);
+    free(group);
+}
+
+static onet_status read_names(char **group, size_t count, onet_reader *in, const char *column,
+                              onet_error *err) {
+    onet_record *r = NULL;
+    const char *text;
+    int end = 0;
+    size_t s = 0, named = 0;
+    onet_status status = onet_record_new(&r, err);
+    while (!status && !(status = onet_reader_next(in, r, &end, err)) && !end && s < count) {
+        status = onet_record_text(r, column, &text, err);
+        if (!status && text && !(group[s] = strdup(text))) status = fail_memory(err, "the groups");
+        named += !status && text;
+        s++;
+    }
+    onet_record_free(r);
+    if (!status && (!end || s < count))
+        status = fail(err, ONET_BAD, "%s has changed while it was read; try again", onet_reader_name(in));
+    if (!status && !named)
+        status = fail(err, ONET_BAD, "%s: no set has a key or column `%s` to group by; check --group-column",
+                      onet_reader_name(in), column);
+    return status;
+}
+
+onet_status groups_read(char ***group, size_t count, const char *path, const onet_read_options *options,
+                        onet_error *err) {
+    struct stat file;
+    onet_reader *in = NULL;
+    onet_read_options reading = *options;
+    *group = NULL;
+    if (!strcmp(path, "-") || (!stat(path, &file) && !S_ISREG(file.st_mode)))
+        return fail(err, ONET_USAGE,
+                    "--group-column reads the data twice: give them as a file, not as a pipe");
+    /* What stands for missing values was settled when the sets were read. */
+    if (!reading.columns && !reading.missing) reading.missing = ONET_MISSING_MEAN;
+    char **names = array_new(count, sizeof *names);
+    onet_status status = names ? onet_reader_open(&in, path, &reading, err) : fail_memory(err, "the groups");
+    if (!status) status = read_names(names, count, in, options->group_column, err);
+    onet_reader_close(in);
+    if (status)
+        groups_free(names, count);
+    else
+        *group = names;
+    return status;
 }

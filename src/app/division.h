@@ -1,11 +1,18 @@
-/* A random division of sets, for validation and cross-validation. */
+/* Divisions for validation and cross-validation: a random order, and the groups that stay together. */
 #ifndef CLI_DRAW_H
 #define CLI_DRAW_H
 
-#include "ordernet.h"
+#include "ordernet_io.h"
 
 /* A random permutation of 0 .. count-1 to *place, allocated: the place of each set in a random order, which
  * follows from the seed alone. */
 onet_status pick_places(size_t **place, size_t count, uint64_t seed, onet_error *err);
+
+/* The group of each set of a file that was read with these options, by options->group_column, a key of JSON
+ * or column of CSV: *group [count], allocated, NULL for a set that names none. The file is read once more, so
+ * it must not be a pipe. */
+onet_status groups_read(char ***group, size_t count, const char *path, const onet_read_options *options,
+                        onet_error *err);
+void groups_free(char **group, size_t count);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "app/division.h"
 #include "app/ordering.h"
 #include "app/processes.h"
 #include "app/training.h"
@@ -12,7 +11,8 @@
 
 typedef struct division {
     const onet_sets *data;
-    size_t *place; /* [sets]: set s belongs to part place[s] % folds */
+    const char *const *group;
+    size_t *part;  /* [sets] */
     uint8_t *take; /* [sets] */
     int folds;
     answer_room room; /* answers to all sets */
@@ -21,7 +21,7 @@ typedef struct division {
 
 /* The part that a fold measures, and the rest that it trains on. */
 static onet_status divide(division *d, int fold, onet_sets **part, onet_sets **rest, onet_error *err) {
-    for (size_t s = 0; s < d->data->count; s++) d->take[s] = d->place[s] % (size_t)d->folds == (size_t)fold;
+    for (size_t s = 0; s < d->data->count; s++) d->take[s] = d->part[s] == (size_t)fold;
     onet_status status = onet_sets_pick(part, d->data, d->take, err);
     for (size_t s = 0; s < d->data->count; s++) d->take[s] = !d->take[s];
     return status ? status : onet_sets_pick(rest, d->data, d->take, err);
@@ -38,13 +38,13 @@ static onet_status answer_part(division *d, int fold, const onet_sets *part, con
     size_t at = 0;
     onet_status status = answer && logprob ? ONET_OK : fail_memory(err, "the answers");
     for (size_t s = 0; s < d->data->count && !status; s++)
-        if (d->place[s] % (size_t)d->folds == (size_t)fold) answer[at++] = d->room.answers[s];
+        if (d->part[s] == (size_t)fold) answer[at++] = d->room.answers[s];
     if (!status) status = onet_orderer_new(&orderer, model, &how, err);
     if (!status) status = onet_orderer_run(orderer, part, answer, err);
     if (!status) status = onet_orderer_score(orderer, part, logprob, err);
     at = 0;
     for (size_t s = 0; s < d->data->count && !status; s++)
-        if (d->place[s] % (size_t)d->folds == (size_t)fold) {
+        if (d->part[s] == (size_t)fold) {
             d->room.answers[s].found = answer[at].found;
             d->logprob[s] = logprob[at++];
         }
@@ -75,7 +75,7 @@ static onet_status run_fold(division *d, int fold, const onet_train_options *o, 
 static onet_status report_all(const division *d, const onet_train_options *o, onet_report *report,
                               onet_comparison *comparison, onet_error *err) {
     onet_compare_options with = {
-        .size = sizeof with, .folds = d->folds, .seed = o->seed, .threads = o->threads};
+        .size = sizeof with, .folds = d->folds, .seed = o->seed, .threads = o->threads, .group = d->group};
     onet_set_measure *each = array_new(d->data->count, sizeof *each);
     if (!each) return fail_memory(err, "the folds");
     onet_status status = onet_measure_each(each, d->data, d->room.answers, d->logprob, err);
@@ -85,23 +85,25 @@ static onet_status report_all(const division *d, const onet_train_options *o, on
     return status;
 }
 
-onet_status folds_run(onet_report *report, onet_comparison *comparison, const onet_sets *data, int folds,
-                      const onet_train_options *options, bool quiet, onet_error *err) {
-    division d = {.data = data, .folds = folds};
+onet_status folds_run(onet_report *report, onet_comparison *comparison, const onet_sets *data,
+                      const char *const *group, int folds, const onet_train_options *options, bool quiet,
+                      onet_error *err) {
+    division d = {.data = data, .group = group, .folds = folds};
     onet_train_options o = *options;
     o.model_path = NULL; /* nothing is written */
     onet_status status = ONET_OK;
     if (data) {
-        status = pick_places(&d.place, data->count, o.seed, err);
-        if (!status) status = answer_room_make(&d.room, data, 1, false, err);
-        if (!status && (!(d.take = array_new(data->count, 1)) ||
-                        !(d.logprob = array_new(data->count, sizeof *d.logprob))))
+        status = answer_room_make(&d.room, data, 1, false, err);
+        if (!status &&
+            (!(d.take = array_new(data->count, 1)) || !(d.part = array_new(data->count, sizeof *d.part)) ||
+             !(d.logprob = array_new(data->count, sizeof *d.logprob))))
             status = fail_memory(err, "the folds");
+        if (!status) status = onet_sets_divide(d.part, data, group, folds, o.seed, err);
     }
     status = world_agree(processes(), status, err);
     for (int fold = 0; fold < folds && !status; fold++) status = run_fold(&d, fold, &o, quiet, err);
     if (!status && data) status = report_all(&d, &o, report, comparison, err);
-    free(d.place);
+    free(d.part);
     free(d.take);
     free(d.logprob);
     answer_room_free(&d.room);

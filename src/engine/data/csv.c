@@ -111,6 +111,7 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
     for (size_t k = 0; k < t->columns; k++) {
         csv_column *c = &t->column[k];
         c->kind = kind_of_name(c->name, set, rank, named);
+        if (c->kind == CSV_OPEN && o->group_column && !strcmp(c->name, o->group_column)) c->kind = CSV_TEXT;
         if (c->kind == CSV_OPEN) c->feature = t->width++;
     }
     if (o->features) return name_features(t, o->features, err);

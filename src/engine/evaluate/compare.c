@@ -12,6 +12,7 @@
 #include "engine/base/shown.h"
 #include "engine/base/sized.h"
 #include "engine/data/columns.h"
+#include "engine/data/divide.h"
 #include "engine/data/exact.h"
 #include "engine/data/pick.h"
 #include "engine/data/sets.h"
@@ -185,26 +186,27 @@ static onet_status measure_rules(rules *r, const onet_sets *train, const onet_se
 /* Each part by rules of the others. The reported feature is the one chosen on all sets. */
 static onet_status cross(rules *r, const onet_sets *test, size_t largest, const onet_compare_options *o,
                          onet_error *err) {
-    size_t folds = o->folds ? (size_t)o->folds : FOLDS, *place = array_new(test->count, sizeof *place);
+    size_t folds = o->folds ? (size_t)o->folds : FOLDS, *part = array_new(test->count, sizeof *part),
+           *of = NULL, bundles = 0;
     uint8_t *take = array_new(test->count, 1);
-    rng draw;
-    onet_status status = place && take ? ONET_OK : fail_memory(err, "the comparison");
-    if (folds > test->count) folds = test->count;
+    onet_status status =
+        part && take ? bundles_find(&of, &bundles, test, o->group, err) : fail_memory(err, "the comparison");
+    if (folds > bundles) folds = bundles;
     if (!status && folds < 2)
         status =
             fail(err, ONET_USAGE, "one set alone leaves none to choose rules on: give some to learn from");
-    rng_seed(&draw, o->seed, UINT64_C(0x7069636b00000000));
-    if (!status) rng_permutation(&draw, place, test->count);
+    if (!status) status = bundles_spread(part, of, bundles, test->count, folds, o->seed, err);
     for (size_t fold = 0; fold < folds && !status; fold++) {
         onet_sets *rest = NULL;
-        for (size_t s = 0; s < test->count; s++) take[s] = place[s] % folds != fold;
+        for (size_t s = 0; s < test->count; s++) take[s] = part[s] != fold;
         status = pick_sets(&rest, test, take, err);
         for (size_t s = 0; s < test->count; s++) take[s] = !take[s];
         if (!status) status = measure_rules(r, rest, test, take, largest, o, err);
         onet_sets_free(rest);
     }
     if (!status && r->column) status = best_feature(r, test, o->seed, err);
-    free(place);
+    free(part);
+    free(of);
     free(take);
     return status;
 }

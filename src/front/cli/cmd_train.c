@@ -29,6 +29,8 @@ typedef struct train_values {
     onet_settings settings; /* 0, for the pool -1: as the preset says */
     onet_train_options options;
     int folds, quiet, force, ranker;
+    char **group; /* [grouped]: of each set that was read; NULL: there are none */
+    size_t grouped;
 } train_values;
 
 static void defaults(void *values) {
@@ -147,7 +149,8 @@ static onet_status train(const train_values *v, const onet_sets *data, const one
 static onet_status measure_folds(const train_values *v, const onet_sets *data, onet_error *err) {
     onet_report report;
     onet_comparison comparison;
-    onet_status status = folds_run(&report, &comparison, data, v->folds, &v->options, v->quiet, err);
+    onet_status status = folds_run(&report, &comparison, data, (const char *const *)v->group, v->folds,
+                                   &v->options, v->quiet, err);
     if (status || !processes_first()) return status;
     printf("%d folds: each set is measured by a model that was trained without it\n", v->folds);
     report_print(&report);
@@ -204,14 +207,15 @@ static onet_status holdout_count(const train_values *v, size_t all, size_t *coun
 }
 
 /* Takes validation sets, drawn by the seed, out of the data. */
-static onet_status hold_out(const train_values *v, onet_sets **data, onet_sets **valid, onet_error *err) {
-    size_t all = (*data)->count, count = 0, *place = NULL;
+static onet_status hold_out(const train_values *v, const char *const *group, onet_sets **data,
+                            onet_sets **valid, onet_error *err) {
+    size_t all = (*data)->count, count = 0;
     onet_sets *rest = NULL;
     onet_status status = holdout_count(v, all, &count, err);
     uint8_t *take = status ? NULL : array_new(all, 1);
     if (!status && !take) status = fail_memory(err, "the validation sets");
-    if (!status) status = pick_places(&place, all, v->options.seed, err);
-    for (size_t s = 0; s < all && !status; s++) take[s] = place[s] < count;
+    if (!status) status = onet_sets_hold_out(take, *data, group, count, v->options.seed, err);
+    if (status == ONET_USAGE && take) error_prefix(err, "--holdout %s", v->holdout);
     if (!status) status = onet_sets_pick(valid, *data, take, err);
     for (size_t s = 0; s < all && !status; s++) take[s] = !take[s];
     if (!status) status = onet_sets_pick(&rest, *data, take, err);
@@ -219,7 +223,6 @@ static onet_status hold_out(const train_values *v, onet_sets **data, onet_sets *
         onet_sets_free(*data);
         *data = rest;
     }
-    free(place);
     free(take);
     return status;
 }
@@ -323,7 +326,12 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         read.columns = (*data)->columns; /* the same features, and what stands for missing values */
         status = onet_sets_read(valid, v->valid, &read, err);
     }
-    if (!status && v->holdout) status = hold_out(v, data, valid, err);
+    if (!status && v->read.group_column && (v->holdout || v->folds)) {
+        v->grouped = (*data)->count;
+        status = groups_read(&v->group, v->grouped, v->data, &v->read, err);
+    }
+    const char *const *group = (const char *const *)v->group;
+    if (!status && v->holdout) status = hold_out(v, group, data, valid, err);
     if (!status && v->folds && (size_t)v->folds > (*data)->count)
         status = fail(err, ONET_USAGE, "--folds %d: %s has only %zu sets", v->folds, v->data, (*data)->count);
     if (!status) status = check_sets(v, *data, *valid, err);
@@ -395,6 +403,7 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
         status = train_ranker(v, data, valid, err);
     else if (!status && v->options.model_path)
         status = train(v, data, valid, err);
+    groups_free(v->group, v->grouped);
     onet_sets_free(valid);
     onet_sets_free(data);
     onet_words_free(words);
@@ -466,6 +475,16 @@ static const option options[] = {
      .help = "Cross-validation: divide the data, drawn by the seed, into K parts, train K models, each "
              "without one part, and measure each on that part, as 'ordernet eval' does. With --model the "
              "model is then trained on all of the data; without, none is written."},
+    {.name = "group-column",
+     .kind = OPTION_STRING,
+     .argument = "NAME",
+     .field = AT(read.group_column),
+     .default_text = "none",
+     .help =
+         "--holdout and --folds keep sets with the same value in this column of CSV, or under this key of "
+         "JSON, in one part: a document, a customer, a day. Equal sets stay together in any case. The column "
+         "is no "
+         "feature."},
     {.name = "tune",
      .kind = OPTION_STRING,
      .basic = true,

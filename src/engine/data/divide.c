@@ -1,0 +1,208 @@
+/* Divides sets at random; equal ones and those of one group stay together. */
+#include "engine/data/divide.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arguments.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/names.h"
+#include "engine/base/rng.h"
+#include "engine/data/sets.h"
+
+/* ---- Equal sets -------------------------------------------------------------------------------------- */
+
+/* The finaliser of splitmix64: every bit of x reaches every bit of the result. */
+static uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* 128 bits that sets of the same items have in common, in whatever order the items stand. */
+typedef struct set_key {
+    uint64_t low, high, n;
+} set_key;
+
+static uint64_t hash_number(uint64_t hash, double x) {
+    uint64_t bits;
+    x += 0.0; /* -0 is 0 */
+    memcpy(&bits, &x, sizeof bits);
+    return mixed(hash ^ bits);
+}
+
+static set_key key_of(const onet_sets *sets, size_t s) {
+    set_key key = {.n = sets_size(sets, s)};
+    size_t width = (size_t)sets->width;
+    for (size_t i = sets->start[s]; i < sets->start[s + 1]; i++) {
+        uint64_t hash = sets->context && sets->context[i] ? 2 : 1;
+        if (sets->word)
+            hash = mixed(hash ^ (uint64_t)(uint32_t)sets->word[i] << 2);
+        else
+            for (size_t j = 0; j < width; j++)
+                hash = hash_number(hash + j, sets->exact ? sets->exact[i * width + j]
+                                                         : (double)sets->items[i * width + j]);
+        key.low += hash;
+        key.high += mixed(hash + UINT64_C(0x9e3779b97f4a7c15));
+    }
+    return key;
+}
+
+/* ---- Bundles ----------------------------------------------------------------------------------------- */
+
+/* The first set that s is bound to: each set points to an earlier one, or to itself. */
+static size_t root(size_t *to, size_t s) {
+    while (to[s] != s) s = to[s] = to[to[s]];
+    return s;
+}
+
+static void bind(size_t *to, size_t a, size_t b) {
+    a = root(to, a);
+    b = root(to, b);
+    if (a < b)
+        to[b] = a;
+    else
+        to[a] = b;
+}
+
+/* Binds set s to the first of the same name; first [names]. */
+static bool bind_named(names *seen, size_t **first, size_t *room, size_t *to, size_t s, const void *name,
+                       size_t length) {
+    size_t number, before = seen->count;
+    if (!names_add(seen, name, length, &number) || !array_reserve(first, room, seen->count, sizeof **first))
+        return false;
+    if (number == before)
+        (*first)[number] = s;
+    else
+        bind(to, (*first)[number], s);
+    return true;
+}
+
+onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, const char *const *group,
+                         onet_error *err) {
+    names seen = {0}, called = {0};
+    size_t *to = array_new(sets->count, sizeof *to), *first = NULL, *first_called = NULL, room = 0,
+           called_room = 0;
+    bool good = to != NULL;
+    for (size_t s = 0; s < sets->count && good; s++) {
+        set_key key = key_of(sets, s);
+        to[s] = s;
+        good = bind_named(&seen, &first, &room, to, s, &key, sizeof key);
+        if (good && group && group[s])
+            good = bind_named(&called, &first_called, &called_room, to, s, group[s], strlen(group[s]));
+    }
+    names_free(&seen);
+    names_free(&called);
+    free(first);
+    free(first_called);
+    *of = NULL;
+    *count = 0;
+    if (!good) {
+        free(to);
+        return fail_memory(err, "dividing the sets");
+    }
+    /* A root comes before the sets that are bound to it, and by then has the number of its bundle. */
+    for (size_t s = 0; s < sets->count; s++) to[s] = root(to, s);
+    for (size_t s = 0; s < sets->count; s++) to[s] = to[s] == s ? (*count)++ : to[to[s]];
+    *of = to;
+    return ONET_OK;
+}
+
+/* size [count]: the sets of each bundle; turn [count]: the bundles in an order drawn by the seed. */
+static onet_status draw(size_t **size, size_t **turn, const size_t *of, size_t count, size_t sets,
+                        uint64_t seed, onet_error *err) {
+    size_t *place = array_new(count, sizeof *place);
+    *size = array_new(count, sizeof **size);
+    *turn = array_new(count, sizeof **turn);
+    if (!place || !*size || !*turn) {
+        free(place);
+        return fail_memory(err, "dividing the sets");
+    }
+    rng r;
+    rng_seed(&r, seed, UINT64_C(0x7069636b00000000));
+    rng_permutation(&r, place, count);
+    for (size_t b = 0; b < count; b++) {
+        (*turn)[place[b]] = b;
+        (*size)[b] = 0;
+    }
+    for (size_t s = 0; s < sets; s++) (*size)[of[s]]++;
+    free(place);
+    return ONET_OK;
+}
+
+onet_status bundles_spread(size_t *part, const size_t *of, size_t count, size_t sets, size_t parts,
+                           uint64_t seed, onet_error *err) {
+    size_t *size = NULL, *turn = NULL, *full = array_new(parts, sizeof *full),
+           *part_of = array_new(count, sizeof *part_of);
+    onet_status status = full && part_of ? draw(&size, &turn, of, count, sets, seed, err)
+                                         : fail_memory(err, "dividing the sets");
+    for (size_t k = 0; k < parts && !status; k++) full[k] = 0;
+    for (size_t t = 0; t < count && !status; t++) {
+        size_t least = 0;
+        for (size_t k = 1; k < parts; k++)
+            if (full[k] < full[least]) least = k;
+        part_of[turn[t]] = least;
+        full[least] += size[turn[t]];
+    }
+    for (size_t s = 0; s < sets && !status; s++) part[s] = part_of[of[s]];
+    free(size);
+    free(turn);
+    free(full);
+    free(part_of);
+    return status;
+}
+
+/* ---- Public ------------------------------------------------------------------------------------------ */
+
+onet_status onet_sets_divide(size_t *part, const onet_sets *sets, const char *const *group, int parts,
+                             uint64_t seed, onet_error *err) {
+    NEED(part, "part");
+    NEED(sets, "sets");
+    size_t *of, count;
+    onet_status status = sets_check(sets, err);
+    if (status) return status;
+    if (parts < 1) return fail(err, ONET_USAGE, "%d parts: 1 or more are possible", parts);
+    if ((status = bundles_find(&of, &count, sets, group, err))) return status;
+    if (count < (size_t)parts)
+        status =
+            fail(err, ONET_USAGE, "%d parts of %zu sets, of which only %zu %s: equal sets%s stay together",
+                 parts, sets->count, count, group ? "are of groups of their own" : "differ",
+                 group ? ", and those of a group," : "");
+    if (!status) status = bundles_spread(part, of, count, sets->count, (size_t)parts, seed, err);
+    free(of);
+    return status;
+}
+
+onet_status onet_sets_hold_out(uint8_t *take, const onet_sets *sets, const char *const *group, size_t wanted,
+                               uint64_t seed, onet_error *err) {
+    NEED(take, "take");
+    NEED(sets, "sets");
+    size_t *of = NULL, *size = NULL, *turn = NULL, count = 0, taken = 0, least;
+    onet_status status = sets_check(sets, err);
+    if (!status) status = bundles_find(&of, &count, sets, group, err);
+    if (!status && count < 2)
+        status =
+            fail(err, ONET_USAGE, "all %zu sets are equal%s and stay together: there is nothing to hold out",
+                 sets->count, group ? " or of one group" : "");
+    if (!status && (!wanted || wanted >= sets->count))
+        status = fail(err, ONET_USAGE, "%zu of %zu sets cannot be held out: from 1 to %zu are possible",
+                      wanted, sets->count, sets->count - 1);
+    if (!status) status = draw(&size, &turn, of, count, sets->count, seed, err);
+    if (!status) memset(take, 0, sets->count);
+    /* As near to the number as the bundles allow; at least one, and not all. */
+    least = status ? 0 : turn[0];
+    for (size_t t = 0; t < count && !status; t++) {
+        size_t b = turn[t];
+        if (size[b] < size[least]) least = b;
+        if (2 * taken + size[b] > 2 * wanted || taken + size[b] == sets->count) continue;
+        taken += size[b];
+        size[b] = 0; /* it is taken */
+    }
+    if (!status && !taken) size[least] = 0;
+    for (size_t s = 0; s < sets->count && !status; s++) take[s] = !size[of[s]];
+    free(of);
+    free(size);
+    free(turn);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* Divisions of sets: equal ones and those of one group stay together, whatever the seed. */
+#include <string.h>
+
+#include "data_help.h"
+#include "engine/base/rng.h"
+#include "engine/data/sets.h"
+
+enum { KINDS = 20, COPIES = 6, SETS = KINDS * COPIES, N = 4 };
+
+/* Every kind of set six times, its items in another order each time. */
+static onet_sets *repeated(void) {
+    onet_sets *sets;
+    onet_error err;
+    rng r;
+    rng_seed(&r, 9, 0);
+    assert_int_equal(onet_sets_new(&sets, 2, &err), ONET_OK);
+    float item[KINDS][N][2];
+    for (int k = 0; k < KINDS; k++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < 2; j++) item[k][i][j] = (float)rng_uniform(&r);
+    for (int c = 0; c < COPIES; c++)
+        for (int k = 0; k < KINDS; k++) {
+            size_t place[N];
+            float items[N][2];
+            int32_t order[N] = {0, 1, 2, 3};
+            rng_permutation(&r, place, N);
+            for (int i = 0; i < N; i++) memcpy(items[place[i]], item[k][i], sizeof items[0]);
+            assert_int_equal(onet_sets_append(sets, N, 2, items[0], order, &err), ONET_OK);
+        }
+    return sets;
+}
+
+static void equal_sets_stay_together(void **state) {
+    (void)state;
+    onet_error err = {""};
+    onet_sets *sets = repeated();
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        size_t part[SETS], sum[5] = {0}, taken = 0;
+        uint8_t take[SETS];
+        assert_int_equal(onet_sets_divide(part, sets, NULL, 5, seed, &err), ONET_OK);
+        assert_int_equal(onet_sets_hold_out(take, sets, NULL, SETS / 4, seed, &err), ONET_OK);
+        for (int s = 0; s < SETS; s++) {
+            assert_int_equal(part[s], part[s % KINDS]);
+            assert_int_equal(take[s], take[s % KINDS]);
+            sum[part[s]]++;
+            taken += take[s];
+        }
+        assert_int_equal(taken, SETS / 4);
+        for (int k = 0; k < 5; k++) assert_int_equal(sum[k], SETS / 5);
+    }
+    size_t part[SETS];
+    assert_int_equal(onet_sets_divide(part, sets, NULL, KINDS + 1, 1, &err), ONET_USAGE);
+    assert_string_equal(err.text, "21 parts of 120 sets, of which only 20 differ: equal sets stay together");
+    onet_sets_free(sets);
+}
+
+/* An item more, another number or a context item makes another set; -0 does not. */
+static void what_is_equal(void **state) {
+    (void)state;
+    onet_sets *sets = help_read("a.jsonl",
+                                "{\"items\": [0, 1]}\n{\"items\": [1, -0.0]}\n{\"items\": [0, 1, 1]}\n"
+                                "{\"items\": [0, 2]}\n{\"items\": [0, 1], \"context\": [0]}\n",
+                                NULL);
+    onet_error err = {""};
+    size_t part[5];
+    assert_int_equal(onet_sets_divide(part, sets, NULL, 4, 1, &err), ONET_OK);
+    for (int a = 0; a < 5; a++)
+        for (int b = 0; b < a; b++) assert_int_equal(part[a] == part[b], a == 1 && b == 0);
+    onet_sets_free(sets);
+}
+
+static void groups_stay_together(void **state) {
+    (void)state;
+    onet_error err = {""};
+    onet_sets *sets = repeated();
+    /* The kinds 0 to 9 by tens of sets, and one set that ties two groups; the others have none. */
+    const char *name[] = {"a", "b", "c"}, *group[SETS] = {0};
+    for (int s = 0; s < 9; s++) group[s] = name[s / 3];
+    group[KINDS + 8] = "a"; /* a copy of set 8, of group c */
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        size_t part[SETS], taken = 0;
+        uint8_t take[SETS];
+        assert_int_equal(onet_sets_divide(part, sets, group, 3, seed, &err), ONET_OK);
+        for (int s = 0; s < SETS; s++) assert_int_equal(part[s], part[s % KINDS]);
+        for (int s = 0; s < 9; s++)
+            assert_int_equal(part[s], s / 3 == 1 ? part[3] : part[0]); /* a and c are one */
+        assert_int_equal(onet_sets_hold_out(take, sets, group, 1, seed, &err), ONET_OK);
+        for (int s = 0; s < SETS; s++) taken += take[s];
+        assert_int_equal(taken, COPIES); /* no less is possible */
+    }
+    for (int s = 0; s < SETS; s++) group[s] = "one";
+    uint8_t take[SETS];
+    assert_int_equal(onet_sets_hold_out(take, sets, group, 9, 1, &err), ONET_USAGE);
+    assert_non_null(strstr(err.text, "all 120 sets are equal or of one group"));
+    assert_int_equal(onet_sets_hold_out(take, sets, NULL, SETS, 1, &err), ONET_USAGE);
+    onet_sets_free(sets);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_sets_stay_together),
+        cmocka_unit_test(what_is_equal),
+        cmocka_unit_test(groups_stay_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, help_clean);
+}
