@@ -14,7 +14,7 @@ static inline void convert_all(const uint8_t *data, size_t size, const onet_read
     bytes b = {data, size};
     options.bytes = bytes_give;
     options.context = &b;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_sets *sets;
     onet_status status = onet_sets_read(&sets, "bytes", &options, &err);
     if (!status != !!sets || (status && !err.text[0])) abort();

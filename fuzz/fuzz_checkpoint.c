@@ -34,7 +34,7 @@ static void read_file(const uint8_t *data, size_t size) {
     train_state s;
     char block_sum[16], pair_sum[16];
     uint64_t steps = 0;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     if (!safetensors_from(&file, in, &err)) {
         if (state_new(&s, PARAMS, VECTORS, safetensors_find(file, "average") != NULL, NULL)) abort();
         sum_of_file(file, &s, block_sum);
@@ -53,7 +53,7 @@ static void read_file(const uint8_t *data, size_t size) {
 static void compare_lines(const uint8_t *data, size_t size) {
     char *text = malloc(size + 1);
     uint64_t steps;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     if (!text) abort();
     if (size) memcpy(text, data, size);
     text[size] = 0;

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         bytes b = {data, size};
         input *in = bytes_input(&b);
         curve c = {.count = 0};
-        onet_error err = {""};
+        onet_error err = {.text = ""};
         onet_status status = read_lines(&c, in, what, &err);
         if (status && !err.text[0]) abort();
         if (!status) finish(&c, what);

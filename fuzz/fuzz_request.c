@@ -39,7 +39,7 @@ static void read_sets(const envelope *e, char *body, size_t size) {
     static const char *const options[] = {"sets", "top", "steps", "format", "model", "time_limit", NULL};
     static const char *const set_keys[] = {"items",  "order",  "first",   "last",
                                            "prefix", "before", "context", NULL};
-    onet_error err = {{0}};
+    onet_error err = {.text = ""};
     set_source *source = NULL;
     onet_record *record;
     int end = 0, count = 0;
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     /* jansson takes a NUL behind a number, which is no JSON. */
     json_t *whole = memchr(body, 0, size) ? NULL : json_loadb(body, size, JSON_REJECT_DUPLICATES, NULL);
     envelope e;
-    onet_error err = {{0}};
+    onet_error err = {.text = ""};
     onet_status status = envelope_members(&e, body, size, &err);
     if (json_is_object(whole) && json_object_size(whole) <= ENVELOPE_MEMBERS &&
         (status || (size_t)e.count != json_object_size(whole)))

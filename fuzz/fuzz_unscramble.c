@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bytes b = {data, size};
     input *in = bytes_input(&b);
     onet_bag *words;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     char *line;
     size_t length;
     if (onet_bag_new(&words, vocabulary(), &err)) abort();

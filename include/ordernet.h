@@ -33,9 +33,12 @@ typedef enum onet_status {
     ONET_INTERRUPTED = 130 /* a callback asked to stop */
 } onet_status;
 
-/* One sentence that says what is wrong, where, and what to do. */
+/* text: one sentence that says what is wrong, where, and what to do. field: the field that it is about, or
+ * two with a blank between, such as "onet_train_options.clip"; "": none. The sentence does not name it, so
+ * that a program can say what its own users call it. */
 typedef struct onet_error {
-    char text[1024];
+    char text[960];
+    char field[64];
 } onet_error;
 
 /* A trained net with all that it needs to order a set. Any number of threads may use one at once. */

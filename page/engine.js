@@ -288,16 +288,9 @@ export class Engine {
 /** What separates the fields of a CSV file; 0: as the engine finds. */
 const delimiter = (columns) => columns.delimiter?.charCodeAt(0) ?? 0;
 
-/** The library's sentences, for the page: they begin in lower case, since the program puts its name before them, and
- *  name fields of C structs and options of the program, which are columns here. */
+/** The library's sentences, for the page: they begin in lower case, since the program puts its name before them. */
 function sentence(text) {
-  const plain = text
-    .replace(/ \(onet_\w+\.missing[^)]*\)/, "")
-    .replace(/ \((onet_\w+\.\w+|--[^)]*)\)/g, "")
-    .replace(/; name it in onet_read_options\.format: .*/, ": it is none of CSV, JSON Lines, npz, safetensors, TSPLIB and lines of words")
-    .replace(/onet_\w+\.(\w+)_column/g, "the column “$1”")
-    .replace(/onet_\w+\.(\w+)/g, "the $1")
-    .replace(/("(-?\d+),(\d+)" is not a number)/, "$1: write $2.$3, with a decimal point");
+  const plain = text.replace(/; name it: .*/, ": it is none of CSV, JSON Lines, npz, safetensors, TSPLIB and lines of words");
   const capital = /^[a-z]+ /.test(plain) ? plain[0].toUpperCase() + plain.slice(1) : plain;
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }

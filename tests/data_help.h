@@ -61,7 +61,7 @@ static inline void help_refused_with(const char *name, const char *text, size_t 
     const char *path = help_file_of(name, text, length);
     char expected[2000] = "";
     onet_sets *sets;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     for (const char *p = sentence; *p; p++) {
         size_t used = strlen(expected);
         if (!strncmp(p, "FILE", 4)) {
@@ -76,7 +76,10 @@ static inline void help_refused_with(const char *name, const char *text, size_t 
     if (status != ONET_BAD) print_error("%s: read, but should be refused: %s\n", text, sentence);
     assert_int_equal(status, ONET_BAD);
     assert_null(sets);
-    assert_string_equal(err.text, expected);
+    char said[sizeof err + 8]; /* the sentence, and the fields that it is about */
+    snprintf(said, sizeof said, "%s%s%s%s", err.text, err.field[0] ? " (" : "", err.field,
+             err.field[0] ? ")" : "");
+    assert_string_equal(said, expected);
 }
 
 static inline void help_refused(const char *name, const char *text, const char *sentence) {
@@ -85,7 +88,7 @@ static inline void help_refused(const char *name, const char *text, const char *
 
 static inline onet_sets *help_read(const char *name, const char *text, const onet_read_options *options) {
     onet_sets *sets;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_status status = onet_sets_read(&sets, help_file(name, text), options, &err);
     if (status) print_error("%s\n", err.text);
     assert_int_equal(status, ONET_OK);
@@ -94,7 +97,7 @@ static inline onet_sets *help_read(const char *name, const char *text, const one
 
 /* Converts text and compares what comes out. */
 static inline void help_converts(const char *from, const char *text, const char *to, const char *expected) {
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     const char *out = help_path(to);
     onet_status status = onet_sets_convert(help_file(from, text), out, NULL, NULL, &err);
     if (status) print_error("%s\n", err.text);

@@ -25,6 +25,10 @@ includes_only() { # FILES PATTERN: prints includes that do not match
 no_options() { # FOLDER: prints sentences that name an option
     find "$1" -type f | xargs grep -HnE '"[^"]*--[a-z]' && return 1 || return 0
 }
+# An error carries the field that it is about (fail_field); its sentence names none.
+no_fields() { # FOLDER: prints sentences that name a field of options
+    find "$1" -type f | xargs grep -HnE '"[^"]*(\(|[a-z] )onet_[a-z]+_options\.[a-z]' | grep -vE '"onet_[a-z]+_options\.[a-z0-9_]+ onet_[a-z]+_options\.[a-z0-9_]+"' && return 1 || return 0
+}
 # A folder of the engine includes those before it in the flow of data, and itself.
 no_cycle() {
     for folder_of in src/engine/*/; do
@@ -61,5 +65,6 @@ for front in src/front/*/; do
 done
 for part in src/engine src/tasks/tours/solve src/tasks/words/sentence; do
     check "$part names no option of the program" no_options "$part"
+    check "$part names fields apart from sentences" no_fields "$part"
 done
 finish

@@ -50,7 +50,7 @@ enum { MOST = 10 }; /* constraints of a set */
 
 static inline void constrain(onet_sets *sets, uint64_t seed) {
     rng r;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     rng_seed(&r, seed, 2);
     onet_constraint *list = need(malloc(sets->count * MOST * sizeof *list));
     size_t count = 0;

@@ -14,6 +14,15 @@
 
 static onet_error err;
 
+/* The error names the field that was wrong: "settings.hidden" of options is onet_settings.hidden. */
+static void about(const char *name, const char *options) {
+    char expected[80];
+    bool shape = !strncmp(name, "settings.", 9);
+    snprintf(expected, sizeof expected, "%s%s", shape ? "onet_" : options, name);
+    assert_string_equal(err.field, expected);
+    assert_null(strstr(err.text, "onet_")); /* the sentence makes sense without it */
+}
+
 /* The call is refused with the status and a sentence of its own. */
 #define refused(status, call)                                                                                \
     do {                                                                                                     \
@@ -344,6 +353,7 @@ static void models(void **state) {
     assert_string_equal(hex, "");
     onet_model_checksum(model, NULL);
     assert_int_equal(onet_model_sized(NULL), 0);
+    assert_null(onet_model_kind(NULL));
     usage(onet_model_set_half(NULL, 1, &err));
     ok(onet_model_set_half(model, 0, &err));
     assert_int_equal(onet_model_half(NULL), 0);
@@ -396,13 +406,18 @@ static void orderers(void **state) {
     usage(onet_orderer_new(NULL, model, NULL, &err));
     usage(onet_orderer_new(&none, NULL, NULL, &err));
     assert_null(none);
-#define option(field, value)                                                                                 \
+#define unnamed(name, value)                                                                                 \
     do {                                                                                                     \
         onet_order_options wrong = o;                                                                        \
-        wrong.field = value;                                                                                 \
+        wrong.name = value;                                                                                  \
         usage(onet_orderer_new(&none, model, &wrong, &err));                                                 \
     } while (0)
-    option(size, 0);
+#define option(name, value)                                                                                  \
+    do {                                                                                                     \
+        unnamed(name, value);                                                                                \
+        about(#name, "onet_order_options.");                                                                 \
+    } while (0)
+    unnamed(size, 0);
     option(decode, (onet_decode)9);
     option(beam, -1);
     option(beam, 1 << 30);
@@ -414,6 +429,7 @@ static void orderers(void **state) {
     option(kernels, "none");
     option(device, "none");
 #undef option
+#undef unnamed
     ordering w = {0};
     ok(onet_orderer_new(&w.orderer, model, &(onet_order_options){.size = sizeof o, .device = "cpu"}, &err));
     onet_sets *sets = some_sets();
@@ -542,14 +558,19 @@ static void training(void **state) {
     o.model_path = "/"; /* something is there */
     usage(onet_train_possible(&o, &err));
     o = small_training();
-#define option(field, value)                                                                                 \
+#define unnamed(name, value)                                                                                 \
     do {                                                                                                     \
         onet_train_options wrong = o;                                                                        \
-        wrong.field = value;                                                                                 \
+        wrong.name = value;                                                                                  \
         usage(onet_train(&model, sets, NULL, &wrong, &err));                                                 \
     } while (0)
-    option(size, 4);
-    option(settings.width, WIDTH + 1);
+#define option(name, value)                                                                                  \
+    do {                                                                                                     \
+        unnamed(name, value);                                                                                \
+        about(#name, "onet_train_options.");                                                                 \
+    } while (0)
+    unnamed(size, 4);
+    unnamed(settings.width, WIDTH + 1);
     option(settings.encoder_blocks, -1);
     option(settings.hidden, 0);
     option(settings.encoder_out, 1 << 30);
@@ -557,7 +578,7 @@ static void training(void **state) {
     option(settings.decoder_blocks, 1000);
     option(settings.decoder_out, -2);
     option(settings.relative, 2);
-    option(settings.reserved[3], 1);
+    unnamed(settings.reserved[3], 1);
     option(batch, 0);
     option(epochs, -1);
     option(learning_rate, NAN);
@@ -589,6 +610,7 @@ static void training(void **state) {
     option(valid_limit, -1);
     option(patience, -1);
 #undef option
+#undef unnamed
     onet_train_defaults(NULL, sizeof o);
     onet_train_defaults(&o, 1);
     char path[16] = "before";

@@ -9,7 +9,7 @@ static const char *const people[] = {"height", "age"};
 
 static onet_columns *columns_of(int width, const char *const *name) {
     onet_columns *c;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(onet_columns_new(&c, width, name, "team", "place", &err), ONET_OK);
     return c;
 }
@@ -55,7 +55,7 @@ static void names_of_a_file(void **state) {
     assert_null(onet_columns_name(sets->columns, 2));
     assert_string_equal(onet_columns_set(sets->columns), "set");
     assert_string_equal(onet_columns_rank(sets->columns), "rank");
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     const char *path = help_path("a.safetensors");
     assert_int_equal(onet_sets_write(sets, path, ONET_FORMAT_AUTO, &err), ONET_OK);
     onet_sets *again;
@@ -92,7 +92,7 @@ static void delimiters(void **state) {
     items_are(sets, (float[]){1, 2, 3, 4});
     onet_sets_free(sets);
     options.delimiter = '"';
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(onet_sets_read(&sets, help_file("b.csv", "set,x\n1,2\n"), &options, &err), ONET_USAGE);
 }
 
@@ -207,12 +207,12 @@ static void fills_memory(void **state) {
     int32_t order[] = {1, 0, 0};
     onet_sets given = {.count = 2, .width = 2, .start = start, .items = items, .order = order};
     onet_sets *filled;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(onet_sets_fill(&filled, &given, NULL, ONET_MISSING_ERROR, &err), ONET_BAD);
     assert_string_equal(err.text,
                         "set 1: `items`[0]: feature [1] has no value, the first of 2 missing values; "
-                        "fill it in, or choose what stands for it (onet_read_options.missing): mean or "
-                        "indicator");
+                        "fill it in, or choose what stands for it: mean or indicator");
+    assert_string_equal(err.field, "onet_read_options.missing");
     assert_int_equal(onet_sets_fill(&filled, &given, NULL, ONET_MISSING_INDICATOR, &err), ONET_OK);
     items_are(filled, (float[]){1, 4.5f, 0, 1, 2, 4, 1, 0, 3, 5, 0, 0});
     assert_int_equal(filled->order[0], 1);
@@ -236,7 +236,7 @@ static onet_model *trained(const char *csv, onet_missing missing) {
     options.threads = 1;
     options.device = "cpu";
     onet_model *model;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_status status = onet_train(&model, sets, NULL, &options, &err);
     if (status) fail_msg("%s", err.text);
     onet_sets_free(sets);
@@ -247,7 +247,7 @@ static void model_keeps_them(void **state) {
     (void)state;
     onet_model *model =
         trained("set,x,y,rank\na,1,10,0\na,NA,20,1\nb,5,20,0\nb,6,30,1\n", ONET_MISSING_INDICATOR);
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     char sum[65], sum_again[65];
     const char *path = help_path("model.safetensors");
     assert_int_equal(onet_model_save(model, path, &err), ONET_OK);
@@ -284,7 +284,7 @@ static void model_refuses_other_names(void **state) {
     onet_model *model = trained("set,x,y,rank\na,1,10,0\na,2,20,1\n", ONET_MISSING_ERROR);
     onet_sets *sets = help_read("other.csv", "set,y,x\na,1,2\na,3,4\n", NULL);
     onet_orderer *orderer;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     int32_t order[2];
     double logprob;
     onet_answer answer = {.order = order, .logprob = &logprob};
@@ -292,7 +292,8 @@ static void model_refuses_other_names(void **state) {
     assert_int_equal(onet_orderer_run(orderer, sets, &answer, &err), ONET_BAD);
     assert_string_equal(err.text,
                         "feature 1 of the sets is `y`, that of the model is `x`; read the sets with the "
-                        "model's columns (onet_read_options.columns)");
+                        "model's columns");
+    assert_string_equal(err.field, "onet_read_options.columns");
     onet_sets_free(sets);
     onet_read_options read = {.size = sizeof read, .columns = onet_model_columns(model)};
     sets = help_read("other.csv", "set,y,x\na,1,2\na,3,4\n", &read);
@@ -305,7 +306,7 @@ static void model_refuses_other_names(void **state) {
 static void bad_columns(void **state) {
     (void)state;
     onet_columns *c;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(onet_columns_new(&c, 0, NULL, NULL, NULL, &err), ONET_USAGE);
     assert_int_equal(onet_columns_new(&c, 2, (const char *[]){"a", "a"}, NULL, NULL, &err), ONET_BAD);
     assert_string_equal(err.text, "two features are called `a`; rename one of them");
@@ -323,7 +324,7 @@ static void bad_columns(void **state) {
 /* What a table has by name, its binary form has too, in whatever order the columns stand there. */
 static void binary_by_name(void **state) {
     (void)state;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_sets *sets = help_read("a.csv", "set,age,extra,height,rank\na,36,7,1.5,1\na,29,8,2.5,0\n", NULL);
     const char *path = help_path("named.safetensors");
     assert_int_equal(onet_sets_write(sets, path, ONET_FORMAT_AUTO, &err), ONET_OK);
@@ -373,14 +374,13 @@ static void no_names_to_choose_by(void **state) {
     char sentence[200];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(sentence, sizeof sentence,
-                 "FILE:%ld: the features have no names to choose by; leave the choice "
-                 "(onet_read_options.features) "
-                 "out, or use a table or JSON with keys",
+                 "FILE:%ld: the features have no names to choose by; choose none, or use a table or JSON "
+                 "with keys (onet_read_options.features)",
                  files[i].line);
         help_refused_with(files[i].file, files[i].text, strlen(files[i].text), &options, sentence);
     }
     onet_sets *sets;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(onet_sets_read(&sets, "tests/data/single.npy", &options, &err), ONET_BAD);
     assert_non_null(strstr(err.text, "tests/data/single.npy: the features have no names"));
 }

@@ -115,7 +115,7 @@ static onet_comparison compared(rule how, int right, bool train) {
     onet_sets *learn = made_sets(how, 400, 5, 1), *test = made_sets(how, 200, 5, 2);
     onet_set_measure *each = answers(test, right);
     onet_comparison c;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(onet_compare(&c, train ? learn : NULL, test, each, NULL, &err), ONET_OK);
     assert_int_equal(c.model.sets, 200);
     assert_true(fabs(c.guess.exact.mean - 1.0 / 120) < 1e-12);

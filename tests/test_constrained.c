@@ -28,7 +28,7 @@ static int keeps(const onet_sets *sets, size_t s, const int32_t *order) {
 }
 
 static void check_answers(const onet_sets *sets, const result *r) {
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     for (size_t s = 0; s < sets->count; s++) {
         size_t n = sets_size(sets, s), first = sets->start[s];
         for (int k = 0; k < r->answer[s].found; k++) {

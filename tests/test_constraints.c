@@ -85,7 +85,7 @@ static void taken_when_possible(void **state) {
             if (!context[i]) order[placed++] = i;
         size_t count = draw(&r, n, list);
         constraint_graph g;
-        onet_error err = {""};
+        onet_error err = {.text = ""};
         onet_status status = constraint_graph_make(&g, list, count, 0, n, context, &err);
         assert_int_equal(status == ONET_OK, possible(order, 0, placed, list, count));
         if (status) {
@@ -196,7 +196,7 @@ static void reads_all_kinds(void **state) {
 /* safetensors holds them; what comes back says the same in other words. */
 static void round_trip(void **state) {
     (void)state;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     const char *there = help_path("c.safetensors"), *back = help_path("c.jsonl");
     const char *text =
         "{\"items\": [[1], [2], [3], [4]], \"context\": [3], \"last\": 1, \"first\": 2}\n"
@@ -212,7 +212,7 @@ static void round_trip(void **state) {
 
 static void setters(void **state) {
     (void)state;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_sets *sets;
     const float items[] = {1, 2, 3, 4, 5, 6};
     const int32_t order[] = {1, 0, 2, 2, 0, 1};
@@ -261,7 +261,7 @@ static void setters(void **state) {
 /* Sets that grow after the setters gave them other arrays keep what they were given. */
 static void grows_after_setters(void **state) {
     (void)state;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_sets *sets;
     const float items[] = {1, 2, 3};
     assert_int_equal(onet_sets_new(&sets, 1, &err), ONET_OK);

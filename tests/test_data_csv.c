@@ -90,7 +90,7 @@ static void cannot_hold(void **state) {
          "or use jsonl"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        onet_error err = {""};
+        onet_error err = {.text = ""};
         onet_write_options options = {.size = sizeof options,
                                       .format = !strcmp(cases[i].to, "pointer") ? ONET_FORMAT_POINTER
                                                 : !strcmp(cases[i].to, "csv")   ? ONET_FORMAT_CSV
@@ -126,13 +126,13 @@ static void refuses(void **state) {
     (void)state;
 #define REFUSED(text, sentence) help_refused("bad.csv", text, "FILE" sentence)
 #define CHOICE                                                                                               \
-    "; fill it in, choose what stands for it (onet_read_options.missing: mean or indicator), or name other " \
-    "features (onet_read_options.features)"
+    "; fill it in, choose what stands for it (mean or indicator), or name other features "                   \
+    "(onet_read_options.missing onet_read_options.features)"
     REFUSED("", ": the file is empty; expected a header and at least one row");
     REFUSED("set,x\n", ": a header and no rows; give at least one set");
     REFUSED("group,x\n1,2\n",
-            ":1: there is no column `set` to tell the sets apart; name the column that does "
-            "(onet_read_options.set_column), or '' where the file is one set");
+            ":1: there is no column `set` to tell the sets apart; name the column that does, "
+            "or '' where the file is one set (onet_read_options.set_column)");
     REFUSED("set,x,x\n1,2,3\n", ":1: column `x` stands in the header twice; rename one of them");
     REFUSED("set,name\n1,a\n", ": no column of numbers; give every item at least one feature");
     REFUSED("set,x,y\n1,2,3\n1,2\n", ":3: 2 fields where the header has 3; give every row as many");
@@ -183,9 +183,9 @@ static void refuses(void **state) {
                       twice = {.size = sizeof twice, .features = "x,x"},
                       own = {.size = sizeof own, .features = "x,set"};
     const char *text = "set,x\n1,2\n";
-    help_refused_with(
-        "bad.csv", text, strlen(text), &missing,
-        "FILE:1: there is no column `z`, which is named as a feature; check onet_read_options.features");
+    help_refused_with("bad.csv", text, strlen(text), &missing,
+                      "FILE:1: there is no column `z`, which is named as a feature; check the names "
+                      "(onet_read_options.features)");
     help_refused_with("bad.csv", text, strlen(text), &twice,
                       "FILE:1: column `x` is named as a feature twice, or is the set's or the rank's");
     help_refused_with("bad.csv", text, strlen(text), &own,
@@ -198,7 +198,7 @@ static void answers(const char *text, bool logprob, const char *expected) {
     writer *w;
     record r = {0};
     int end;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_write_options options = {.size = sizeof options, .format = ONET_FORMAT_CSV, .logprob = logprob};
     const char *path = help_path("answer.csv");
     assert_int_equal(onet_reader_open(&in, help_file("a.csv", text), NULL, &err), ONET_OK);
@@ -249,7 +249,7 @@ static onet_status append(writer *w, const char *path, onet_error *err) {
 static void joins_files(void **state) {
     (void)state;
     writer *w;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     const char *path = help_path("joined.csv");
     assert_int_equal(onet_writer_open(&w, path, NULL, &err), ONET_OK);
     assert_int_equal(append(w, help_file("a.csv", "set,x,rank\n1,2,5\n1,3,4\n"), &err), ONET_OK);

@@ -30,7 +30,7 @@ static void goes_round(void **state) {
                                          ONET_FORMAT_NPZ,   ONET_FORMAT_SAFETENSORS, ONET_FORMAT_JSONL,
                                          ONET_FORMAT_CSV};
     enum { KINDS = sizeof name / sizeof *name };
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_sets *first = help_read("first.jsonl", sample, NULL), *again;
     for (int ordered = 1; ordered >= 0; ordered--) {
         for (int from = 0; from < KINDS; from++) {
@@ -169,7 +169,7 @@ static void reads_words(void **state) {
     (void)state;
     onet_words *words;
     size_t repeated;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(vectors_read(&words, help_file("vectors.txt", "the 1 2\ncat 3 4\n"), &repeated, &err),
                      ONET_OK);
     onet_read_options options = {.size = sizeof options, .words = words};

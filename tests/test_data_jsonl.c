@@ -93,13 +93,13 @@ static void refuses(void **state) {
             "field `items`[1]: more features than the 2 of the items before it; give each the same number");
     REFUSED("{\"items\": [[1, NaN]]}",
             "`items`[0]: feature [1] has no value; fill it in, or choose what stands "
-            "for it (onet_read_options.missing): mean or indicator");
+            "for it: mean or indicator (onet_read_options.missing)");
     REFUSED("{\"items\": [[1, 2], [-Infinity, 2]]}",
             "field `items`[1][0]: not a finite number; give a number or leave the set out");
     REFUSED("{\"items\": [[1, \"2\"]]}", "field `items`[0][1]: not a number; every feature is one");
     REFUSED("{\"items\": [[1, null], [null, 2]]}",
             "`items`[0]: feature [1] has no value, the first of 2 missing values; fill it in, or choose what "
-            "stands for it (onet_read_options.missing): mean or indicator");
+            "stands for it: mean or indicator (onet_read_options.missing)");
     REFUSED("{\"items\": [[1, 1e39]]}",
             "field `items`[0][1]: out of range; features are 32-bit, at most 3.4e38 in size");
     REFUSED("{\"items\": [[1, -1e999]]}",
@@ -178,7 +178,7 @@ static void refuses_what_is_too_much(void **state) {
 
 static void agrees(const char *line, size_t length) {
     record r = {0};
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     json_t *set;
     int expected = json_oracle(line, length, &set);
     assert_int_equal(record_line(&r, ONET_FORMAT_JSONL, line, length, 1, &err), ONET_OK);
@@ -253,7 +253,7 @@ static void agrees_with_jansson(void **state) {
 
 static void answers(const char *line, const onet_write_options *parts, const char *expected) {
     record r = {0};
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     int32_t order[] = {1, 0, 0, 1};
     double logprob[] = {-0.25, -1.5};
     float step[] = {0.75f, 1, 0.25f, 1};

@@ -31,7 +31,7 @@ static void refuses_pointer_text(void **state) {
     help_refused_with("bad.txt", text, strlen(text), &options, "FILE:1: " sentence)
     onet_read_options options = {.size = sizeof options, .format = ONET_FORMAT_POINTER};
     REFUSED("1 2 3 output 1", "3 numbers before `output` do not make items of 2 features; "
-                              "onet_read_options.width says how many an item has");
+                              "say how many an item has (onet_read_options.width)");
     REFUSED("output 1", "an empty set; give it an item or leave the line out");
     REFUSED("1 2 x 4",
             "field `items`[2]: \"x\" is not a number; the format is x1 y1 x2 y2 ... output 1 2 ...");
@@ -78,8 +78,8 @@ static void reads_words(void **state) {
     assert_int_equal(r.order[4], 4);
     record_free(&r);
     help_refused("bad.txt", "the cat\n",
-                 "FILE:1: the items are words of plain text, and there are no vectors for words "
-                 "(onet_read_options.words); if these are other data, name their onet_read_options.format");
+                 "FILE:1: the items are words of plain text, and there are no vectors for words; if these "
+                 "are other data, name their format (onet_read_options.words onet_read_options.format)");
     help_refused("bad.txt", "the c\xE9t\n",
                  "FILE:1: byte 6 of the line (0xe9) is not UTF-8; convert the file to UTF-8");
     onet_read_options text = {.size = sizeof text, .format = ONET_FORMAT_TEXT};

@@ -32,7 +32,7 @@ static void survives(onet_status (*call)(const char *path, const char *out, onet
             onet_error first;
             call(path, out, &first); /* makes what is made once and kept */
             for (; failed; k++) {
-                onet_error err = {""};
+                onet_error err = {.text = ""};
                 unlink(out);
                 alloc_fail(k, rest);
                 onet_status status = call(path, out, &err);

@@ -257,7 +257,7 @@ static void overflow_is_refused(void **state) {
         float items[3 * 3] = {3e38f, -3e38f, 3e38f, -3e38f, 1, 3e38f, -3e38f, 3e38f, 2};
         int32_t order[3];
         double p;
-        onet_error err = {""};
+        onet_error err = {.text = ""};
         assert_int_equal(onet_order(m, items, 3, order, &p, &err), ONET_BAD);
         assert_non_null(strstr(err.text, "set 1: its features are too large"));
         /* Also where nobody asks how probable the order is. */

@@ -123,7 +123,7 @@ static onet_status lines_of(const char *path, char *all, size_t room, onet_error
 
 static void expect_lines(const char *text, size_t size, const char *expected) {
     char all[1000];
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(lines_of(help_file_of("lines", text, size), all, sizeof all, &err), ONET_OK);
     assert_string_equal(all, expected);
 }

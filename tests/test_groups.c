@@ -26,7 +26,7 @@ typedef struct said {
 /* The sets given to the orderer `chunk` at a time. */
 static said ask(const onet_model *m, const onet_sets *sets, onet_order_options o, size_t chunk) {
     onet_orderer *orderer;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     said a = {.top = o.top ? o.top : 1, .sets = sets->count, .items = sets->start[sets->count]};
     size_t top = (size_t)a.top;
     a.order = need(calloc(a.items * top, sizeof *a.order));

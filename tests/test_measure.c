@@ -146,7 +146,7 @@ static void ratio_interval(void **state) {
 
 static void importance(void **state) {
     (void)state;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_model *m = model_of(&nets[1], 81); /* 3 features */
     onet_sets *sets = random_sets(3, 60, 1, 9, 82);
     /* Feature 1 is one value within each set: a shuffle changes nothing. */

@@ -335,7 +335,7 @@ static void expect_of(onet_model *m, const char *from, const char *to, const cha
     assert_non_null(at);
     assert_int_equal(strlen(from), strlen(to));
     memcpy(at, to, strlen(to));
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_status status = load_bytes(bytes, size, &err);
     if (status != ONET_BAD || !strstr(err.text, sentence)) fail_msg("%s: %d %s", to, status, err.text);
     free(bytes);

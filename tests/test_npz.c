@@ -51,7 +51,7 @@ static void test_fixtures(void **state) {
     for (int i = 0; i < 9; i++) {
         char path[100];
         onet_sets *sets;
-        onet_error err = {""};
+        onet_error err = {.text = ""};
         snprintf(path, sizeof path, "tests/data/%s", names[i]);
         if (read_path(npz_read, &sets, path, &err)) fail_msg("%s", err.text);
         expect_fixture(sets, i < 7);
@@ -92,7 +92,7 @@ static void test_mixed_sizes(void **state) {
     static const char *const names[] = {"tests/data/flat.npz", "tests/data/filled.npz"};
     for (int i = 0; i < 2; i++) {
         onet_sets *sets, *again;
-        onet_error err = {""};
+        onet_error err = {.text = ""};
         if (read_path(npz_read, &sets, names[i], &err)) fail_msg("%s", err.text);
         expect_mixed(sets);
         const char *path = help_path("mixed.npz");
@@ -188,7 +188,7 @@ static void test_whole_numbers(void **state) {
                 const float meant[4] = {5, (float)(sign ? -5 : all - 5), (float)(sign ? -half : half),
                                         (float)(half - 1)};
                 onet_sets *sets;
-                onet_error err = {""};
+                onet_error err = {.text = ""};
                 if (read_path(npz_read, &sets, npy_of(type, (size_t)size, bits), &err))
                     fail_msg("%s: %s", type, err.text);
                 for (int i = 0; i < 4; i++)
@@ -258,7 +258,7 @@ static void expect_binary(const int32_t *sizes, size_t count, const float *items
                               {.name = "order", .type = ST_I32, .dims = 1, .shape = {3}, .data = order}};
     const char *path = help_path("made.safetensors");
     onet_sets *sets;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(safetensors_write(path, list, 3, metadata, 2, &err), ONET_OK);
     onet_status status = read_path(sets_binary_read, &sets, path, &err);
     if (sentence &&

@@ -54,7 +54,7 @@ typedef struct answers {
 
 static answers answer(const onet_model *model, const onet_sets *sets, const onet_order_options *how) {
     onet_orderer *orderer;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     answers a = {.of = calloc(sets->count, sizeof *a.of),
                  .order = calloc(sets->start[sets->count], sizeof *a.order),
                  .logprob = calloc(sets->count, sizeof *a.logprob),
@@ -107,7 +107,7 @@ static void finds_the_score(void **state) {
     (void)state;
     onet_sets *train = score_sets(500, 0, 1), *test = score_sets(300, 0, 2);
     onet_model *model;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(onet_ranker_train(&model, train, NULL, &err), ONET_OK);
     assert_string_equal(onet_model_kind(model), "ranker");
     assert_string_equal(onet_model_record(model, "kind"), "ranker");
@@ -248,7 +248,7 @@ static void words_and_relative_features(void **state) {
               *test = score_sets(100, 0, 11);
     onet_ranker_options o;
     onet_model *model;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     assert_int_equal(onet_ranker_train(&model, words, NULL, &err), ONET_OK);
     assert_true(exact(model, words) > 0.99);
     onet_model_free(model);
@@ -301,7 +301,7 @@ static void what_it_refuses(void **state) {
     (void)state;
     onet_sets *sets = score_sets(20, 0, 12), unordered = *sets;
     onet_model *model, *tuned;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_ranker_options o;
     onet_ranker_defaults(&o, sizeof o);
     o.penalty = -1;

@@ -5,7 +5,7 @@
 static void gives(const char *name, const char *text, const char *key, const char *expected) {
     onet_reader *in;
     onet_record *r;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     char got[500] = "";
     int end;
     assert_int_equal(onet_reader_open(&in, help_file(name, text), NULL, &err), ONET_OK);
@@ -44,7 +44,7 @@ static void columns(void **state) {
 
     onet_reader *in;
     onet_record *r;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     const char *value, *path = help_file("b.csv", "set,x,y,kind\na,1,2,k\na,3,4,m\n");
     int end;
     assert_int_equal(onet_reader_open(&in, path, NULL, &err), ONET_OK);

@@ -130,7 +130,7 @@ static void test_hostile(void **state) {
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
         const char *path = raw_file(hostile[i].header, hostile[i].data);
         safetensors *file;
-        onet_error err = {""};
+        onet_error err = {.text = ""};
         onet_status status = safetensors_open(&file, path, &err);
         if (status != ONET_BAD || !strstr(err.text, hostile[i].sentence) ||
             strncmp(err.text, path, strlen(path)))
@@ -154,7 +154,7 @@ static void test_lengths(void **state) {
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         safetensors *file;
-        onet_error err = {""};
+        onet_error err = {.text = ""};
         const char *path = help_file_of("lengths", files[i].bytes, files[i].size);
         assert_int_equal(safetensors_open(&file, path, &err), ONET_BAD);
         if (!strstr(err.text, files[i].sentence)) fail_msg("%zu: %s", i, err.text);

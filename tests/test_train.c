@@ -853,7 +853,7 @@ static void ordering_again_allocates_nothing(void **state) {
     do {                                                                                                     \
         for (int rest = 0; rest < 2; rest++)                                                                 \
             for (size_t which = 0;; which++) {                                                               \
-                onet_error said = {{0}};                                                                     \
+                onet_error said = {.text = ""};                                                              \
                 alloc_fail(which, rest);                                                                     \
                 onet_status status = job(&said);                                                             \
                 int reached = alloc_failed();                                                                \

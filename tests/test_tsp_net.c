@@ -40,7 +40,7 @@ static int train_net(void **state) {
     options.epochs = 5;
     options.standardise = 0;
     options.threads = 1;
-    onet_error err = {{0}};
+    onet_error err = {.text = ""};
     onet_status status = onet_train(&model, sets, NULL, &options, &err);
     onet_sets_free(sets);
     if (!status)

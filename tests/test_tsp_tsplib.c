@@ -167,7 +167,7 @@ static void bad_files(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         onet_tsp t;
-        onet_error err = {{0}};
+        onet_error err = {.text = ""};
         put(cases[i].text);
         assert_int_equal(read_path(&t, path, &err), ONET_BAD);
         if (!strstr(err.text, cases[i].says) || !strstr(err.text, path)) fail_msg("%zu: %s", i, err.text);

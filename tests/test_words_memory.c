@@ -30,7 +30,7 @@ static void memory_runs_out(void **state) {
     o.text = file_with(text);
     o.vectors = file_with(vectors);
     o.lines = "/dev/null";
-    onet_error err = {{0}};
+    onet_error err = {.text = ""};
     assert_int_equal(all_of_it(&o, &err), ONET_OK);
     for (int rest = 0; rest < 2; rest++)
         for (size_t which = 0;; which++) {

@@ -10,7 +10,7 @@
 
 static onet_words *read_good(const char *path, size_t *repeated) {
     onet_words *words;
-    onet_error err = {{0}};
+    onet_error err = {.text = ""};
     onet_status status = vectors_read(&words, path, repeated, &err);
     if (status) print_message("%s\n", err.text);
     assert_int_equal(status, ONET_OK);
@@ -121,7 +121,7 @@ static void names_broken_lines(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = file_with(cases[i].text);
         onet_words *words;
-        onet_error err = {{0}};
+        onet_error err = {.text = ""};
         size_t repeated;
         assert_int_equal(vectors_read(&words, path, &repeated, &err), cases[i].status);
         assert_null(words);

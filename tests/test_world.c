@@ -392,7 +392,7 @@ static void fails_together(void **state) {
 static void agree(const world *w, void *shared) {
     (void)shared;
     static const onet_status own[] = {ONET_OK, ONET_IO, ONET_MEMORY};
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     snprintf(err.text, sizeof err.text, "rank %d", w->rank);
     onet_status status = own[w->rank];
     status = world_agree(w, status, &err);
@@ -483,7 +483,7 @@ static void order(const world *w, void *shared) {
 
 /* The first of every other set's order becomes context; the set's last stays last. */
 static void limit(onet_sets *sets) {
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     size_t items = sets->start[sets->count], count = 0;
     uint8_t *context = calloc(items, 1);
     onet_constraint *list = calloc(sets->count, sizeof *list);

@@ -101,7 +101,7 @@ _EXCEPTIONS: Dict[int, Type[OrderNetError]] = {
 
 
 class Error(Structure):
-    _fields_ = [("text", c_char * 1024)]
+    _fields_ = [("text", c_char * 960), ("field", c_char * 64)]
 
 
 class Choice(Structure):
@@ -476,9 +476,36 @@ for _name in _CHOICES:
 __version__: str = lib.onet_version().decode()
 
 
+# What Python calls fields that have another name here; None: nothing.
+_RENAMED: Dict[str, Optional[str]] = {
+    "onet_read_options.set_column": "set",
+    "onet_read_options.rank_column": "rank",
+    "onet_read_options.words": "vectors",
+    "onet_read_options.columns": "model",
+    "onet_read_options.delimiter": None,
+    "onet_write_options.set_column": None,
+    "onet_write_options.rank_column": None,
+    "onet_write_options.format": None,
+    "onet_write_options.made": None,
+    "onet_order_options.max_items": None,
+    "onet_train_options.keep": "force",
+    "onet_train_options.model_path": "path",
+    "onet_settings.width": None,
+}
+
+
+def sentence(err: Error) -> str:
+    """The library's sentence, and the parameters that it is about: "... or name the features (features=)"."""
+    text = err.text.decode("utf-8", "replace")
+    fields = err.field.decode().split()
+    names = [_RENAMED.get(field, field.partition(".")[2]) for field in fields]
+    named = ", ".join(f"{name}=" for name in names if name)
+    return f"{text} ({named})" if named else text
+
+
 def fail(status: int, err: Error, bad: Optional[Type[OrderNetError]] = None, path: Any = None) -> None:
     """Raises the exception of a status, with the library's sentence; `bad` stands for that of ONET_BAD."""
-    text = err.text.decode("utf-8", "replace")
+    text = sentence(err)
     if status == IO and path is not None and not os.path.exists(path):
         missing = MissingFileError(text)
         missing.errno, missing.strerror = errno.ENOENT, os.strerror(errno.ENOENT)

@@ -404,3 +404,16 @@ def test_exceptions_are_also_pythons():
     assert len(list(Sets([ITEMS] * 3))) == 3  # IndexError ends a loop
     with pytest.raises(TypeError, match="an OrderNet is expected"):
         Sets.read("s.csv", model=3)
+
+
+def test_errors_name_parameters(tmp_path, data):
+    table = tmp_path / "a.csv"
+    table.write_text("set,x\n1,2\n1,z\n1,3\n")
+    with pytest.raises(DataError, match=r"or name the features \(features=\)$"):
+        Sets.read(table)
+    table.write_text("group,x,y\n1,2,3\n")
+    with pytest.raises(DataError, match=r"name the column that does, or '' where the file is one set \(set=\)$"):
+        Sets.read(table)
+    with pytest.raises(UsageError, match=r"\(clip=\)$") as raised:
+        OrderNet(**{**SMALL, "clip": -1}).fit(*data)
+    assert "onet_" not in str(raised.value) and "--" not in str(raised.value)

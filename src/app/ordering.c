@@ -39,11 +39,12 @@ onet_status ordering_open(onet_model **model, onet_orderer **orderer, const char
 onet_status ordering_check(onet_order_options *o, onet_error *err) {
     if (!o->beam) o->beam = o->top > 5 ? o->top : 5;
     if (o->decode == ONET_BEAM && o->top > o->beam)
-        return fail(err, ONET_USAGE, "--top %d is more than the beam of %d can find; set --beam %d", o->top,
-                    o->beam, o->top);
+        return fail_field(err, ONET_USAGE, "onet_order_options.top onet_order_options.beam",
+                          "%d orders are more than a beam of %d can find; widen the beam to %d", o->top,
+                          o->beam, o->top);
     if (o->decode == ONET_GREEDY && o->top > 1)
-        return fail(err, ONET_USAGE,
-                    "--decode greedy finds one order, not the %d of --top; use beam or sample", o->top);
+        return fail_field(err, ONET_USAGE, "onet_order_options.top onet_order_options.decode",
+                          "greedy decoding finds one order, not %d; use beam or sample", o->top);
     return ONET_OK;
 }
 
@@ -54,10 +55,11 @@ onet_status ordering_fits(const onet_model *model, const char *model_name, const
     long line = onet_record_line(r);
     bool text = onet_record_format(r) == ONET_FORMAT_TEXT;
     if (!words && !own)
-        return fail(err, ONET_BAD,
-                    "%s:%ld: the items are words%s, but %s orders items of %d number%s; name another model%s",
-                    name, line, text ? " of plain text" : "", model_name, width, width == 1 ? "" : "s",
-                    text ? ", or the --format of these data" : "");
+        return fail_field(
+            err, ONET_BAD, text ? "onet_read_options.format" : "",
+            "%s:%ld: the items are words%s, but %s orders items of %d number%s; name another model%s", name,
+            line, text ? " of plain text" : "", model_name, width, width == 1 ? "" : "s",
+            text ? ", or the format of these data" : "");
     if (words && own)
         return fail(err, ONET_BAD, "%s:%ld: the items are numbers, but %s orders words; name another model",
                     name, line, model_name);

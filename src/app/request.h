@@ -52,7 +52,4 @@ void set_source_close(set_source *source);
 /* ONET_FAILED for more work than limits->cells. */
 onet_status request_cells(double cells, const request_limits *limits, onet_error *err);
 
-/* The sentence of a command, without the dashes of its options. */
-void request_words(onet_error *err);
-
 #endif

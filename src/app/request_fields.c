@@ -3,7 +3,6 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "app/fields.h"
 #include "app/request.h"
 #include "engine/base/choice.h"
 #include "engine/base/error.h"
@@ -130,36 +129,4 @@ onet_status request_model(const envelope *e, const service *shared, const char *
     if (!at && !usual)
         return fail(err, ONET_BAD, "name a model in field `model`: %s", models_names(m, names, sizeof names));
     return fail(err, ONET_IO, "there is no such model; served are: %s", models_names(m, names, sizeof names));
-}
-
-/* Where an option begins: "--beam", not the dashes of a name. */
-static bool is_option(const char *at, const char *from) {
-    return (at == from || strchr(" '(`", at[-1])) && at[0] == '-' && at[1] == '-' && at[2] >= 'a' &&
-           at[2] <= 'z';
-}
-
-/* The end of " (... --option ...)" at this place, a hint for users of the command line; NULL: there
- * is none. */
-static const char *hint_end(const char *at, const char *from) {
-    const char *end = at[0] == ' ' && at[1] == '(' ? strchr(at, ')') : NULL;
-    for (const char *p = at; end && p < end; p++)
-        if (is_option(p, from)) return end + 1;
-    return NULL;
-}
-
-void request_words(onet_error *err) {
-    onet_error said;
-    char *to = said.text;
-    fields_to_options(err);
-    for (const char *from = err->text; *from;) {
-        const char *end = hint_end(from, err->text);
-        if (end) {
-            from = end;
-            continue;
-        }
-        if (is_option(from, err->text)) from += 2;
-        *to++ = *from++;
-    }
-    *to = '\0';
-    *err = said;
 }

@@ -1002,7 +1002,7 @@ static void together(const test_case *tc, uint64_t seed, int vocabulary, int siz
 /* The error for a set that is too large names the largest possible one. That one is trained on too, where
  * that is not too slow. */
 static void limits(const char *name, const onet_settings *s, int refusal_alone) {
-    onet_error err = {{0}};
+    onet_error err = {.text = ""};
     shape sh;
     net *t;
     must(shape_make(&sh, s, &err), &err);

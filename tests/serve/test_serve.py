@@ -230,7 +230,7 @@ class Answers(unittest.TestCase):
             self.assertEqual((best["text"], best["words"]), (text, ["he", "was", "born", "in", "London", "."]))
 
     def test_sentences(self):
-        """Bad sets get the sentence of the command, with `request` for the file."""
+        """Bad sets get the sentence of the command, with `request` for the file and without its options."""
         for bad in ('{"items": [[1], [2, 3]]}', '{"items": []}', '{"items": [[1, 2]]}', '{"items": ["a"]}', '{"items": [[1e39]]}',
                     '{"items": [[NaN]]}', '{"items": [[1], [2]], "first": 7}', '{"items": [[1], [2]], "before": [[0, 1], [1, 0]]}',
                     '{"items": [[1], [2]], "context": [0, 1]}', '{"order": [1]}', '{"items": [[1]], "order": [4]}'):
@@ -259,8 +259,8 @@ class Answers(unittest.TestCase):
             ("POST", "/v1/order", {"items": [[1]]}, 400, "name a model in field `model`: sort, tsp, words"),
             ("POST", "/v1/order", {**sort, "model": 3}, 400, "`model` takes a name"),
             ("POST", "/v1/order", {**sort, "top": 0}, 400, "`top` takes a whole number from 1 to 200"),
-            ("POST", "/v1/order", {**sort, "top": 9, "beam": 3}, 400, "top 9 is more than the beam of 3 can find; set beam 9"),
-            ("POST", "/v1/order", {**sort, "top": 2, "decode": "greedy"}, 400, "decode greedy finds one order"),
+            ("POST", "/v1/order", {**sort, "top": 9, "beam": 3}, 400, "9 orders are more than a beam of 3 can find; widen the beam to 9 (`top`, `beam`)"),
+            ("POST", "/v1/order", {**sort, "top": 2, "decode": "greedy"}, 400, "greedy decoding finds one order, not 2; use beam or sample (`top`, `decode`)"),
             ("POST", "/v1/order", {**sort, "decode": "x"}, 400, "`decode` is one of beam, greedy, sample"),
             ("POST", "/v1/order", {**sort, "steps": 1}, 400, "`steps` takes true or false"),
             ("POST", "/v1/order", {**sort, "sets": []}, 400, "`items` belongs to one set"),
@@ -304,6 +304,7 @@ class Answers(unittest.TestCase):
             found, headers, data = self.server.ask(method, path, body, connection=connection)
             self.assertEqual(found, status, (method, path, body if body is None else str(body)[:80], data))
             self.assertIn(part, json.loads(data)["error"])
+            self.assertNotRegex(json.loads(data)["error"], r"--[a-z]|onet_")  # names of other fronts
             self.assertEqual(headers["Content-Type"], "application/json")
             self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
             if b"script" in data:

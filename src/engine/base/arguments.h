@@ -14,10 +14,11 @@
 
 enum { MAX_THREADS = 4096 };
 
-/* ONET_USAGE unless threads is 0 (one for each CPU) to MAX_THREADS. */
-static inline onet_status check_threads(int threads, onet_error *err) {
+/* ONET_USAGE unless threads is 0 (one for each CPU) to MAX_THREADS. field: which says how many. */
+static inline onet_status check_threads(int threads, const char *field, onet_error *err) {
     if (threads >= 0 && threads <= MAX_THREADS) return ONET_OK;
-    return fail(err, ONET_USAGE, "%d threads: 0 (one for each CPU) to %d are possible", threads, MAX_THREADS);
+    return fail_field(err, ONET_USAGE, field, "%d threads: 0 (one for each CPU) to %d are possible", threads,
+                      MAX_THREADS);
 }
 
 #endif

@@ -9,10 +9,17 @@
 onet_status fail(onet_error *err, onet_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for a sentence about fields of options: one, or two with a blank between. The sentence must make
+ * sense without their names. */
+onet_status fail_field(onet_error *err, onet_status status, const char *field, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Says which field the sentence in err is about; "": none. */
+void error_field(onet_error *err, const char *field);
+
 /* The same for a failed allocation; what: what the memory was for. */
 onet_status fail_memory(onet_error *err, const char *what);
 
-/* Puts "prefix: " in front of the sentence in err. */
+/* Puts "prefix: " in front of the sentence in err; its field stays. */
 void error_prefix(onet_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -95,7 +95,7 @@ onet_status world_agree(const world *w, onet_status status, onet_error *err) {
         w->sum(w, table, PLACES);
         for (int i = 0; i < PLACES; i++) {
             if (table[i] == 0) continue;
-            onet_error text = {{0}};
+            onet_error text = {.text = ""};
             if (w->rank == first + i && err) text = *err;
             w->broadcast(w, first + i, &text, sizeof text);
             if (err) *err = text;

@@ -67,10 +67,11 @@ bool columns_differ(const onet_columns *a, const onet_columns *b, int *feature) 
 onet_status columns_check(const onet_columns *sets, const onet_columns *model, onet_error *err) {
     int j;
     if (!columns_differ(sets, model, &j)) return ONET_OK;
-    return fail(err, ONET_BAD,
-                "feature %d of the sets is `%.100s`, that of the model is `%.100s`; read the sets with the "
-                "model's columns (onet_read_options.columns)",
-                j + 1, sets->name[j], model->name[j]);
+    return fail_field(
+        err, ONET_BAD, "onet_read_options.columns",
+        "feature %d of the sets is `%.100s`, that of the model is `%.100s`; read the sets with the "
+        "model's columns",
+        j + 1, sets->name[j], model->name[j]);
 }
 
 /* ---- Missing values ---------------------------------------------------------------------------------- */

@@ -207,10 +207,10 @@ onet_status columns_choose(onet_sets *sets, const char *file, const onet_read_op
     if (!from) status = fail_memory(err, "the features");
     if (!status) find_names(have, wanted->name, width, from, &lacks);
     if (!status && lacks >= 0)
-        status = fail(err, ONET_BAD,
-                      "%s: no feature is called `%.100s`%s; add it, or name the features to take "
-                      "instead (onet_read_options.features)",
-                      file, wanted->name[lacks], list ? "" : ", as one of the model's is");
+        status =
+            fail_field(err, ONET_BAD, "onet_read_options.features",
+                       "%s: no feature is called `%.100s`%s; add it, or name the features to take instead",
+                       file, wanted->name[lacks], list ? "" : ", as one of the model's is");
     for (int j = 0; j < width && !status; j++) same &= from[j] == j;
     if (!status && !same) status = take_features(sets, from, width, wanted->name, err);
     onet_columns_free(list);
@@ -221,8 +221,8 @@ onet_status columns_choose(onet_sets *sets, const char *file, const onet_read_op
 onet_status columns_no_names(const char *file, long line, onet_error *err) {
     char place[32] = "";
     if (line) snprintf(place, sizeof place, ":%ld", line);
-    return fail(err, ONET_BAD,
-                "%s%s: the features have no names to choose by; leave the choice "
-                "(onet_read_options.features) out, or use a table or JSON with keys",
-                file, place);
+    return fail_field(
+        err, ONET_BAD, "onet_read_options.features",
+        "%s%s: the features have no names to choose by; choose none, or use a table or JSON with keys", file,
+        place);
 }

@@ -27,8 +27,8 @@ static onet_status name_feature(csv_table *t, const char *name, size_t length, c
                                 onet_error *err) {
     csv_column *c = find_column(t, name, length);
     if (!c)
-        return fail(err, ONET_BAD, "%s:1: there is no column `%.*s`, %s", t->file,
-                    length > 100 ? 100 : (int)length, name, whose);
+        return fail_field(err, ONET_BAD, "onet_read_options.features", "%s:1: there is no column `%.*s`, %s",
+                          t->file, length > 100 ? 100 : (int)length, name, whose);
     if (c->kind != CSV_TEXT && c->kind != CSV_LOGPROB && c->kind != CSV_CONTEXT)
         return fail(err, ONET_BAD,
                     "%s:1: column `%s` is named as a feature twice, or is the set's or the rank's", t->file,
@@ -42,8 +42,7 @@ static onet_status name_feature(csv_table *t, const char *name, size_t length, c
 static onet_status name_features(csv_table *t, const char *list, onet_error *err) {
     onet_status status = ONET_OK;
     for (const char *p = list; p && !status; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-        status = name_feature(t, p, strcspn(p, ","),
-                              "which is named as a feature; check onet_read_options.features", err);
+        status = name_feature(t, p, strcspn(p, ","), "which is named as a feature; check the names", err);
     return status;
 }
 
@@ -52,9 +51,7 @@ static onet_status take_features(csv_table *t, const onet_columns *columns, onet
     onet_status status = ONET_OK;
     for (int j = 0; j < columns->width && !status; j++)
         status = name_feature(t, columns->name[j], strlen(columns->name[j]),
-                              "a feature of the model; add it, or name the columns to take instead "
-                              "(onet_read_options.features)",
-                              err);
+                              "a feature of the model; add it, or name the columns to take instead", err);
     return status;
 }
 
@@ -99,15 +96,15 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
     if (status) return status;
     t->one_set = !find_column(t, set, strlen(set));
     if (t->one_set && !one_set && t->columns == 1)
-        return fail(err, ONET_BAD,
-                    "%s:1: the header has one column, `%s`; separate columns by commas, or say by what "
-                    "(onet_read_options.delimiter)",
-                    t->file, t->column[0].name);
+        return fail_field(err, ONET_BAD, "onet_read_options.delimiter",
+                          "%s:1: the header has one column, `%s`; separate columns by commas, or say by what",
+                          t->file, t->column[0].name);
     if (t->one_set && !one_set)
-        return fail(err, ONET_BAD,
-                    "%s:1: there is no column `%s` to tell the sets apart; name the column that does "
-                    "(onet_read_options.set_column), or '' where the file is one set",
-                    t->file, set);
+        return fail_field(
+            err, ONET_BAD, "onet_read_options.set_column",
+            "%s:1: there is no column `%s` to tell the sets apart; name the column that does, or '' "
+            "where the file is one set",
+            t->file, set);
     for (size_t k = 0; k < t->columns; k++) {
         csv_column *c = &t->column[k];
         c->kind = kind_of_name(c->name, set, rank, named);
@@ -146,20 +143,29 @@ static bool has_decimal_comma(const char *text, size_t length) {
     return behind != 3 && has_thousands(text, length);
 }
 
-static const char *not_a_number(const char *text, size_t length, bool feature) {
-    if (has_decimal_comma(text, length)) return "is not a number; write the decimal point as a dot";
-    if (has_thousands(text, length)) return "is not a number; write it without the commas";
-    if (number_not_finite(text, text + length) == length)
-        return "is not a finite number; give a number or leave the set out";
-    return feature ? "is not a number; correct it, or name the features (onet_read_options.features)"
-                   : "is not a number; correct it";
+static onet_status not_a_number(const csv_table *t, const csv_rows *rows, size_t k, const char *text,
+                                size_t length, bool feature, onet_error *err) {
+    const char *what =
+        feature ? "is not a number; correct it, or name the features" : "is not a number; correct it";
+    bool advice = false;
+    if (has_decimal_comma(text, length))
+        what = "is not a number; write the decimal point as a dot";
+    else if (has_thousands(text, length))
+        what = "is not a number; write it without the commas";
+    else if (number_not_finite(text, text + length) == length)
+        what = "is not a finite number; give a number or leave the set out";
+    else
+        advice = feature;
+    onet_status status = bad_value(t, rows, k, text, length, what, err);
+    if (advice) error_field(err, "onet_read_options.features");
+    return status;
 }
 
 static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
                           double *value, onet_error *err) {
     bool feature = t->column[k].kind != CSV_RANK;
     if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length)
-        return bad_value(t, rows, k, text, length, not_a_number(text, length, feature), err);
+        return not_a_number(t, rows, k, text, length, feature, err);
     float nearest;
     if (feature ? !number_to_float(*value, &nearest) : isinf(*value))
         return bad_value(t, rows, k, text, length,
@@ -238,11 +244,12 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
         } else if (kind == CSV_RANK && length) {
             if ((status = number(t, rows, k, text, length, &t->rank[row], err))) return status;
         } else if (kind == CSV_CONTEXT && length) {
-            if (length > 1 || (*text != '0' && *text != '1'))
-                return bad_value(t, rows, k, text, length,
-                                 "is neither 0 nor 1 (seen but not placed); correct it, or name the features "
-                                 "(onet_read_options.features)",
-                                 err);
+            if (length > 1 || (*text != '0' && *text != '1')) {
+                bad_value(t, rows, k, text, length,
+                          "is neither 0 nor 1 (seen but not placed); correct it, or name the features", err);
+                error_field(err, "onet_read_options.features");
+                return ONET_BAD;
+            }
             t->flag[row] = *text;
         } else if (kind == CSV_FEATURE || kind == CSV_OPEN) {
             if ((status = feature(t, rows, k, text, length, err))) return status;
@@ -271,12 +278,11 @@ static onet_status settle_kind(csv_table *t, csv_column *c, bool quotes, onet_er
     if (!meant || !c->texts) return ONET_OK;
     char others[64] = "";
     if (c->texts > 1) snprintf(others, sizeof others, ", the first of %zu such values", c->texts);
-    return fail(err, ONET_BAD, "%s:%ld: column `%.100s`: \"%s\" is not a number%s, but %zu other%s; %s",
-                t->file, c->text_line, c->name, c->text, others, c->numbers,
-                c->numbers == 1 ? " is" : "s are",
-                has_thousands(c->text, strlen(c->text))
-                    ? "write it without the commas"
-                    : "correct it, or name the features (onet_read_options.features)");
+    bool thousands = has_thousands(c->text, strlen(c->text));
+    return fail_field(err, ONET_BAD, thousands ? "" : "onet_read_options.features",
+                      "%s:%ld: column `%.100s`: \"%s\" is not a number%s, but %zu other%s; %s", t->file,
+                      c->text_line, c->name, c->text, others, c->numbers, c->numbers == 1 ? " is" : "s are",
+                      thousands ? "write it without the commas" : "correct it, or name the features");
 }
 
 /* Numbers of the columns that are features, and no others, stay in the rows. */
@@ -345,12 +351,14 @@ static onet_status check_missing(const csv_table *t, const onet_read_options *o,
     if (count > 1)
         snprintf(others, sizeof others, ", the first of %zu missing values in %zu column%s", count, columns,
                  columns == 1 ? "" : "s");
-    return fail(err, ONET_BAD, "%s:%ld: column `%.100s`: \"%s\" is a missing value%s; %s", t->file,
-                first->missing_line, first->name, first->missing_text, others,
-                o->columns ? "fill it in, or use a model that was trained with missing values "
-                             "(onet_read_options.missing)"
-                           : "fill it in, choose what stands for it (onet_read_options.missing: mean or "
-                             "indicator), or name other features (onet_read_options.features)");
+    return fail_field(err, ONET_BAD,
+                      o->columns ? "onet_read_options.missing"
+                                 : "onet_read_options.missing onet_read_options.features",
+                      "%s:%ld: column `%.100s`: \"%s\" is a missing value%s; %s", t->file,
+                      first->missing_line, first->name, first->missing_text, others,
+                      o->columns ? "fill it in, or use a model that was trained with missing values"
+                                 : "fill it in, choose what stands for it (mean or indicator), or name other "
+                                   "features");
 }
 
 static onet_status keep_text(csv_table *t, const csv_rows *rows, size_t row, onet_error *err) {
@@ -548,9 +556,8 @@ onet_status csv_separator(input *in, const onet_read_options *options, char *sep
     *separator = ',';
     if (options && options->delimiter) {
         if (options->delimiter < 0 || options->delimiter > 127 || strchr("\"\r\n", options->delimiter))
-            return fail(err, ONET_USAGE,
-                        "onet_read_options.delimiter is one character of ASCII, no quote and "
-                        "no end of a line");
+            return fail_field(err, ONET_USAGE, "onet_read_options.delimiter",
+                              "the delimiter is one character of ASCII, no quote and no end of a line");
         *separator = (char)options->delimiter;
         return ONET_OK;
     }

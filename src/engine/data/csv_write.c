@@ -188,16 +188,17 @@ static onet_status check_names(const csv_maker *m, const record *r, onet_error *
     for (int j = 0; j < r->width; j++)
         for (size_t k = 0; onet_record_feature(r, j) && k < sizeof taken / sizeof *taken; k++)
             if (!strcmp(onet_record_feature(r, j), taken[k]))
-                return fail(err, ONET_BAD,
-                            "the feature `%.100s` has the name of the column that CSV has for %s; %s",
-                            taken[k],
-                            k == 0   ? "the sets"
-                            : k == 1 ? "the ranks"
-                            : k == 2 ? "context items"
-                                     : "probabilities",
-                            k == 0   ? "name that one otherwise (onet_write_options.set_column)"
-                            : k == 1 ? "name that one otherwise (onet_write_options.rank_column)"
-                                     : "rename the feature, or use jsonl");
+                return fail_field(err, ONET_BAD,
+                                  k == 0   ? "onet_write_options.set_column"
+                                  : k == 1 ? "onet_write_options.rank_column"
+                                           : "",
+                                  "the feature `%.100s` has the name of the column that CSV has for %s; %s",
+                                  taken[k],
+                                  k == 0   ? "the sets"
+                                  : k == 1 ? "the ranks"
+                                  : k == 2 ? "context items"
+                                           : "probabilities",
+                                  k < 2 ? "name that one otherwise" : "rename the feature, or use jsonl");
     return ONET_OK;
 }
 

@@ -141,7 +141,7 @@ onet_status format_must_hold(const data_format *f, unsigned needs, onet_status o
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].part & missing) name = parts[i].name;
     char formats[128];
-    return fail(err, otherwise, "%s cannot hold %s; use %s%s", f->name, name,
-                list_formats(name_that_holds, needs, formats, sizeof formats),
-                otherwise == ONET_USAGE ? " (onet_write_options.format)" : "");
+    return fail_field(err, otherwise, otherwise == ONET_USAGE ? "onet_write_options.format" : "",
+                      "%s cannot hold %s; use %s", f->name, name,
+                      list_formats(name_that_holds, needs, formats, sizeof formats));
 }

@@ -64,6 +64,13 @@ static onet_status bad(const walk *w, const char *key, size_t length, const char
                 length > 100 ? 100 : (int)length, key, sentence);
 }
 
+/* The same where the user can say which keys are features. */
+static onet_status bad_feature(const walk *w, const char *key, size_t length, const char *sentence) {
+    onet_status status = bad(w, key, length, sentence);
+    error_field(w->err, "onet_read_options.features");
+    return status;
+}
+
 static onet_status not_an_object(const walk *w) {
     return fail(w->err, ONET_BAD,
                 "%s:%ld: field `items`[%d]: not an object with keys, as the items before it are", w->name,
@@ -90,9 +97,10 @@ static onet_status count_keys(walk *w, names *keys, key_values **seen, size_t *r
             if (kind == VALUE_NUMBER) (*seen)[k].numbers++;
             if (kind == VALUE_TEXT) (*seen)[k].texts++;
             if ((*seen)[k].numbers && (*seen)[k].texts)
-                return bad(w, keys->text + keys->at[k], length,
-                           "a number in some items of the set and something else in others; correct it, or "
-                           "name the features (onet_read_options.features)");
+                return bad_feature(
+                    w, keys->text + keys->at[k], length,
+                    "a number in some items of the set and something else in others; correct it, "
+                    "or name the features");
         }
     }
     return ONET_OK;
@@ -145,9 +153,9 @@ static onet_status take_item(walk *w, const onet_columns *c, bool found_here, do
         value_kind kind = take_value(w, &value);
         j = find_feature(c, key, length, near);
         if (j < 0 && found_here && kind == VALUE_NUMBER)
-            return bad(w, key, length,
-                       "a number, but the first set has none under this key; give it one there, or name the "
-                       "features (onet_read_options.features)");
+            return bad_feature(w, key, length,
+                               "a number, but the first set has none under this key; give it one there, or "
+                               "name the features");
         if (j < 0) continue;
         if (have[j] & 1) return bad(w, key, length, "stands there twice; keep one of them");
         if (kind == VALUE_TEXT) return bad(w, key, length, "not a number; every feature is one");
@@ -180,10 +188,11 @@ static onet_status take_items(walk *w, const onet_columns *c, bool found_here, u
     }
     for (size_t j = 0; j < width && !status; j++)
         if (!have[j])
-            status = fail(w->err, ONET_BAD,
-                          "%s:%ld: field `items`: no item has the key `%.100s`, a feature of %s; add it, or "
-                          "name the keys to take instead (onet_read_options.features)",
-                          w->name, r->line, c->name[j], found_here ? "the sets before" : "the model");
+            status =
+                fail_field(w->err, ONET_BAD, "onet_read_options.features",
+                           "%s:%ld: field `items`: no item has the key `%.100s`, a feature of %s; add it, or "
+                           "name the keys to take instead",
+                           w->name, r->line, c->name[j], found_here ? "the sets before" : "the model");
     r->width = c->width;
     r->items = r->item_store;
     return status;
@@ -204,10 +213,10 @@ onet_status jsonl_keyed(record *r, const char *from, const char *end, const onet
         status = find_columns(&w, &own);
     const onet_columns *columns = own ? own : given;
     if (!status && given && own && own->width != given->width)
-        status = fail(err, ONET_BAD,
-                      "%s:%ld: items have %d keys with numbers, but the model has %d features; name "
-                      "those to take (onet_read_options.features)",
-                      name, r->line, own->width, given->width);
+        status = fail_field(err, ONET_BAD, "onet_read_options.features",
+                            "%s:%ld: items have %d keys with numbers, but the model has %d features; name "
+                            "those to take",
+                            name, r->line, own->width, given->width);
     uint8_t *have = status ? NULL : array_new((size_t)columns->width, 1);
     if (!status && !have) status = fail_memory(err, "the keys of the items");
     w.at = from;

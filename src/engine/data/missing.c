@@ -37,12 +37,11 @@ onet_status missing_refuse(const missing_count *m, const char *file, const onet_
     else
         snprintf(feature, sizeof feature, "[%d]", m->feature);
     if (m->count > 1) snprintf(others, sizeof others, ", the first of %zu missing values", m->count);
-    return fail(err, ONET_BAD, "%s%s: `items`[%zu]: feature %s has no value%s; %s", file ? file : "", place,
-                m->item, feature, others,
-                trained ? "fill it in, or use a model that was trained with missing values "
-                          "(onet_read_options.missing)"
-                        : "fill it in, or choose what stands for it (onet_read_options.missing): mean or "
-                          "indicator");
+    return fail_field(err, ONET_BAD, "onet_read_options.missing",
+                      "%s%s: `items`[%zu]: feature %s has no value%s; %s", file ? file : "", place, m->item,
+                      feature, others,
+                      trained ? "fill it in, or use a model that was trained with missing values"
+                              : "fill it in, or choose what stands for it: mean or indicator");
 }
 
 /* The means of the values that are there, and whether some are missing: [width] each. */

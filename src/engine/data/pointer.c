@@ -81,10 +81,10 @@ static onet_status pointer_parse(record *r, int width, const char *name, onet_er
         return fail(err, ONET_BAD, "%s:%ld: an empty set; give it an item or leave the line out", name,
                     r->line);
     if (count % (size_t)width || count / (size_t)width > INT_MAX)
-        return fail(err, ONET_BAD,
-                    "%s:%ld: %zu numbers before `output` do not make items of %d features; "
-                    "onet_read_options.width says how many an item has",
-                    name, r->line, count, width);
+        return fail_field(
+            err, ONET_BAD, "onet_read_options.width",
+            "%s:%ld: %zu numbers before `output` do not make items of %d features; say how many an item has",
+            name, r->line, count, width);
     r->n = (int)(count / (size_t)width);
     r->width = width;
     r->items = r->item_store;

@@ -53,8 +53,8 @@ static onet_status find_format(reader *in, onet_error *err) {
     in->format = format_of_bytes(data, size);
     if (in->format) return ONET_OK;
     char list[128];
-    return fail(err, ONET_BAD, "%s: cannot tell the format; name it in onet_read_options.format: %s",
-                input_name(in->in), choice_names(onet_formats() + 1, " or ", list, sizeof list));
+    return fail_field(err, ONET_BAD, "onet_read_options.format", "%s: cannot tell the format; name it: %s",
+                      input_name(in->in), choice_names(onet_formats() + 1, " or ", list, sizeof list));
 }
 
 onet_status reader_input(input **in, const char *path, const onet_read_options *options,

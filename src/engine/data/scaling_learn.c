@@ -50,9 +50,10 @@ static onet_status take(const char **text, entry *e, onet_error *err) {
     const onet_choice *found = choice_named(onet_scales(), *text, kind);
     char names[128];
     if (!found)
-        return fail(
-            err, ONET_USAGE, "scale \"%.*s\": expected %s, or a list such as quantile:price,standard:x",
-            length > 60 ? 60 : (int)length, *text, choice_names(onet_scales(), " or ", names, sizeof names));
+        return fail_field(err, ONET_USAGE, "onet_train_options.scale",
+                          "scale \"%.*s\": expected %s, or a list such as quantile:price,standard:x",
+                          length > 60 ? 60 : (int)length, *text,
+                          choice_names(onet_scales(), " or ", names, sizeof names));
     *e = (entry){(onet_scale)found->value, NULL, 0};
     if (kind < length) {
         e->name = *text + kind + 1;
@@ -97,9 +98,10 @@ onet_status scaling_parse(const char *text, int width, const onet_columns *colum
         if ((status = take(&at, &e, err)) || !e.name) continue;
         int j = find(&e, width, columns);
         if (j < 0)
-            return fail(err, ONET_USAGE, "scale: there is no feature `%.*s`%s",
-                        e.length > 100 ? 100 : (int)e.length, e.name,
-                        columns && columns->name ? "" : "; they have no names, and go by number from 1");
+            return fail_field(
+                err, ONET_USAGE, "onet_train_options.scale", "scale: there is no feature `%.*s`%s",
+                e.length > 100 ? 100 : (int)e.length, e.name,
+                columns && columns->name ? "" : "; they have no names, and go by number from 1");
         wish[j] = e.scale;
     }
     return status;

@@ -34,12 +34,13 @@ static onet_status append_items(onet_sets *sets, const record *r, const onet_wor
     size_t n = (size_t)r->n;
     if (r->items) return append_numbers(sets, r, err);
     if (!words)
-        return fail(err, ONET_BAD,
-                    "the items are words%s, and there are no vectors for words (onet_read_options.words)%s",
-                    r->format == ONET_FORMAT_TEXT ? " of plain text" : "",
-                    r->format == ONET_FORMAT_TEXT
-                        ? "; if these are other data, name their onet_read_options.format"
-                        : "");
+        return r->format == ONET_FORMAT_TEXT
+                   ? fail_field(
+                         err, ONET_BAD, "onet_read_options.words onet_read_options.format",
+                         "the items are words of plain text, and there are no vectors for words; if these "
+                         "are other data, name their format")
+                   : fail_field(err, ONET_BAD, "onet_read_options.words",
+                                "the items are words, and there are no vectors for words");
     int32_t *row = malloc(n * sizeof *row); /* [n] */
     if (!row) return fail_memory(err, "a set's words");
     for (size_t i = 0; i < n; i++) row[i] = words_find(words, r->word[i], strlen(r->word[i]));

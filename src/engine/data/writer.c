@@ -39,7 +39,8 @@ onet_status writer_options(onet_write_options *own, const onet_write_options *gi
     onet_status status = sized_take(own, sizeof *own, given, "onet_write_options", err);
     size_t length = !status && own->made ? strlen(own->made) : 0;
     if (!status && length && utf8_valid(own->made, length) < length)
-        status = fail(err, ONET_USAGE, "onet_write_options.made is not UTF-8");
+        status = fail_field(err, ONET_USAGE, "onet_write_options.made",
+                            "what tells how the sets were made is not UTF-8");
     return status;
 }
 
@@ -53,7 +54,9 @@ onet_status onet_writer_open(onet_writer **result, const char *path, const onet_
     if (status) return status;
     if (own.format && !format_find(own.format))
         return fail(err, ONET_USAGE, "there is no format %d", (int)own.format);
-    if (own.top < 0) return fail(err, ONET_USAGE, "onet_write_options.top is %d: 0 or more", own.top);
+    if (own.top < 0)
+        return fail_field(err, ONET_USAGE, "onet_write_options.top",
+                          "%d orders per set: 0 or more are possible", own.top);
     writer *w = calloc(1, sizeof *w);
     if (!w || !(w->path = strdup(path))) {
         free(w);
@@ -89,10 +92,9 @@ onet_status onet_writer_begin(onet_writer *w, const onet_reader *in, onet_error 
     const data_format *format = format_for(w, in);
     unsigned needs = 0;
     if (w->format && w->format != format)
-        return fail(err, ONET_USAGE,
-                    "%s is in another format than the input before it; name one for all in "
-                    "onet_write_options.format",
-                    in ? onet_reader_name(in) : "this input");
+        return fail_field(err, ONET_USAGE, "onet_write_options.format",
+                          "%s is in another format than the input before it; name one for all",
+                          in ? onet_reader_name(in) : "this input");
     if (w->options.steps) needs |= HOLDS_STEPS;
     if (w->options.top > 1) needs |= HOLDS_SEVERAL;
     if (w->options.score) needs |= HOLDS_SCORE;
@@ -173,8 +175,8 @@ onet_status onet_writer_put_error(onet_writer *w, const onet_record *r, const ch
     NEED(r, "record");
     NEED(error, "error");
     if (!w->begun || !w->options.errors)
-        return fail(err, ONET_USAGE,
-                    "onet_writer_put_error needs onet_write_options.errors, and onet_writer_begin");
+        return fail_field(err, ONET_USAGE, "onet_write_options.errors",
+                          "onet_writer_put_error: the writer was not opened for errors, or has not begun");
     return jsonl_write_error(w->out, r, error, err);
 }
 

@@ -303,8 +303,8 @@ static onet_status run_together(order_device *d, const gpu_work *work, row_table
     }
     if (all->constrained) p.rules_each = order_rules_size(placed, pairs);
     if (p.rules_each > INT32_MAX)
-        return fail(err, ONET_MEMORY, "a set has %zu constraints: set onet_order_options.device to cpu",
-                    pairs);
+        return fail_field(err, ONET_MEMORY, "onet_order_options.device",
+                          "a set has %zu constraints, too many for a GPU: use the CPU", pairs);
     onet_status status = send_net(d, work->z, n, err);
     if (status) return status;
     return d->run(d,

@@ -47,18 +47,27 @@ onet_status orderer_new(onet_orderer **orderer, const onet_model *model, const o
                         gpu_choice gpu, onet_error *err) {
     onet_order_options o = options ? *options : (onet_order_options){0};
     *orderer = NULL;
-    onet_status status = check_threads(o.threads, err);
+    onet_status status = check_threads(o.threads, "onet_order_options.threads", err);
     if (status) return status;
     if (o.max_items < 0 || o.max_items > MOST_ITEMS)
-        return fail(err, ONET_USAGE, "max_items is %d: 0 to %d are possible", o.max_items, MOST_ITEMS);
-    if (o.beam < 0 || o.top < 0) return fail(err, ONET_USAGE, "beam and top must not be negative");
-    if (o.beam > 1000000 || o.top > 1000000) return fail(err, ONET_USAGE, "beam and top are at most 1000000");
+        return fail_field(err, ONET_USAGE, "onet_order_options.max_items",
+                          "sets of at most %d items: 0 to %d are possible", o.max_items, MOST_ITEMS);
+    if (o.beam < 0 || o.beam > 1000000)
+        return fail_field(err, ONET_USAGE, "onet_order_options.beam",
+                          "a beam of %d: 0 to 1000000 are possible", o.beam);
+    if (o.top < 0 || o.top > 1000000)
+        return fail_field(err, ONET_USAGE, "onet_order_options.top",
+                          "%d orders per set: 0 to 1000000 are possible", o.top);
     if (!choice_of(onet_decodes(), o.decode))
-        return fail(err, ONET_USAGE, "decode is none of ONET_BEAM, ONET_GREEDY and ONET_SAMPLE");
+        return fail_field(err, ONET_USAGE, "onet_order_options.decode", "there is no way %d to decode",
+                          (int)o.decode);
     const kernels *k = kernels_pick(o.kernels);
-    if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this CPU", o.kernels);
+    if (!k)
+        return fail_field(err, ONET_USAGE, "onet_order_options.kernels",
+                          "kernels `%s` are unknown or not for this CPU", o.kernels);
     device_choice device;
     status = device_choose(o.device, gpu, o.kernels, CUDA_ORDER, &device, err);
+    if (status == ONET_USAGE) error_field(err, "onet_order_options.device");
     if (status) return status;
     onet_orderer *r = calloc(1, sizeof *r);
     if (!r) return fail_memory(err, "ordering");
@@ -417,9 +426,10 @@ static onet_status run(onet_orderer *r, const onet_sets *sets, onet_answer *answ
     size_t most = r->options.max_items ? (size_t)r->options.max_items : MOST_ITEMS;
     for (size_t s = 0; s < sets->count; s++)
         if (sets_size(sets, s) > most)
-            return fail(err, ONET_BAD, "set %zu has %zu items, and at most %zu are put in order%s", s + 1,
-                        sets_size(sets, s), most,
-                        most < MOST_ITEMS ? ": raise onet_order_options.max_items if the time is there" : "");
+            return fail_field(err, ONET_BAD, most < MOST_ITEMS ? "onet_order_options.max_items" : "",
+                              "set %zu has %zu items, and at most %zu are put in order%s", s + 1,
+                              sets_size(sets, s), most,
+                              most < MOST_ITEMS ? ": raise the limit if the time is there" : "");
     onet_sets scaled = {0};
     const onet_sets *seen = model->scaling ? &scaled : sets;
     if (model->scaling && (status = scaling_apply(model->scaling, sets, &scaled, err))) return status;

@@ -247,7 +247,7 @@ static onet_status run_parts(onet_orderer *r, part *p, const size_t *cut, onet_a
                                 NULL};
         copy_results(&p[k].x, &p[k].q, r->top, &p[k].sets, answers ? answers + cut[k] : NULL, part_score);
     }
-    return bad.status ? fail(err, (onet_status)bad.status, "%s", bad.err.text) : ONET_OK;
+    return bad.status ? fail_field(err, (onet_status)bad.status, bad.err.field, "%s", bad.err.text) : ONET_OK;
 }
 
 onet_status orderer_run_shared(onet_orderer *r, const onet_sets *sets, onet_answer *answers, score_out score,

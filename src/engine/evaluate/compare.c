@@ -368,10 +368,11 @@ void onet_compare_defaults(onet_compare_options *options, size_t size) {
 
 static onet_status check(const onet_sets *train, const onet_sets *test, const onet_compare_options *o,
                          onet_error *err) {
-    onet_status status = check_threads(o->threads, err);
+    onet_status status = check_threads(o->threads, "onet_compare_options.threads", err);
     if (status) return status;
     if (o->folds < 0 || o->folds == 1 || o->folds > MOST_FOLDS)
-        return fail(err, ONET_USAGE, "%d folds: 0, or 2 to %d are possible", o->folds, MOST_FOLDS);
+        return fail_field(err, ONET_USAGE, "onet_compare_options.folds",
+                          "%d folds: 0, or 2 to %d are possible", o->folds, MOST_FOLDS);
     if (!test->count || !test->order || (train && (!train->count || !train->order)))
         return fail(err, ONET_BAD, "a comparison needs sets with their right order");
     if ((status = sets_check(test, err)) || (train && (status = sets_check(train, err)))) return status;

@@ -50,7 +50,7 @@ static onet_status start(onet_model **m, onet_speed_options *o, const onet_speed
         (o->n < 1 || o->batch < 1 || o->beam < 1 || o->sets < 0 || !(o->seconds > 0) || isinf(o->seconds)))
         status = fail(err, ONET_USAGE,
                       "n, batch, beam and seconds of onet_speed_options must be positive, sets not negative");
-    if (!status) status = check_threads(o->threads, err);
+    if (!status) status = check_threads(o->threads, "onet_speed_options.threads", err);
     if (!status) status = model_new(m, &o->settings, err);
     if (!status) generated_theta(&(*m)->sh, 1, (*m)->theta);
     return status;

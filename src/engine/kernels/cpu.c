@@ -250,7 +250,9 @@ const char *net_kernels(const net *t) {
 
 onet_status cpu_open(net **t, const shape *sh, const char *kernel_set, int threads, onet_error *err) {
     const kernels *k = kernels_pick(kernel_set);
-    if (!k) return fail(err, ONET_USAGE, "kernels `%s` are unknown or not for this CPU", kernel_set);
+    if (!k)
+        return fail_field(err, ONET_USAGE, "onet_train_options.kernels",
+                          "kernels `%s` are unknown or not for this CPU", kernel_set);
     cpu *s = calloc(1, sizeof *s);
     if (!s) return fail_memory(err, "the net");
     s->base.ops = &cpu_backend;

@@ -67,6 +67,7 @@ onet_status net_open(net **t, const shape *sh, const char *device, int local_ran
                      int threads, onet_error *err) {
     device_choice choice;
     onet_status status = device_choose(device, gpu_of_rank(local_rank), kernel_set, CUDA_OPEN, &choice, err);
+    if (status == ONET_USAGE) error_field(err, "onet_train_options.device");
     if (status) return status;
     if (choice.kind == DEVICE_GPU) return open_gpu(t, sh, choice.gpu, err);
     if (choice.kind == DEVICE_AUTO && open_gpu(t, sh, choice.gpu, NULL) == ONET_OK) return ONET_OK;

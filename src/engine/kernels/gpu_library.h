@@ -5,9 +5,9 @@
 #include "engine/kernels/device.h"
 #include "engine/kernels/net.h"
 
-/* The number in the names, which stands here alone, changes with this header, net.h, onet_settings and
- * order.h: a library of another version has none of these. */
-#define CUDA_VERSIONED(name) name##_12
+/* The number in the names, which stands here alone, changes with this header, net.h, onet_settings,
+ * onet_error and order.h: a library of another version has none of these. */
+#define CUDA_VERSIONED(name) name##_13
 #define CUDA_TEXT(name)      #name
 #define CUDA_SYMBOL(name)    CUDA_TEXT(name)
 #define CUDA_LIBRARY         "libordernet-cuda.so"

@@ -58,10 +58,10 @@ static onet_status check(const onet_model *a, const onet_model *b, int number, o
     if (memcmp(a->mean, b->mean, width * sizeof *a->mean) ||
         memcmp(a->scale, b->scale, width * sizeof *a->scale) || !same_missing(a->columns, b->columns) ||
         !scaling_same(a->scaling, b->scaling) || !same_words(a->words, b->words))
-        return fail(
-            err, ONET_BAD,
+        return fail_field(
+            err, ONET_BAD, "onet_train_options.models",
             "model 1 and model %d see their items differently (standardisation, missing values or words): "
-            "train both on the same data, or at once with onet_train_options.models",
+            "train both on the same data, or both at once",
             number);
     if (a->columns && b->columns && columns_differ(a->columns, b->columns, &feature))
         return fail(err, ONET_BAD,
@@ -71,10 +71,10 @@ static onet_status check(const onet_model *a, const onet_model *b, int number, o
         (a->sized &&
          (a->inverse_size != b->inverse_size || a->smallest_size != b->smallest_size || a->rows != b->rows ||
           (a->rows && memcmp(a->row_size, b->row_size, a->rows * sizeof *a->row_size)))))
-        return fail(
-            err, ONET_BAD,
+        return fail_field(
+            err, ONET_BAD, "onet_train_options.statistics",
             "the norm statistics of model 1 and of model %d are for other sizes of sets: train both on the "
-            "same data with the same onet_train_options.statistics",
+            "same data with the same statistics",
             number);
     return ONET_OK;
 }

@@ -360,11 +360,9 @@ static onet_status read_settings(const safetensors *file, onet_settings *s, onet
                *version = safetensors_metadata(file, "format_version"),
                *pool = safetensors_metadata(file, "settings.pool");
     if (format && !strcmp(format, "ordernet-checkpoint"))
-        return fail(
-            err, ONET_BAD,
-            "%s is the checkpoint of a training, not a model; training with onet_train_options.resume "
-            "goes on from it to the model",
-            name);
+        return fail_field(
+            err, ONET_BAD, "onet_train_options.resume",
+            "%s is the checkpoint of a training, not a model; resume that training to get the model", name);
     if (!format || strcmp(format, "ordernet"))
         return fail(err, ONET_BAD,
                     "%s is not an OrderNet model (its metadata has no \"format\": \"ordernet\"); "
@@ -501,6 +499,7 @@ static onet_status load(const safetensors *file, onet_model **model, onet_error 
     if ((status = shape_make(sh, &settings, err))) {
         status = ONET_BAD;
         error_prefix(err, "%s", safetensors_name(file));
+        error_field(err, ""); /* the file's, which no option changes */
     } else
         status = check_tensors(file, sh, err);
     free(sh);

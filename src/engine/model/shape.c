@@ -29,9 +29,9 @@ static size_t add(shape *sh, bool trained, size_t *at, int dims, int a, int b, i
     return t->offset;
 }
 
-static onet_status check(int value, int low, int high, const char *name, onet_error *err) {
+static onet_status check(int value, int low, int high, const char *field, const char *name, onet_error *err) {
     if (value >= low && value <= high) return ONET_OK;
-    return fail(err, ONET_USAGE, "%s is %d: it must be from %d to %d", name, value, low, high);
+    return fail_field(err, ONET_USAGE, field, "%s is %d: it must be from %d to %d", name, value, low, high);
 }
 
 bool tensor_is_variance(const tensor *t) {
@@ -41,16 +41,21 @@ bool tensor_is_variance(const tensor *t) {
 
 onet_status shape_make(shape *sh, const onet_settings *s, onet_error *err) {
     onet_status status;
-    if ((status = check(s->width, 1, MAX_WIDTH, "the number of features an item", err)) ||
-        (status = check(s->encoder_blocks, 0, MAX_BLOCKS, "the number of encoder blocks", err)) ||
-        (status = check(s->hidden, 1, 8192, "the encoder's hidden width", err)) ||
-        (status = check(s->encoder_out, 1, 4096, "the encoder's output width", err)) ||
-        (status = check(s->decoder_blocks, 0, MAX_BLOCKS, "the number of decoder blocks", err)) ||
-        (status = check(s->decoder_out, 1, 4096, "the decoder's output width", err)))
+    if ((status =
+             check(s->width, 1, MAX_WIDTH, "onet_settings.width", "the number of features an item", err)) ||
+        (status = check(s->encoder_blocks, 0, MAX_BLOCKS, "onet_settings.encoder_blocks",
+                        "the number of encoder blocks", err)) ||
+        (status = check(s->hidden, 1, 8192, "onet_settings.hidden", "the encoder's hidden width", err)) ||
+        (status = check(s->encoder_out, 1, 4096, "onet_settings.encoder_out", "the encoder's output width",
+                        err)) ||
+        (status = check(s->decoder_blocks, 0, MAX_BLOCKS, "onet_settings.decoder_blocks",
+                        "the number of decoder blocks", err)) ||
+        (status =
+             check(s->decoder_out, 1, 4096, "onet_settings.decoder_out", "the decoder's output width", err)))
         return status;
     if (!choice_of(onet_pools(), s->pool) || s->pool == ONET_POOL_AUTO)
-        return fail(err, ONET_USAGE, "there is no pool %d", (int)s->pool);
-    if ((status = check(s->relative, 0, 1, "relative", err))) return status;
+        return fail_field(err, ONET_USAGE, "onet_settings.pool", "there is no pool %d", (int)s->pool);
+    if ((status = check(s->relative, 0, 1, "onet_settings.relative", "relative", err))) return status;
     for (size_t i = 0; i < sizeof s->reserved / sizeof *s->reserved; i++)
         if (s->reserved[i])
             return fail(err, ONET_USAGE, "reserved[%zu] of onet_settings is %d; it must be 0", i,

@@ -60,10 +60,8 @@ onet_status files_save_checkpoint(run *r, onet_error *err) {
     if (status) return status;
     for (size_t i = 0; i < r->s.params; i++)
         if (!isfinite(r->s.theta[i]))
-            return fail(err, ONET_FAILED,
-                        "a parameter is no longer a number at step %" PRIu64
-                        ": try a lower learning rate or onet_train_options.clip 1",
-                        r->s.step);
+            return fail_field(err, ONET_FAILED, DIVERGED_FIELDS,
+                              "a parameter is no longer a number at step %" PRIu64 ": " DIVERGED, r->s.step);
     if (!r->files.checkpoint) return ONET_OK;
     if ((status = log_flush(&r->files.log, &r->s.log_bytes, err))) return status;
     r->s.seconds = r->told.seconds_before + clock_seconds() - r->told.started;

@@ -211,10 +211,10 @@ onet_status identity_check(const char *checkpoint, const char *now, const char *
     compare(list, sizeof list, now, checkpoint, false, false);
     compare(list, sizeof list, checkpoint, now, true, true);
     if (list[0])
-        return fail(err, ONET_BAD,
-                    "%s belongs to another run: %s. Resume with the same, name another model, or train anew "
-                    "(onet_train_options.keep)",
-                    path, list);
+        return fail_field(
+            err, ONET_BAD, "onet_train_options.keep",
+            "%s belongs to another run: %s. Resume with the same, name another model, or train anew", path,
+            list);
     const char *before = find(checkpoint, "steps", 5, &length), *after = find(now, "steps", 5, &length);
     *steps_before = before ? strtoull(before, NULL, 10) : 0;
     uint64_t steps = after ? strtoull(after, NULL, 10) : 0;

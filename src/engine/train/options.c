@@ -43,46 +43,54 @@ void onet_train_defaults(onet_train_options *options, size_t size) {
     sized_give(options, size, &own, sizeof own);
 }
 
+#define WRONG(field, ...) fail_field(err, ONET_USAGE, "onet_train_options." field, __VA_ARGS__)
+
 onet_status train_check_options(const onet_train_options *o, onet_error *err) {
-    onet_status status = check_threads(o->threads, err);
+    onet_status status = check_threads(o->threads, "onet_train_options.threads", err);
     if (status) return status;
-    if (o->batch < 1) return fail(err, ONET_USAGE, "the batch is %d sets: at least 1 is needed", o->batch);
-    if (o->epochs < 1) return fail(err, ONET_USAGE, "%d epochs: at least 1 is needed", o->epochs);
+    if (o->batch < 1) return WRONG("batch", "the batch is %d sets: at least 1 is needed", o->batch);
+    if (o->epochs < 1) return WRONG("epochs", "%d epochs: at least 1 is needed", o->epochs);
     if (!(o->learning_rate > 0) || !isfinite(o->learning_rate))
-        return fail(err, ONET_USAGE, "the learning rate must be a positive number");
+        return WRONG("learning_rate", "the learning rate must be a positive number");
     if (!(o->warmup >= 0 && o->warmup <= 1))
-        return fail(err, ONET_USAGE, "warm-up is a share of the steps, 0 to 1");
-    if (!(o->beta1 >= 0 && o->beta1 < 1 && o->beta2 >= 0 && o->beta2 < 1))
-        return fail(err, ONET_USAGE, "Adam's betas are at least 0 and less than 1");
+        return WRONG("warmup", "warm-up is a share of the steps, 0 to 1");
+    if (!(o->beta1 >= 0 && o->beta1 < 1)) return WRONG("beta1", "Adam's beta1 is at least 0 and less than 1");
+    if (!(o->beta2 >= 0 && o->beta2 < 1)) return WRONG("beta2", "Adam's beta2 is at least 0 and less than 1");
     if (!(o->epsilon > 0) || !isfinite(o->epsilon))
-        return fail(err, ONET_USAGE, "Adam's epsilon must be positive");
-    if (!(o->weight_decay >= 0) || !isfinite(o->weight_decay) || !(o->clip >= 0) ||
-        !(o->average >= 0 && o->average < 1))
-        return fail(err, ONET_USAGE,
-                    "weight decay and clipping must not be negative; average is from 0 to 1");
+        return WRONG("epsilon", "Adam's epsilon must be positive");
+    if (!(o->weight_decay >= 0) || !isfinite(o->weight_decay))
+        return WRONG("weight_decay", "weight decay must be a number, 0 or more");
+    if (!(o->clip >= 0)) return WRONG("clip", "the largest norm of a gradient must not be negative");
+    if (!(o->average >= 0 && o->average < 1))
+        return WRONG("average", "the decay of the averaged weights is at least 0 and less than 1");
     if (!(o->checkpoint_seconds >= 0))
-        return fail(err, ONET_USAGE, "the checkpoint interval must not be negative");
+        return WRONG("checkpoint_seconds", "the checkpoint interval must not be negative");
     if (!(o->forget >= 0 && o->forget < 1))
-        return fail(err, ONET_USAGE, "the share of forgotten words is at least 0 and less than 1");
-    if (o->valid_limit < 0) return fail(err, ONET_USAGE, "valid_limit is a number of sets, 0 for all");
-    if (o->patience < 0) return fail(err, ONET_USAGE, "patience is a number of epochs, 0 or more");
+        return WRONG("forget", "the share of forgotten words is at least 0 and less than 1");
+    if (o->valid_limit < 0)
+        return WRONG("valid_limit", "the validation sets per epoch are 0, for all, or more");
+    if (o->patience < 0) return WRONG("patience", "patience is a number of epochs, 0 or more");
     if (!(o->drop >= 0 && o->drop < 1))
-        return fail(err, ONET_USAGE, "the share of items that are left out is at least 0 and less than 1");
+        return WRONG("drop", "the share of items that are left out is at least 0 and less than 1");
     if (!(o->jitter >= 0) || !isfinite(o->jitter))
-        return fail(err, ONET_USAGE, "jitter must be a number, 0 or more");
+        return WRONG("jitter", "jitter must be a number, 0 or more");
     if (!(o->stray >= 0 && o->stray < 1))
-        return fail(err, ONET_USAGE, "the share of steps that stray is at least 0 and less than 1");
+        return WRONG("stray", "the share of steps that stray is at least 0 and less than 1");
     if (o->scale && (status = scaling_check_text(o->scale, err))) return status;
     if (o->models < 1 || o->models > MOST_MERGED)
-        return fail(err, ONET_USAGE, "%d models: 1 to %d can be trained and merged", o->models, MOST_MERGED);
+        return WRONG("models", "%d models: 1 to %d can be trained and merged", o->models, MOST_MERGED);
     if (o->models > 1 && o->train_vectors)
-        return fail(err, ONET_USAGE,
-                    "several models cannot be merged where each trains the words' vectors: leave out "
-                    "onet_train_options.train_vectors or onet_train_options.models");
-    if (!choice_of(onet_schedules(), o->schedule) || !choice_of(onet_norm_statistics(), o->statistics) ||
-        !choice_of(onet_batch_kinds(), o->batches) || !choice_of(onet_precisions(), o->precision))
-        return fail(err, ONET_USAGE,
-                    "schedule, batches, statistics or precision is none of those that ordernet.h names");
+        return fail_field(
+            err, ONET_USAGE, "onet_train_options.train_vectors onet_train_options.models",
+            "several models cannot be merged where each trains the words' vectors: leave out one of both");
+    if (!choice_of(onet_schedules(), o->schedule))
+        return WRONG("schedule", "there is no schedule %d", (int)o->schedule);
+    if (!choice_of(onet_norm_statistics(), o->statistics))
+        return WRONG("statistics", "there are no statistics %d", (int)o->statistics);
+    if (!choice_of(onet_batch_kinds(), o->batches))
+        return WRONG("batches", "there are no batches %d", (int)o->batches);
+    if (!choice_of(onet_precisions(), o->precision))
+        return WRONG("precision", "there is no precision %d", (int)o->precision);
     return ONET_OK;
 }
 
@@ -94,11 +102,9 @@ static onet_status check_new(const char *model_path, onet_error *err) {
         if (!path) return fail_memory(err, "the names of the files");
         bool there = !access(path, F_OK);
         if (there)
-            fail(err, ONET_USAGE,
-                 "%s is there already: go on with that training (onet_train_options.resume), replace "
-                 "it "
-                 "(onet_train_options.keep), or name another model",
-                 path);
+            fail_field(err, ONET_USAGE, "onet_train_options.resume onet_train_options.keep",
+                       "%s is there already: resume that training, replace its files, or name another model",
+                       path);
         free(path);
         if (there) return ONET_USAGE;
     }
@@ -113,12 +119,9 @@ static onet_status check_resumed(const onet_train_options *o, onet_error *err) {
     if (!one || !several)
         status = fail_memory(err, "the names of the files");
     else if (o->models > 1 && !access(one, F_OK))
-        status = fail(err, ONET_USAGE,
-                      "%s is of a training of one model: go on without onet_train_options.models", one);
+        status = WRONG("models", "%s is of a training of one model: resume it with one", one);
     else if (o->models == 1 && access(one, F_OK) && !access(several, F_OK))
-        status = fail(err, ONET_USAGE,
-                      "%s is of a training of several models: say how many with onet_train_options.models",
-                      several);
+        status = WRONG("models", "%s is of a training of several models: say how many", several);
     free(one);
     free(several);
     return status;
@@ -187,8 +190,8 @@ onet_status train_check_from(const onet_sets *train, const onet_model *from, one
     if (train->word && (!words_same(train->words, from->words) ||
                         memcmp(train->words->vectors, from->words->vectors,
                                (size_t)from->words->count * (size_t)width * sizeof(float)) != 0))
-        return fail(err, ONET_BAD,
-                    "the sets must be of words of the model to begin with: read them with its vocabulary "
-                    "(onet_read_options.words)");
+        return fail_field(
+            err, ONET_BAD, "onet_read_options.words",
+            "the sets must be of words of the model to begin with: read them with its vocabulary");
     return columns_check(train->columns, from->columns, err);
 }

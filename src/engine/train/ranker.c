@@ -289,7 +289,7 @@ void onet_ranker_defaults(onet_ranker_options *options, size_t size) {
 }
 
 static onet_status check(const onet_sets *sets, const onet_ranker_options *o, onet_error *err) {
-    onet_status status = check_threads(o->threads, err);
+    onet_status status = check_threads(o->threads, "onet_train_options.threads", err);
     if (status) return status;
     if (!(o->penalty >= 0) || !isfinite(o->penalty))
         return fail(err, ONET_USAGE, "the penalty must be a number, 0 or more");

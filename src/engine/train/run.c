@@ -36,10 +36,9 @@ onet_status run_read_losses(run *r, onet_error *err) {
             if (r->files.saved_step != UINT64_MAX)
                 snprintf(saved, sizeof saved, "the last good checkpoint is of step %" PRIu64,
                          r->files.saved_step);
-            return fail(err, ONET_FAILED,
-                        "the loss is no longer a number at step %" PRIu64
-                        "; %s. Try a lower learning rate or onet_train_options.clip 1",
-                        r->s.step - (uint64_t)(count - 1 - i), saved);
+            return fail_field(err, ONET_FAILED, DIVERGED_FIELDS,
+                              "the loss is no longer a number at step %" PRIu64 "; %s: " DIVERGED,
+                              r->s.step - (uint64_t)(count - 1 - i), saved);
         }
         r->s.loss = 0.99 * r->s.loss + 0.01 * loss[i];
         r->s.loss_weight = 0.99 * r->s.loss_weight + 0.01;

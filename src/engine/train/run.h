@@ -12,6 +12,10 @@
 #include "engine/train/shard.h"
 #include "engine/train/state.h"
 
+/* What to do where the training diverged. */
+#define DIVERGED        "try a lower learning rate, or gradients clipped to a norm of 1"
+#define DIVERGED_FIELDS "onet_train_options.learning_rate onet_train_options.clip"
+
 enum { AVERAGE_EVERY = 16 /* steps between two updates of the EMA of the weights */ };
 
 /* What is trained on, and how it is dealt into batches. */

@@ -162,10 +162,9 @@ static onet_status read_numbers(const safetensors *file, train_state *s, onet_er
 }
 
 static onet_status corrupt(const char *path, onet_error *err) {
-    return fail(
-        err, ONET_BAD,
-        "%s is corrupt: it does not have the checksum that it was saved with; remove it, or train anew "
-        "(onet_train_options.keep)",
+    return fail_field(
+        err, ONET_BAD, "onet_train_options.keep",
+        "%s is corrupt: it does not have the checksum that it was saved with; remove it, or train anew",
         path);
 }
 
@@ -176,15 +175,13 @@ static onet_status check_metadata(const safetensors *file, const char *path, one
                *meant = safetensors_metadata(file, own_sum);
     char sum[16];
     if (!format || strcmp(format, "ordernet-checkpoint") || !safetensors_metadata(file, "settings"))
-        return fail(
-            err, ONET_BAD,
-            "%s is not a checkpoint of ordernet: remove it, or train without onet_train_options.resume",
-            path);
+        return fail_field(err, ONET_BAD, "onet_train_options.resume",
+                          "%s is not a checkpoint of ordernet: remove it, or do not resume", path);
     if (!theirs || strcmp(theirs, version))
-        return fail(
-            err, ONET_BAD,
+        return fail_field(
+            err, ONET_BAD, "onet_train_options.keep",
             "%s is of another version of ordernet (its format_version is %.20s, not %s): end the training "
-            "with that version, or train anew (onet_train_options.keep)",
+            "with that version, or train anew",
             path, theirs ? theirs : "missing", version);
     sum_pairs(file->metadata, file->pairs, sum);
     return meant && !strcmp(meant, sum) ? ONET_OK : corrupt(path, err);
@@ -224,8 +221,10 @@ onet_status checkpoint_read(train_state *s, const char *identity, const char *pa
     *found = 0;
     if (access(path, F_OK) != 0) return ONET_OK;
     onet_status status = safetensors_open(&file, path, err);
-    if (status == ONET_BAD)
-        error_prefix(err, "cannot resume: remove the checkpoint, or train without onet_train_options.resume");
+    if (status == ONET_BAD) {
+        error_prefix(err, "cannot resume: remove the checkpoint, or train anew");
+        error_field(err, "onet_train_options.keep");
+    }
     if (status) return status;
     status = read_checkpoint(s, file, identity, steps, err);
     safetensors_close(file);

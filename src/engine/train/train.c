@@ -142,10 +142,9 @@ static onet_status open_net(run *r, onet_error *err) {
     if (status) return status;
     if (r->o.precision == ONET_TF32) {
         if (!r->net->ops->is_gpu)
-            return fail(
-                err, ONET_USAGE,
-                "precision tf32 needs a GPU, and this training runs on the CPU: leave it out, or train "
-                "with onet_train_options.device cuda");
+            return fail_field(err, ONET_USAGE, "onet_train_options.precision onet_train_options.device",
+                              "precision tf32 needs a GPU, and this training runs on the CPU: leave it out, "
+                              "or train on a GPU");
         r->net->tf32 = 1;
     }
     if (r->w) {

@@ -221,10 +221,14 @@ onet_status onet_words_choose(onet_words **words, const onet_words *vectors, con
     onet_vocabulary_defaults(&own, sizeof own);
     onet_status status = sized_take(&own, sizeof own, options, "onet_vocabulary_options", err);
     if (!status && !choice_of(onet_unknowns(), own.unknown))
+        status = fail_field(err, ONET_USAGE, "onet_vocabulary_options.unknown",
+                            "there is no way %d to stand for unknown words", (int)own.unknown);
+    if (!status && own.own_row < 0)
         status =
-            fail(err, ONET_USAGE, "onet_vocabulary_options.unknown is %d, which is none", (int)own.unknown);
-    if (!status && (own.own_row < 0 || own.rare_until < 0))
-        status = fail(err, ONET_USAGE, "own_row and rare_until of onet_vocabulary_options are 0 or more");
+            fail_field(err, ONET_USAGE, "onet_vocabulary_options.own_row", "a word is seen 0 times or more");
+    if (!status && own.rare_until < 0)
+        status = fail_field(err, ONET_USAGE, "onet_vocabulary_options.rare_until",
+                            "a rare word is seen 0 times or more");
     return status ? status : vocabulary_make(words, vectors, seen, times, &own, err);
 }
 

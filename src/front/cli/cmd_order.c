@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/command.h"
-#include "app/fields.h"
+#include "app/error_line.h"
 #include "app/ordering.h"
 #include "app/processes.h"
 #include "app/progress.h"
@@ -95,13 +95,12 @@ static onet_status score(ordering *o, const onet_sets *sets, onet_error *err) {
 }
 
 /* What happens to a bad set, if it does not end the command. */
-static onet_status note_bad(ordering *o, const onet_record *r, const char *sentence, onet_error *err) {
-    onet_error said;
-    snprintf(said.text, sizeof said.text, "%s", sentence);
-    fields_to_options(&said);
+static onet_status note_bad(ordering *o, const onet_record *r, const onet_error *why, onet_error *err) {
+    char line[ERROR_LINE];
+    error_line(why, field_option, line);
     o->bad++;
-    if (o->v->on_error == ERROR_REPORT) return onet_writer_put_error(o->out, r, said.text, err);
-    fprintf(stderr, "ordernet order: skipped: %s\n", said.text);
+    if (o->v->on_error == ERROR_REPORT) return onet_writer_put_error(o->out, r, line, err);
+    fprintf(stderr, "ordernet order: skipped: %s\n", line);
     return ONET_OK;
 }
 
@@ -151,7 +150,7 @@ static onet_status answer(ordering *o, const char *name, onet_error *err) {
         onet_error why;
         status = answer_some(o, name, &bad, &why);
         if (status && bad >= 0 && o->v->on_error != ERROR_STOP) {
-            status = note_bad(o, o->records[bad], why.text, err);
+            status = note_bad(o, o->records[bad], &why, err);
             drop_records(o, bad + 1);
             continue;
         }
@@ -201,7 +200,7 @@ static onet_status order_sets(ordering *o, onet_reader *in, onet_error *err) {
             return status;
         }
         o->seen++;
-        if ((status = note_bad(o, which, bad.text, err))) return status;
+        if ((status = note_bad(o, which, &bad, err))) return status;
     }
 }
 

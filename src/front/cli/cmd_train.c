@@ -232,8 +232,7 @@ static onet_status check_options(const train_values *v, onet_error *err) {
     onet_tune_options how;
     onet_status status = v->tune ? tuning_budget(&how, v->tune, err) : ONET_OK;
     if (status) return status;
-    if (v->tune && v->ranker)
-        return fail(err, ONET_USAGE, "--tune tries the ranker too: leave out --ranker");
+    if (v->tune && v->ranker) return fail(err, ONET_USAGE, "--tune tries the ranker too: leave out --ranker");
     if (v->tune && (v->folds || v->valid || v->holdout || v->options.patience))
         return fail(err, ONET_USAGE, "--tune divides the data itself: leave out %s",
                     v->folds     ? "--folds"

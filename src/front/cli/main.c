@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/fields.h"
+#include "app/error_line.h"
 #include "app/json.h"
 #include "app/processes.h"
 #include "engine/base/error.h"
@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     json_watch();
-    onet_error err = {{0}};
+    onet_error err = {.text = ""};
     const command *ran = NULL;
     onet_status status = start(argc - 1, argv + 1, &err, &ran);
     bool gone = reader_gone();
@@ -106,9 +106,10 @@ int main(int argc, char **argv) {
     bool alone = ran && !ran->shared; /* whatever mpirun does, it knows of no other rank */
     bool apart = status && !alone && !processes();
     if (apart) processes_await_first(&err);
-    fields_to_options(&err);
     if (status && err.text[0] && (alone || apart || processes_first()) && !(status == ONET_IO && gone)) {
-        fprintf(stderr, "ordernet%s%s: %s\n", ran ? " " : "", ran ? ran->name : "", err.text);
+        char line[ERROR_LINE];
+        fprintf(stderr, "ordernet%s%s: %s\n", ran ? " " : "", ran ? ran->name : "",
+                error_line(&err, field_option, line));
         if (status == ONET_USAGE && ran)
             fprintf(stderr, "'ordernet %s --help' lists its options.\n", ran->name);
     }

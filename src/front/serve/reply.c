@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/request.h"
+#include "app/error_line.h"
 #include "front/serve/exchange.h"
 #include "front/serve/openapi.h"
 #include "ordernet_words.h"
@@ -111,9 +111,21 @@ static int code_of(onet_status status) {
     }
 }
 
+/* Fields of a request have the names of the library's; what else an error is about, a client cannot change.
+ */
+static bool request_field(const char *field, char name[FIELD_NAME]) {
+    static const char *const known[] = {"decode", "beam", "top", "seed"};
+    static const char options[] = "onet_order_options.";
+    if (strncmp(field, options, sizeof options - 1) != 0) return false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(field + sizeof options - 1, known[i]))
+            return snprintf(name, FIELD_NAME, "`%s`", known[i]) > 0;
+    return false;
+}
+
 enum MHD_Result reply_failure(exchange *x, onet_status status) {
-    request_words(&x->err);
-    return reply_error(x, code_of(status), x->err.text);
+    char line[ERROR_LINE];
+    return reply_error(x, code_of(status), error_line(&x->err, request_field, line));
 }
 
 /* ---- GET --------------------------------------------------------------------------------------------- */

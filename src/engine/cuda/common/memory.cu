@@ -235,14 +235,14 @@ static onet_status too_large(const gpu *s, int B, int n, onet_error *err) {
         (fits(s, alone ? batch_of_one_size(middle, n) : batch_of_one_size(1, middle)) ? low : high) = middle;
     }
     if (alone)
-        return fail(err, ONET_USAGE,
-                    "on a GPU this net trains with %d sets of %d items per batch at most, not %d: set a "
-                    "smaller onet_train_options.batch, or onet_train_options.device to cpu",
-                    low, n, B);
-    return fail(
-        err, ONET_USAGE,
-        "on a GPU this net trains on sets of %d items at most, not %d: set onet_train_options.device to cpu",
-        low, n);
+        return fail_field(
+            err, ONET_USAGE, "onet_train_options.batch onet_train_options.device",
+            "on a GPU this net trains with %d sets of %d items per batch at most, not %d: take smaller "
+            "batches, or train on the CPU",
+            low, n, B);
+    return fail_field(err, ONET_USAGE, "onet_train_options.device",
+                      "on a GPU this net trains on sets of %d items at most, not %d: train on the CPU", low,
+                      n);
 }
 
 onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
@@ -316,10 +316,9 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
         a.place(s->table, words);
         if (pass) break;
         if (!allocate(&s->dataset, a.used))
-            return fail(
-                err, ONET_MEMORY,
-                "the sets need %.1f GB, more than the GPU has free: set onet_train_options.device to cpu",
-                (double)a.used * 1e-9);
+            return fail_field(err, ONET_MEMORY, "onet_train_options.device",
+                              "the sets need %.1f GB, more than the GPU has free: train on the CPU",
+                              (double)a.used * 1e-9);
         a.base = (unsigned char *)s->dataset;
     }
     if (!sets->word) s->word = nullptr;

@@ -25,8 +25,8 @@ bool gpu_ok(gpu *s, cudaError_t e, const char *what) {
 
 onet_status gpu_status(const gpu *s, onet_error *err) {
     if (!s->failed[0]) return ONET_OK;
-    return fail(err, ONET_FAILED, "the GPU failed (%s): try again, or set onet_train_options.device to cpu",
-                s->failed);
+    return fail_field(err, ONET_FAILED, "onet_train_options.device",
+                      "the GPU failed (%s): try again, or train on the CPU", s->failed);
 }
 
 static void close_gpu(net *t) {
@@ -257,8 +257,9 @@ onet_status gpu_find(gpu_choice gpu, int *device, onet_error *err) {
                     "the NVIDIA driver is missing, or older than CUDA %d.%d needs: install a newer one",
                     CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
     if (e != cudaSuccess || !count)
-        return fail(err, ONET_FAILED, "there is no CUDA device (%s): set onet_train_options.device to cpu",
-                    e == cudaSuccess ? "none found" : cudaGetErrorString(e));
+        return fail_field(err, ONET_FAILED, "onet_train_options.device",
+                          "there is no CUDA device (%s): use the CPU",
+                          e == cudaSuccess ? "none found" : cudaGetErrorString(e));
     *device = gpu.number < 0 ? gpu.local_rank % count : gpu.number;
     if (*device >= count)
         return fail(err, ONET_USAGE, "there is no device cuda:%d: the last one is cuda:%d", *device,
@@ -297,10 +298,11 @@ static onet_status open_device(gpu *s, gpu_choice which, onet_error *err) {
 extern "C" __attribute__((visibility("default"))) onet_status
 CUDA_VERSIONED(ordernet_cuda_open)(net **t, const shape *sh, gpu_choice gpu_wanted, onet_error *err) {
     if (sh->s.encoder_out > 128 || sh->s.decoder_out > 64)
-        return fail(err, ONET_USAGE,
-                    "on a GPU the encoder's blocks may put out 128 channels and the decoder's 64 at most, "
-                    "not %d and %d: set onet_train_options.device to cpu",
-                    sh->s.encoder_out, sh->s.decoder_out);
+        return fail_field(
+            err, ONET_USAGE, "onet_train_options.device",
+            "on a GPU the encoder's blocks may put out 128 channels and the decoder's 64 at most, "
+            "not %d and %d: train on the CPU",
+            sh->s.encoder_out, sh->s.decoder_out);
     gpu *s = (gpu *)calloc(1, sizeof *s);
     if (!s) return fail_memory(err, "the net");
     s->base.ops = &cuda_backend;

@@ -16,8 +16,8 @@ bool gpu_ok(orders *s, cudaError_t e, const char *what) {
 
 static onet_status status_of(const orders *s, onet_error *err) {
     if (!s->failed[0]) return ONET_OK;
-    return fail(err, ONET_FAILED, "the GPU failed (%s): try again, or set onet_order_options.device to cpu",
-                s->failed);
+    return fail_field(err, ONET_FAILED, "onet_order_options.device",
+                      "the GPU failed (%s): try again, or use the CPU", s->failed);
 }
 
 static void place(orders *s, arena &a, const search_plan *p, size_t B) {
@@ -133,11 +133,12 @@ static onet_status run(order_device *d, const order_batch *b, onet_error *err) {
     size_t each = (row * b->n + b->rules) * sizeof(float);
     size_t B = std::max<size_t>(1, std::min(b->sets, PART_BYTES / each));
     if (!order_search_plan(s, b, &p) || !reserve(s, &p, &B))
-        return s->failed[0] ? status_of(s, err)
-                            : fail(err, ONET_MEMORY,
-                                   "the GPU has not enough memory to order a set of %d items with %d beams: "
-                                   "try a narrower beam, or set onet_order_options.device to cpu",
-                                   b->n, b->beams);
+        return s->failed[0]
+                   ? status_of(s, err)
+                   : fail_field(err, ONET_MEMORY, "onet_order_options.beam onet_order_options.device",
+                                "the GPU has not enough memory to order a set of %d items with %d beams: "
+                                "try a narrower beam, or use the CPU",
+                                b->n, b->beams);
     int slot = 0;
     for (size_t first = 0; first < b->sets && !s->failed[0]; first += B, slot ^= 1) {
         orders::part *k = &s->parts[slot];
@@ -192,9 +193,8 @@ static onet_status send_weights(order_device *d, const float *numbers, onet_erro
 extern "C" __attribute__((visibility("default"))) onet_status
 CUDA_VERSIONED(ordernet_cuda_order)(order_device **d, const order_net *net, gpu_choice gpu, onet_error *err) {
     if (net->C > 128)
-        return fail(err, ONET_USAGE,
-                    "on a GPU the decoder's blocks may put out 128 channels at most: set "
-                    "onet_order_options.device to cpu");
+        return fail_field(err, ONET_USAGE, "onet_order_options.device",
+                          "on a GPU the decoder's blocks may put out 128 channels at most: use the CPU");
     int device;
     onet_status status = gpu_find(gpu, &device, err);
     if (status) return status;

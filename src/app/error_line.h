@@ -1,0 +1,20 @@
+/* An error as one line: the library's sentence, and what the user calls the fields that it is about. */
+#ifndef APP_ERROR_LINE_H
+#define APP_ERROR_LINE_H
+
+#include <stdbool.h>
+
+#include "ordernet.h"
+
+enum { ERROR_LINE = sizeof(onet_error) + 64, FIELD_NAME = sizeof((onet_error *)0)->field + 2 };
+
+/* What a front calls a field such as "onet_train_options.clip"; false: its users do not know it. */
+typedef bool field_namer(const char *field, char name[FIELD_NAME]);
+
+/* "SENTENCE (NAME, NAME)" into line; the sentence alone where no field has a name. Returns line. */
+const char *error_line(const onet_error *err, field_namer *namer, char line[ERROR_LINE]);
+
+/* "--clip": the options of the commands. */
+bool field_option(const char *field, char name[FIELD_NAME]);
+
+#endif
