@@ -242,7 +242,8 @@ typedef struct onet_feature {
     int within;       /* 1: the net also has its rank within the set, equal values alike */
     int centred;      /* 1: STANDARD, centred in double */
     int crowded;      /* 1: heavy tails or far clusters; onet_train_features alone tells it */
-    int reserved[12]; /* zero */
+    int exact;        /* 1: float32 would blur its values, which are taken in double */
+    int reserved[11]; /* zero */
 } onet_feature;
 
 ONET_API const onet_choice *onet_pools(void); /* onet_pool */

@@ -95,12 +95,13 @@ class Engine:
     def __init__(self, handle: c_void_p) -> None:
         self.handle = handle
         self.settings = lib.onet_model_settings(handle).contents
-        self.width: int = self.settings.width
+        self.width: int = lib.onet_model_width(handle)  # of an item in sets; the net may have more
         self.words: Optional[int] = lib.onet_model_words(handle)
         self.columns: Optional[int] = lib.onet_model_columns(handle)
         self.fills = bool(self.columns) and lib.onet_columns_missing(self.columns) != 0
         # Features of an item as a user has them; the net has more where some tell of missing values.
         self.features: int = lib.onet_columns_width(self.columns) if self.columns else self.width
+        self.exact = any(feature.exact for feature in self.scales())
         self.kind: str = lib.onet_model_kind(handle).decode()
         self.idle: List[Orderer] = []
 
@@ -142,6 +143,15 @@ class Engine:
             found[(key.value or b"").decode("utf-8", "replace")] = value.decode("utf-8", "replace")
             i += 1
 
+    def scales(self) -> List[_library.Feature]:
+        """What is done with each feature; nothing for words."""
+        found: List[_library.Feature] = []
+        while True:
+            feature = _library.Feature()
+            if not lib.onet_model_feature(self.handle, len(found), byref(feature)):
+                return found
+            found.append(feature)
+
     def checksum(self) -> str:
         text = (c_char * 65)()
         lib.onet_model_checksum(self.handle, text)
@@ -151,7 +161,7 @@ class Engine:
         """The tensors of the model's file by name (copies)."""
         data = self.to_bytes()
         length = int.from_bytes(data[:8], "little")
-        types = {"F32": np.float32, "F16": np.float16, "I32": np.int32, "U8": np.uint8}
+        types = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I32": np.int32, "U8": np.uint8}
         found = {}
         for name, entry in json.loads(data[8 : 8 + length]).items():
             if name == "__metadata__":

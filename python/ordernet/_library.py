@@ -123,7 +123,8 @@ class SetsStruct(Structure):
         ("hash", c_char * 65),
         ("columns", c_void_p),
         ("words_lent", c_size_t),
-        ("reserved", c_void_p * 2),
+        ("exact", c_void_p),
+        ("reserved", c_void_p * 1),
     ]
 
 
@@ -256,6 +257,19 @@ class TrainOptions(Structure):
         ("half", c_int),
         ("models", c_int),
         ("stray", c_double),
+        ("scale", c_char_p),
+        ("within", c_int),
+    ]
+
+
+class Feature(Structure):
+    _fields_ = [
+        ("scale", c_int),
+        ("within", c_int),
+        ("centred", c_int),
+        ("crowded", c_int),
+        ("exact", c_int),
+        ("reserved", c_int * 11),
     ]
 
 
@@ -409,6 +423,8 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_model_from_bytes": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, _ERR]),
     "onet_bytes_free": (None, [c_void_p]),
     "onet_model_settings": (POINTER(Settings), [c_void_p]),
+    "onet_model_width": (c_int, [c_void_p]),
+    "onet_model_feature": (c_int, [c_void_p, c_int, POINTER(Feature)]),
     "onet_model_parameters": (c_size_t, [c_void_p, c_int]),
     "onet_model_record_at": (c_char_p, [c_void_p, c_size_t, POINTER(c_char_p)]),
     "onet_model_checksum": (None, [c_void_p, c_char * 65]),
@@ -461,6 +477,7 @@ _CHOICES = (
     "batch_kinds",
     "norm_statistics",
     "precisions",
+    "scales",
     "letter_cases",
     "tsp_methods",
 )

@@ -30,7 +30,7 @@ from ._library import (
 )
 from ._library import whole as _whole
 from ._progress import Progress, bar
-from ._sets import Sets, _address, _listed, _numbers, as_sets, names_of, need_frame
+from ._sets import Sets, _address, _listed, _numbers, _rounded, as_sets, names_of, need_frame
 
 #: What a report has, each as (mean, low, high): low and high are the ends of its 95% interval.
 MEASURES = ("exact", "position", "tau", "loglik", "neighbours", "loglik_all")
@@ -70,6 +70,12 @@ _CHOSEN = {
 }
 
 
+def _scale_text(feature: _library.Feature) -> str:
+    """What is done with a feature, as ``ordernet inspect`` says it."""
+    name = next(choice for choice, value in _library.choices("scales").items() if value == feature.scale)
+    return name + (", centred in double" if feature.centred else "") + (", rank within the set" if feature.within else "")
+
+
 class OrderNet:
     """A neural network that learns an order from examples, and puts new sets in order.
 
@@ -86,6 +92,11 @@ class OrderNet:
     preset, encoder_blocks, hidden, encoder_out, pool, decoder_blocks, decoder_out, relative
         the net: "default", "tsp" or "words", and what differs from it (None: as the preset says). relative=True
         gives each feature a second time, relative to the set.
+    scale, within
+        how features are scaled: "auto" looks at each, "standard" is mean 0 and variance 1, "quantile" the share of the
+        training data that is smaller, "none" as it is; single features by name, or by number from 1, as in
+        "quantile:price,standard:x". within=True gives each feature's rank within the set too. ``scales_`` says what was
+        chosen.
     standardise, drop, jitter, stray, train_vectors, forget
         scale features to mean 0 and variance 1; leave items out, add noise to features, place another item than
         the right one at some steps, anew in each epoch; words: train their vectors, take a share of them for unknown.
@@ -123,6 +134,8 @@ class OrderNet:
         with validation sets: what the model is worth on them, beside guessing, the best single feature and a linear
         ranker: a dict of guessing, column, ranker and model, each with exact and tau as (mean, low, high); best, which
         of them is enough; model_failed, whether the model is no better than guessing; conclusion, a sentence.
+    scales_
+        what is done with each feature, a dict of text by its name, or by its number from 0.
     kind_
         "network", or "ranker" for the model of a Ranker.
     n_features_in_, feature_names_in_ (where the sets had names), n_parameters_, record_, checksum_
@@ -153,6 +166,8 @@ class OrderNet:
         decoder_out: Optional[int] = None,
         relative: bool = False,
         standardise: bool = True,
+        scale: str = "auto",
+        within: bool = False,
         drop: float = 0.0,
         jitter: float = 0.0,
         stray: float = 0.0,
@@ -197,6 +212,8 @@ class OrderNet:
         self.decoder_out = decoder_out
         self.relative = relative
         self.standardise = standardise
+        self.scale = scale
+        self.within = within
         self.drop = drop
         self.jitter = jitter
         self.stray = stray
@@ -308,6 +325,8 @@ class OrderNet:
         if names is not None:
             self.feature_names_in_ = np.array(names[: engine.features], dtype=object)
         self.kind_ = engine.kind
+        names = names_of(engine.columns) or list(range(engine.width))
+        self.scales_ = dict(zip(names, map(_scale_text, engine.scales())))
         self.n_parameters_ = int(lib.onet_model_parameters(engine.handle, 1))
         self.record_ = engine.record()
         self.checksum_ = engine.checksum()
@@ -330,6 +349,8 @@ class OrderNet:
             _set(options, name, getattr(self, name))
         for name, names in _CHOSEN.items():
             setattr(options, name, _library.choose(names, getattr(self, name), name))
+        options.scale = _library.text_bytes(self.scale, "scale")
+        options.within = int(bool(self.within))
         options.kernels = _library.text_bytes(self.kernels, "kernels")
         options.device = _library.text_bytes(self.device, "device")
         if self.keep not in ("last", "best"):
@@ -526,7 +547,9 @@ class OrderNet:
         if engine.words or engine.fills:
             return self.predict([items], top)[0]
         if type(items) is not np.ndarray or items.dtype != np.float32:
-            items = _numbers(items, "the set")
+            items, exact = _rounded(_numbers(items, "the set"))
+            if exact is not None and engine.exact:
+                return self.predict([exact], top)[0]
         if items.ndim != 2 or items.shape[1] != engine.width or not items.shape[0]:
             raise DataError(f"the set has shape {items.shape}, where (items, {engine.width}) is expected")
         orderer = self._orderer(engine, 1 if top is None else _whole(top, "top", 1, 100000), None, 1)

@@ -37,7 +37,8 @@ def _unmasked(values: Any, what: str) -> np.ndarray:
 
 
 def _numbers(values: Any, what: str) -> np.ndarray:
-    """values as a float32 array; as it is, where it is one. What is masked is missing, and becomes NaN."""
+    """values as an array of float32, as it is where it is one, else of float64. What is masked is missing, and
+    becomes NaN."""
     array = _array_of(values)
     if isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "fiub":
         masked = np.ma.getmaskarray(array)
@@ -51,8 +52,17 @@ def _numbers(values: Any, what: str) -> np.ndarray:
             f"{what} has values of type {array.dtype}, where numbers are expected: every item needs the same number "
             "of features, and text is to be turned into numbers first"
         )
+    return array.astype(np.float64, copy=False)
+
+
+def _rounded(array: np.ndarray) -> tuple:
+    """An array of numbers as float32, and in float64 where that rounds one of them, else None."""
+    if array.dtype == np.float32:
+        return array, None
     with np.errstate(over="ignore"):  # what overflows is reported as not finite
-        return array.astype(np.float32)
+        items = array.astype(np.float32)
+    same = bool(np.all((items == array) | np.isnan(array)))
+    return items, None if same else np.ascontiguousarray(array)
 
 
 def _address(array: Optional[np.ndarray]) -> Any:
@@ -174,7 +184,8 @@ class Sets:
 
     sets
         a list of arrays (items, features), each set with as many items as it has; or one array (sets, items,
-        features). A C-contiguous float32 array of three dimensions is used as it is, without a copy.
+        features). A C-contiguous float32 array of three dimensions is used as it is, without a copy. Of other numbers
+        float64 is kept too, where float32 rounds them: times in seconds stay apart.
     orders
         a list of index arrays, or one array (sets, items), or None. ``orders[s][t]`` is the index, from 0, of
         the item at place t of set s: ``np.argsort(rank)``, where ``rank[i]`` is the place of item i.
@@ -210,11 +221,13 @@ class Sets:
         # A copy: what was checked must stay as it is.
         order = None if order is None else np.array(order, np.int32)
         columns = _columns(items.shape[1], features, set)
+        items, exact = _rounded(items)
         struct = SetsStruct(
             count=len(sizes),
             width=items.shape[1],
             start=_address(start),
             items=_address(items),
+            exact=_address(exact),
             order=_address(order),
             columns=None if columns is None else columns.handle,
         )
@@ -225,7 +238,7 @@ class Sets:
             self._own(filled)
             return
         call("onet_sets_check", byref(struct))
-        self._held: Any = columns  # what the struct points to, beside the arrays
+        self._held: Any = (columns, exact)  # what the struct points to, beside the arrays
         self._frame: Optional[_Frame] = None
         self._struct, self._start, self._order = struct, start, order
         self._items: Optional[np.ndarray] = items
@@ -382,7 +395,7 @@ class Sets:
                 "of features, or turn it into numbers"
             )
         place = _Frame(frame, set, chosen)
-        items = frame[chosen].to_numpy(dtype=np.float32, na_value=np.nan)[place.rows]
+        items = frame[chosen].to_numpy(dtype=np.float64, na_value=np.nan)[place.rows]
         order = None if rank is None else place.order(frame[rank].to_numpy(), rank)
         new = cls.__new__(cls)
         try:
@@ -419,6 +432,13 @@ class Sets:
         if self._items is None:
             raise DataError("the items of these sets are words, which are no arrays of features")
         return self._items
+
+    def _exact(self) -> np.ndarray:
+        """The items in float64, where float32 rounds them."""
+        items, s = self._array(), self._struct
+        if not s.exact:
+            return items
+        return np.array((ctypes.c_double * items.size).from_address(s.exact)).reshape(items.shape)
 
     @property
     def width(self) -> int:
@@ -474,7 +494,7 @@ class Sets:
                 "sets of words, with context items, constraints or missing values cannot be pickled; write a file"
             )
         return _again, (
-            np.array(self._items),
+            np.array(self._exact()),
             self.sizes,
             None if self._order is None else np.array(self._order),
             self.features,

@@ -2,6 +2,7 @@
 
 import math
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -274,3 +275,37 @@ def test_missing_values_of_arrays(data):
     by_model = ordernet.OrderNet(**SMALL, missing="mean").fit(holes, data[1])
     by_sets = ordernet.OrderNet(**SMALL).fit(ordernet.Sets(holes, data[1], missing="mean"))
     assert by_model.checksum_ == by_sets.checksum_
+
+
+def test_seconds_in_float64():
+    """Times that float32 holds as one are learned, and the same in arrays, frames and files."""
+    rng = np.random.default_rng(4)
+    sets = [1.7e9 + np.sort(rng.permutation(300)[:5])[:, None][rng.permutation(5)].astype(np.float64) for _ in range(400)]
+    orders = [np.argsort(s[:, 0]) for s in sets]
+    assert sum(len(np.unique(s.astype(np.float32))) < 5 for s in sets) > 350
+    model = ordernet.OrderNet(**{**SMALL, "epochs": 12}).fit(sets, orders)
+    assert model.scales_ == {0: "standard, centred in double"}
+    assert model.score(sets, orders) > 0.95
+    whole = [s.astype(np.int64) for s in sets]
+    assert all((a == b).all() for a, b in zip(model.predict(whole), model.predict(sets)))
+    assert (model.order(sets[0]) == model.predict(sets[:1])[0]).all()
+    again = pickle.loads(pickle.dumps(ordernet.Sets(sets, orders)))
+    assert model.score(again) == model.score(sets, orders)
+
+
+def test_scale_and_within():
+    """Heavy tails become quantiles unless the user says otherwise; a pickled model keeps them."""
+    rng = np.random.default_rng(5)
+    sets = [np.column_stack([np.exp(4.6 * rng.normal(size=6)), rng.normal(size=6)]) for _ in range(300)]
+    orders = [np.argsort(s[:, 0]) for s in sets]
+    model = ordernet.OrderNet(**SMALL).fit(sets, orders)
+    assert model.scales_ == {0: "quantile, rank within the set", 1: "standard"}
+    assert model.n_features_in_ == 2
+    assert model.score(sets, orders) > 0.9
+    again = pickle.loads(pickle.dumps(model))
+    assert again.scales_ == model.scales_ and again.checksum_ == model.checksum_
+    other = ordernet.OrderNet(**{**SMALL, "epochs": 1}, scale="none:1,standard", within=True).fit(sets, orders)
+    assert other.scales_ == {0: "none, rank within the set", 1: "standard, rank within the set"}
+    for wrong in ("log", "quantile:3"):
+        with pytest.raises(ordernet.UsageError):
+            ordernet.OrderNet(scale=wrong).fit(sets, orders)

@@ -202,7 +202,8 @@ static void choose(scaling *s, const onet_sets *sets, const scratch *x, bool wit
             feature[j] = (onet_feature){.scale = scale,
                                         .within = s->within[j],
                                         .centred = s->kind[j] == SCALING_CENTRED,
-                                        .crowded = crowd};
+                                        .crowded = crowd,
+                                        .exact = s->exact[j]};
     }
 }
 

@@ -106,7 +106,8 @@ int onet_model_feature(const onet_model *m, int j, onet_feature *feature) {
                                        : standard               ? ONET_SCALE_STANDARD
                                                                 : ONET_SCALE_NONE,
                               .within = s ? s->within[j] : 0,
-                              .centred = kind == SCALING_CENTRED};
+                              .centred = kind == SCALING_CENTRED,
+                              .exact = s ? s->exact[j] : 0};
     return 1;
 }
 

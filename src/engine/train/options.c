@@ -35,6 +35,7 @@ void onet_train_defaults(onet_train_options *options, size_t size) {
     o->epsilon = 1e-8;
     o->seed = 1;
     o->standardise = 1;
+    o->scale = "auto";
     o->batches = ONET_BATCHES_MIXED;
     o->statistics = ONET_STATISTICS_RUNNING;
     o->checkpoint_seconds = 60;

@@ -263,9 +263,9 @@ static onet_status check_options(const train_values *v, onet_error *err) {
     if (v->from && (v->vectors || !v->options.standardise))
         return fail(err, ONET_USAGE, "--from keeps the %s of its model: leave out --%s",
                     v->vectors ? "words" : "standardisation", v->vectors ? "vectors" : "no-standardise");
-    if (v->from && (v->options.scale || v->options.within))
+    if (v->from && (strcmp(v->options.scale, "auto") != 0 || v->options.within))
         return fail(err, ONET_USAGE, "--from keeps the scale of the features of its model: leave out --%s",
-                    v->options.scale ? "scale" : "within");
+                    v->options.within ? "within" : "scale");
     if (v->folds && (v->valid || v->holdout || v->options.patience || v->options.resume))
         return fail(err, ONET_USAGE,
                     "--folds measures with sets of the data, at the end of each training: leave out %s",
@@ -550,7 +550,6 @@ static const option options[] = {
      .kind = OPTION_STRING,
      .argument = "SCALE",
      .field = AT(options.scale),
-     .default_text = "auto",
      .help = "How each feature is scaled, learned from the data and kept in the model: standard (mean 0 and "
              "variance 1), quantile (the share of the data that is smaller) or none. auto looks at each: "
              "standard, or quantile and the rank within the set where heavy tails or far clusters would "
