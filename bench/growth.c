@@ -138,7 +138,7 @@ static chart draw(const panel *p, const measured *m, const double *y, const char
 }
 
 int main(int argc, char **argv) {
-    const char *path = argc > 1 ? argv[1] : "docs/growth.svg";
+    const char *path = argc > 1 ? argv[1] : "build/growth.svg";
     int most = argc > 2 ? atoi(argv[2]) : 10000;
     static measured m[PANELS];
     static drawing d[2 * PANELS];

@@ -39,7 +39,7 @@ UNITS = {
     "tasks/layout": "pages show",
     "app": "options fields interrupt show serve_request pages",
     "front/serve": "serve_request serve_clients",
-    "front/cli": "curve",
+    "front/cli": "draw",
 }
 CASES = {
     "engine/base": "file no closed full device", "engine/data": "convert order bad", "engine/words": "words order",
@@ -66,8 +66,8 @@ CASES_OF = {  # files of src/app and src/front/cli
     "cmd_draw": "draw", "cmd_help": "help", "help": "help", "commands": "help unknown no",
     "main": "help no version closed full unknown", "options": "option bad flag choice operand unknown help", "fields": "bad train",
     "cmd_completion": "completion", "interrupt": "train-interrupt train-terminate train-hangup tsp-interrupt",
-    "model_path": "unscramble device tsp", "processes": "processes order train", "progress": "progress train tsp", "json": "eval inspect", "canvas": "curve tsp",
-    "chart": "curve", "bars": "eval", "models": "serve", "batcher": "serve", "division": "train",
+    "model_path": "unscramble device tsp", "processes": "processes order train", "progress": "progress train tsp", "json": "eval inspect", "canvas": "draw tsp",
+    "chart": "draw eval", "models": "serve", "batcher": "serve", "division": "train",
 }
 
 # (name, pattern, replacement): the pattern is looked for in lines of code.

@@ -40,7 +40,7 @@ src/engine/kernels/plain.c|real dh = -b->c0\[k\]|real dh = b->c0[k]|double_gradi
 src/engine/kernels/cpu_encoder.c|\* centred +$|* centred -|double_gradients
 src/engine/kernels/cpu_decoder.c|+ b->e\[e\] \* late|- b->e[e] * late|double_gradients
 src/engine/kernels/cpu.c|k1\[c\] = (real)(g \* inv \* m2)|k1[c] = (real)(-g * inv * m2)|double_gradients
-src/engine/kernels/cpu_head.c|i == order\[t\] ? each|i != order[t] ? each|test_engine_golden
+src/engine/kernels/cpu_head.c|i == right\[t\] ? each|i != right[t] ? each|test_engine_golden
 src/engine/kernels/cpu_decoder.c|start\[c\] += spare|start[c] -= spare|double_gradients
 src/engine/model/generated.c|theta + sh->tensor\[k\].offset);|theta + sh->tensor[k].offset); theta[77] += 0.01f;|test_engine_golden
 src/engine/kernels/cpu_head.c|(size_t)(at->n - n) \* D|(size_t)0 * D|test_engine_golden

@@ -1,6 +1,6 @@
 """The C library: its structs and functions as ctypes has them, and its statuses as exceptions.
 
-The structs follow the headers in include/ field by field; tests/test_engine.py compares them with
+The structs follow the headers in include/ field by field; python/tests/test_engine.py compares them with
 the headers.
 """
 

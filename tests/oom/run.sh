@@ -51,7 +51,7 @@ eval | eval --threads 1 --device cpu --by-size --importance --repeats 1 --per-se
 eval-json | eval --threads 1 --device cpu --json --model $sort sets.jsonl
 inspect | inspect $sort
 inspect-json | inspect --json $sort
-curve | curve --what loss --out OUT.svg trained.log.csv
+draw | draw --what loss --out OUT.svg trained.log.csv
 convert-csv | convert sets.jsonl OUT.csv
 convert-safetensors | convert sets.csv OUT.safetensors
 convert-npz | convert sets.csv OUT.npz
