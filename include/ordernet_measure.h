@@ -86,6 +86,7 @@ typedef struct onet_comparison {
     onet_conclusion conclusion;
     int is_ranker;       /* as in the options */
     int model_failed;    /* 1: the model is no better than guessing, whatever else is */
+    int model_beaten;    /* 1: a simple rule is better than the model */
     char sentence[1000]; /* the conclusion in words, with the figures */
     void *reserved[4];   /* zero */
 } onet_comparison;
@@ -108,6 +109,13 @@ ONET_API void onet_compare_defaults(onet_compare_options *options, size_t size);
 ONET_API onet_status onet_compare(onet_comparison *comparison, const onet_sets *train, const onet_sets *test,
                                   const onet_set_measure *each, const onet_compare_options *options,
                                   onet_error *err);
+
+/* What is odd about sets that were to be learned from, for a user whose model has failed: a sentence per line
+ * into text [room], ended by NUL, most important first; "" where nothing is. Found are examples that
+ * contradict each other (equal sets in other orders), orders that look like ranks, features that are
+ * constant, constant within each set, like an id, or with heavy tails or far clusters, items that are equal,
+ * and too few sets. */
+ONET_API onet_status onet_sets_oddities(const onet_sets *sets, char *text, size_t room, onet_error *err);
 
 /* ---- Speed ------------------------------------------------------------------------------------------- */
 

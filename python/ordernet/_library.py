@@ -331,6 +331,7 @@ class ComparisonStruct(Structure):
         ("conclusion", c_int),
         ("is_ranker", c_int),
         ("model_failed", c_int),
+        ("model_beaten", c_int),
         ("sentence", c_char * 1000),
         ("reserved", c_void_p * 4),
     ]

@@ -13,29 +13,39 @@
 #include "engine/base/shown.h"
 #include "ordernet_io.h"
 
-onet_status comparison_make(onet_comparison *c, const onet_model *model, const onet_sets *train,
-                            const onet_sets *test, const onet_train_options *o, onet_error *err) {
+/* Log-likelihood per step below that of guessing, from which on a model is called sure of wrong answers. */
+#define SURE 0.1
+
+onet_status comparison_measure(onet_set_measure **each, const onet_model *model, const onet_sets *test,
+                               const onet_train_options *o, onet_error *err) {
     onet_order_options how = {
         .size = sizeof how, .threads = o->threads, .kernels = o->kernels, .device = o->device};
-    onet_compare_options with = {.size = sizeof with,
-                                 .seed = o->seed,
-                                 .threads = o->threads,
-                                 .is_ranker = !strcmp(onet_model_kind(model), "ranker")};
     onet_orderer *orderer = NULL;
     answer_room room = {0};
-    onet_set_measure *each = array_new(test->count, sizeof *each);
     double *logprob = array_new(test->count, sizeof *logprob);
-    onet_status status = each && logprob ? ONET_OK : fail_memory(err, "the comparison");
+    *each = array_new(test->count, sizeof **each);
+    onet_status status = *each && logprob ? ONET_OK : fail_memory(err, "the comparison");
     if (!status) status = answer_room_make(&room, test, 1, false, err);
     if (!status) status = onet_orderer_new(&orderer, model, &how, err);
     if (!status) status = onet_orderer_run(orderer, test, room.answers, err);
     if (!status) status = onet_orderer_score(orderer, test, logprob, err);
-    if (!status) status = onet_measure_each(each, test, room.answers, logprob, err);
-    if (!status) status = onet_compare(c, train, test, each, &with, err);
+    if (!status) status = onet_measure_each(*each, test, room.answers, logprob, err);
     onet_orderer_free(orderer);
     answer_room_free(&room);
-    free(each);
     free(logprob);
+    return status;
+}
+
+onet_status comparison_make(onet_comparison *c, const onet_model *model, const onet_sets *train,
+                            const onet_sets *test, const onet_train_options *o, onet_error *err) {
+    onet_compare_options with = {.size = sizeof with,
+                                 .seed = o->seed,
+                                 .threads = o->threads,
+                                 .is_ranker = !strcmp(onet_model_kind(model), "ranker")};
+    onet_set_measure *each = NULL;
+    onet_status status = comparison_measure(&each, model, test, o, err);
+    if (!status) status = onet_compare(c, train, test, each, &with, err);
+    free(each);
     return status;
 }
 
@@ -44,6 +54,28 @@ static const char *column_name(const onet_comparison *c, const onet_sets *sets, 
     const char *name = sets->columns ? onet_columns_name(sets->columns, c->feature) : NULL;
     snprintf(text, SHOWN, "feature %d", c->feature + 1);
     return name ? shown(text, name) : text;
+}
+
+/* Why a model may have failed: what its probabilities say, and what is odd about the data. */
+static void print_why(const onet_comparison *c, const onet_sets *sets) {
+    char text[4096];
+    double model = c->model.loglik_all.mean, guess = c->guess.loglik_all.mean;
+    if (c->model_failed && model < guess - SURE)
+        printf("  - The model is sure of wrong answers (log-likelihood %.2f per step, guessing has %.2f): it "
+               "has "
+               "learned the training sets by heart. --drop 0.3 or fewer epochs may help.\n",
+               model, guess);
+    else if (c->model_failed)
+        printf("  - The model gives all orders about the same probability (log-likelihood %.2f per step, "
+               "guessing "
+               "has %.2f): it has found nothing to go by.\n",
+               model, guess);
+    if (onet_sets_oddities(sets, text, sizeof text, NULL)) return;
+    for (char *line = text, *end; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        printf("  - %.*s\n", (int)(end - line), line);
+        if (*end) end++;
+    }
 }
 
 void comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command) {
@@ -71,6 +103,7 @@ void comparison_print(const onet_comparison *c, const onet_sets *sets, const cha
     puts(c->sentence);
     if (c->conclusion == ONET_WORTH_RANKER && c->model.sets && !c->is_ranker)
         puts("To use the ranker: 'ordernet train --ranker', with the same --data.");
+    if (c->model_failed || c->model_beaten) print_why(c, sets);
     fflush(stdout);
     comparison_warn(c, command);
 }

@@ -5,13 +5,17 @@
 #include "app/json.h"
 #include "ordernet_measure.h"
 
+/* The model's measures of each set of `test`: *each [count], to be freed, whatever is returned. */
+onet_status comparison_measure(onet_set_measure **each, const onet_model *model, const onet_sets *test,
+                               const onet_train_options *options, onet_error *err);
 /* Lets the model order `test`, of which it has seen nothing, and compares it with simple rules of `train`. */
 onet_status comparison_make(onet_comparison *c, const onet_model *model, const onet_sets *train,
                             const onet_sets *test, const onet_train_options *options, onet_error *err);
 
 /* Says on standard error that a model is no better than guessing, where it is so. */
 void comparison_warn(const onet_comparison *c, const char *command);
-/* The table, the conclusion and the warning. sets: any of them, for the names of the features. */
+/* The table, the conclusion, the warning and, where the model failed, what is odd about the sets, which are
+ * those that it was trained on or, where these are not known, those that it was measured on. */
 void comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command);
 
 json_t *comparison_json(const onet_comparison *c, const onet_sets *sets);

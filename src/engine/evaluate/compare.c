@@ -355,6 +355,7 @@ static onet_status conclude(onet_comparison *c, const rules *r, const onet_set_m
         if (sign > 0) c->conclusion = ranks ? ONET_WORTH_RANKER : ONET_WORTH_MODEL;
     } else if (each)
         sign = -1;
+    c->model_beaten = sign < 0 && simple != ONET_WORTH_NOTHING;
     write_sentence(c, test, simple, sign, ranks);
     return ONET_OK;
 }

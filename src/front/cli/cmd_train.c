@@ -13,6 +13,7 @@
 #include "app/feature_report.h"
 #include "app/folds.h"
 #include "app/interrupt.h"
+#include "app/learning_curve.h"
 #include "app/processes.h"
 #include "app/report.h"
 #include "app/training.h"
@@ -28,7 +29,7 @@ typedef struct train_values {
     onet_read_options read;
     onet_settings settings; /* 0, for the pool -1: as the preset says */
     onet_train_options options;
-    int folds, quiet, force, ranker;
+    int folds, quiet, force, ranker, learning_curve;
     char **group; /* [grouped]: of each set that was read; NULL: there are none */
     size_t grouped;
 } train_values;
@@ -95,6 +96,7 @@ static onet_status compare(const train_values *v, const onet_model *model, const
     }
     onet_status status = comparison_make(&c, model, data, &some, &v->options, err);
     if (!status) comparison_print(&c, data, "train");
+    if (!status && v->learning_curve) status = learning_curve(model, data, &some, &v->options, v->quiet, err);
     return status;
 }
 
@@ -248,12 +250,19 @@ static onet_status check_options(const train_values *v, onet_error *err) {
                          : v->folds                 ? "folds"
                          : v->options.resume        ? "resume"
                          : v->options.patience      ? "patience"
+                         : v->learning_curve        ? "learning-curve"
                          : v->options.models > 1    ? "models"
                          : v->options.train_vectors ? "train-vectors"
                          : v->options.half          ? "half"
                                                     : NULL;
     if (of_net)
         return fail(err, ONET_USAGE, "--%s is for training a net: leave it out with --ranker", of_net);
+    if (v->learning_curve && (!(v->valid || v->holdout) || v->quiet || processes()))
+        return fail(err, ONET_USAGE, "--learning-curve %s",
+                    v->quiet ? "is what it prints: leave out --quiet"
+                    : processes()
+                        ? "needs one process"
+                        : "measures with sets that are held out: give some, with --valid or --holdout");
     if (v->ranker && processes())
         return fail(err, ONET_USAGE, "--ranker needs one process: it takes seconds");
     if (v->force && v->options.resume)
@@ -500,6 +509,12 @@ static const option options[] = {
          "Every trial is a row of MODEL.trials.csv. Ctrl-C ends the search with the best so far, --resume "
          "goes "
          "on with it."},
+    {.name = "learning-curve",
+     .kind = OPTION_FLAG,
+     .field = AT(learning_curve),
+     .help =
+         "After the training, train on a quarter and on a half of the sets too, for as many steps each, and "
+         "say whether more examples would help. Takes three times as long."},
     {.name = "valid-limit",
      .kind = OPTION_INT,
      .argument = "N",
