@@ -41,7 +41,7 @@ CLI_LIBS  := -ljansson -lcairo -ljpeg -lmicrohttpd -lxml2
 
 # The folders in the order in which data flows through them; the library has those up to the tasks' own.
 ENGINE    := $(addprefix engine/,base words data model kernels train decode evaluate tune)
-LIB_DIRS  := $(ENGINE) tasks/tours/solve tasks/words/sentence
+LIB_DIRS  := $(ENGINE) tasks/tours/solve tasks/words/sentence tasks/layout/order
 CLI_DIRS  := app tasks $(patsubst src/%/,%,$(sort $(wildcard src/tasks/*/))) front/serve front/cli
 LIB_SRC   := $(foreach d,$(LIB_DIRS),$(sort $(wildcard src/$(d)/*.c)))
 CLI_SRC   := $(foreach d,$(CLI_DIRS),$(sort $(wildcard src/$(d)/*.c)))

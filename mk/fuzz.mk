@@ -9,7 +9,7 @@ FUZZ_SAN     := address,undefined
 # The folders of readers only: the kernels take minutes to build with sanitizers and read no files.
 FUZZ_OBJ     := $(filter $(foreach d,base words data model,$(B)/src/engine/$(d)/%) $(B)/src/tasks/words/sentence/%,$(LIB_OBJ))
 # The readers of pages, without what needs the network.
-FUZZ_OBJ     += $(filter-out $(B)/src/tasks/layout/choose.o $(B)/src/tasks/layout/cmd_%,$(filter $(B)/src/tasks/layout/%,$(CLI_OBJ)))
+FUZZ_OBJ     += $(filter-out $(addprefix $(B)/src/tasks/layout/,order/choose.o order/pages.o cmd_%),$(filter $(B)/src/tasks/layout/%,$(LIB_OBJ) $(CLI_OBJ)))
 # What some targets need beside them.
 FUZZ_MORE    := $(addprefix $(B)/src/,app/chart.o app/canvas.o app/options.o tasks/tours/tsplib.o tasks/tours/solve/instance.o \
                 tasks/words/readings.o engine/train/identity.o engine/train/choices.o)

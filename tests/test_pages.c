@@ -5,12 +5,12 @@
 #include "engine/base/rng.h"
 #include "random_model.h"
 #include "tasks/layout/augment.h"
-#include "tasks/layout/features.h"
 #include "tasks/layout/format.h"
 #include "tasks/layout/options.h"
-#include "tasks/layout/rules.h"
+#include "tasks/layout/order/features.h"
+#include "tasks/layout/order/rules.h"
+#include "tasks/layout/order/ways.h"
 #include "tasks/layout/usual_way.h"
-#include "tasks/layout/ways.h"
 
 /* Two columns of two regions, and a heading over both. */
 static const page_box grid[] = {
@@ -98,13 +98,9 @@ static void ways_have_names_of_their_own(void **state) {
         assert_true(strlen(name) < PAGE_WAY_NAME - 1);
     }
     assert_int_equal(page_way_named("prints-upside-down"), -1);
-    assert_true(page_way_for_books(page_way_named("prints-catchword-first")));
-    assert_true(page_way_for_books(page_way_named("top-down")));
-    assert_false(page_way_for_books(page_way_named("rows:0:0:0")));
-    assert_false(page_way_for_books(page_way_named("bands-0.5")));
 }
 
-/* Columns with a gap between rows: the rule for books reads them by rows. */
+/* Columns with a gap between rows: the rule of gutters reads them by columns. */
 static void the_usual_way_is_right_on_two_pages_more(void **state) {
     (void)state;
     enum { N = 4, PAGES = 3 };
@@ -117,18 +113,18 @@ static void the_usual_way_is_right_on_two_pages_more(void **state) {
     for (int k = 0; k < PAGES; k++) {
         pages[k] = &p[k];
         for (int i = 0; i < N; i++) add_region(&p[k], boxes[i], KIND_TEXT);
-        for (int i = 0; i < N; i++) p[k].regions[i].listed = true, p[k].regions[i].given = by_columns[i];
+        for (int i = 0; i < N; i++) p[k].regions[i].listed = true, p[k].regions[i].given = by_rows[i];
         assert_int_equal(page_place(&p[k], NULL, NULL), ONET_OK);
     }
     assert_int_equal(pages_usual_way(&way, pages, PAGES, NULL), ONET_OK);
-    assert_int_not_equal(way, 0);
+    assert_int_not_equal(way, PAGE_WAY_GUTTERS);
     assert_int_equal(page_layout_make(&l, &p[0], NULL), ONET_OK);
     assert_int_equal(page_way(way, &l, order, NULL), ONET_OK);
-    assert_order(order, by_columns, N);
+    assert_order(order, by_rows, N);
     page_layout_free(&l);
-    for (int i = 0; i < N; i++) p[0].regions[i].given = by_rows[i]; /* now two pages against one */
+    for (int i = 0; i < N; i++) p[0].regions[i].given = by_columns[i]; /* now two pages against one */
     assert_int_equal(pages_usual_way(&way, pages, PAGES, NULL), ONET_OK);
-    assert_int_equal(way, 0);
+    assert_int_equal(way, PAGE_WAY_GUTTERS);
     for (int k = 0; k < PAGES; k++) page_free(&p[k]);
 }
 

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "random_model.h"
-#include "tasks/layout/choose.h"
-#include "tasks/layout/features.h"
-#include "tasks/layout/ways.h"
+#include "tasks/layout/order/choose.h"
+#include "tasks/layout/order/features.h"
+#include "tasks/layout/order/ways.h"
 #include "unit.h"
 
 /* Columns of regions whose gaps differ a little, so that the ways differ too. */

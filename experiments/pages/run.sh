@@ -22,7 +22,7 @@ order() { # MODEL PAGES FOUND: with and without separators
 case $2 in
 split) # NAME SEED: one split, which this script calls itself for
     name=$3 seed=$4 model=$out/$4/$3.safetensors
-    train "$out/$name-rest.jsonl" "$model" --seed "$seed"
+    train "$out/$name-rest.jsonl" "$model" --seed "$seed" --plain 30
     order "$model" "$out/$name-held" "$out/$seed/$name-held"
     [ -f "$out/$name-few.jsonl" ] || exit 0
     tuned=$out/$seed/$name-tuned.safetensors
@@ -34,11 +34,11 @@ esac
 
 mkdir -p "$out/rules"
 experiments/pages/split.py "$data" "$out"
-train "$out/train.jsonl" "$out/pages.safetensors"
+train "$out/train.jsonl" "$out/pages.safetensors" --plain 30
 [ "$2" != model ] || exit 0
 for x in "" -plain; do
     "$program" pages eval --model "$out/pages.safetensors" "$out/valid$x.jsonl" >"$out/valid$x.txt"
-    for rule in top-down prints xy-rows xy-columns xy-separators; do
+    for rule in top-down prints xy-rows xy-columns xy-separators gutters; do
         for name in train valid; do
             "$program" pages order --rule $rule "$out/$name$x.jsonl" >"$out/rules/$rule-$name$x.jsonl"
         done

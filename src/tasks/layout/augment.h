@@ -3,7 +3,7 @@
 #define PAGES_AUGMENT_H
 
 #include "engine/base/rng.h"
-#include "tasks/layout/page.h"
+#include "tasks/layout/order/page.h"
 
 /* A page like p, with the given order that follows from p's: paragraphs joined or divided, a part of the
  * page, regions left out, some separators left out, the scan askew, other proportions, boxes a little

@@ -11,8 +11,8 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
-#include "tasks/layout/features.h"
 #include "tasks/layout/options.h"
+#include "tasks/layout/order/features.h"
 #include "tasks/layout/usual_way.h"
 
 typedef struct eval_values {

@@ -13,10 +13,11 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "tasks/layout/augment.h"
-#include "tasks/layout/features.h"
+#include "tasks/layout/generate.h"
 #include "tasks/layout/options.h"
+#include "tasks/layout/order/features.h"
+#include "tasks/layout/order/ways.h"
 #include "tasks/layout/usual_way.h"
-#include "tasks/layout/ways.h"
 
 typedef struct train_values {
     pages_values pages;
@@ -25,6 +26,7 @@ typedef struct train_values {
     double holdout; /* share of the documents, in percent */
     int copies,
         small_copies; /* variants of each page, with over SMALL regions and with fewer; -1: by default */
+    int plain;        /* plain layouts of each family beside the pages */
     int epochs;       /* 0: by default */
     double rate;      /* 0: by default */
     int force;
@@ -127,6 +129,21 @@ static onet_status make_sets(onet_sets **sets, page **pages, size_t count, const
     return status;
 }
 
+/* Appends plain layouts of every family that is read from left to right; pages that are not were mirrored. */
+static onet_status add_plain(onet_sets *sets, const train_values *v, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (int family = 0; family < FAMILY_RIGHT_TO_LEFT; family++)
+        for (int k = 0; k < v->plain && !status; k++) {
+            page p;
+            rng r;
+            rng_seed(&r, v->options.seed, (uint64_t)(family + 1) << 32 | (uint32_t)k);
+            status = page_generate(&p, (page_family)family, &r, err);
+            if (!status) status = page_append(sets, &p, true, err);
+            page_free(&p);
+        }
+    return status;
+}
+
 /* Adds to the model in a file how its pages are usually read. */
 static onet_status keep_usual(const char *path, const char *name, onet_error *err) {
     onet_model *model = NULL;
@@ -142,7 +159,7 @@ static onet_status learn_usual(const train_values *v, const division *d, onet_mo
     int usual;
     char name[PAGE_WAY_NAME], best[PATH_MAX];
     onet_status status = pages_usual_way(&usual, d->train, d->train_count, err);
-    if (status || !usual) return status;
+    if (status || usual == PAGE_WAY_GUTTERS) return status;
     page_way_name(usual, name);
     onet_train_path(best, sizeof best, v->options.model_path, ONET_TRAIN_BEST);
     status = onet_model_set_record(model, PAGES_USUAL_KEY, name, err);
@@ -209,6 +226,7 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
         fflush(stdout);
     }
     if (!status) status = make_sets(&train, d.train, d.train_count, v, true, err);
+    if (!status) status = add_plain(train, v, err);
     if (!status && d.valid_count) status = make_sets(&valid, d.valid, d.valid_count, v, false, err);
     if (!status) status = training_run(&t, &model, train, valid, &v->options, v->pages.quiet, err);
     if (status == ONET_INTERRUPTED)
@@ -311,6 +329,12 @@ static const option options[] = {
      .field = AT(small_copies),
      .default_text = "0",
      .help = "The same for smaller pages."},
+    {.name = "plain",
+     .kind = OPTION_INT,
+     .argument = "N",
+     .high = 100000,
+     .field = AT(plain),
+     .help = "Plain layouts of each family of 'ordernet pages generate' to learn beside the pages."},
     {.name = "seed",
      .kind = OPTION_U64,
      .argument = "N",

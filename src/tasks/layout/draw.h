@@ -3,7 +3,7 @@
 #ifndef SHOW_PAGES_H
 #define SHOW_PAGES_H
 
-#include "tasks/layout/page.h"
+#include "tasks/layout/order/page.h"
 
 /* Writes path (.svg or .png), or PATH.svg and PATH.png. image: a PNG scan to draw over, or NULL. */
 onet_status pages_draw(const page *p, const char *image, const char *path, onet_error *err);

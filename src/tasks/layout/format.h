@@ -2,7 +2,7 @@
 #ifndef PAGES_FORMAT_H
 #define PAGES_FORMAT_H
 
-#include "tasks/layout/page.h"
+#include "tasks/layout/order/page.h"
 #include "tasks/layout/xml.h"
 
 typedef struct page_file page_file;

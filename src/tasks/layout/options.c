@@ -10,9 +10,10 @@
 #include "app/ordering.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "tasks/layout/features.h"
-#include "tasks/layout/layout.h"
-#include "tasks/layout/ways.h"
+#include "engine/base/shown.h"
+#include "tasks/layout/order/features.h"
+#include "tasks/layout/order/layout.h"
+#include "tasks/layout/order/ways.h"
 
 const onet_choice *page_directions(void) {
     static const onet_choice directions[] = {
@@ -43,6 +44,16 @@ static void read_one(void *context, int task, int thread) {
                                      r->v->types, &r->errors[task]);
 }
 
+/* Writes lines to standard error; what a file has in them must not steer the terminal. */
+static void say(const char *lines) {
+    while (*lines) {
+        size_t length = strcspn(lines, "\n");
+        char line[4 * SHOWN];
+        fprintf(stderr, "%s\n", shown_text(line, sizeof line, lines, length));
+        lines += length + (lines[length] == '\n');
+    }
+}
+
 onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *paths, size_t from, size_t count,
                              const pages_values *v, bool notes, onet_error *err) {
     *r = (pages_read){.files = array_new(count + 1, sizeof *r->files), .count = count};
@@ -59,10 +70,10 @@ onet_status pages_read_files(pages_read *r, pool *threads, const page_paths *pat
         if (all.status[i] == ONET_MEMORY)
             status = fail(err, ONET_MEMORY, "%s", all.errors[i].text);
         else if (all.status[i]) {
-            fprintf(stderr, "%s\n", all.errors[i].text);
+            say(all.errors[i].text);
             r->bad++;
         } else if (notes && r->files[i].notes)
-            fputs(r->files[i].notes, stderr);
+            say(r->files[i].notes);
     }
     free(all.errors);
     free(all.status);
@@ -143,24 +154,10 @@ onet_status pages_model_check(const onet_model *model, const char *path, onet_er
                 path);
 }
 
-/* Whether the model, or every part of a merged one, was fine-tuned. */
-static bool fine_tuned(const onet_model *model) {
-    if (onet_model_record(model, "from.sha256")) return true;
-    for (int part = 1;; part++) {
-        char key[48];
-        snprintf(key, sizeof key, "merged.%d.sha256", part);
-        if (!onet_model_record(model, key)) return part > 1;
-        snprintf(key, sizeof key, "merged.%d.from.sha256", part);
-        if (!onet_model_record(model, key)) return false;
-    }
-}
-
 onet_status pages_net_with(pages_net *net, const onet_model *model, const pages_values *v, onet_error *err) {
-    const char *usual = onet_model_record(model, PAGES_USUAL_KEY);
-    *net = (pages_net){.style = {.tuned = fine_tuned(model), .usual = usual ? page_way_named(usual) : 0}};
-    if (net->style.usual < 0)
-        return fail(err, ONET_BAD, "this version does not know the way '%s' to order pages of the model",
-                    usual);
+    *net = (pages_net){0};
+    onet_status status = pages_style_of(&net->style, model, err);
+    if (status) return status;
     return onet_orderer_new(&net->orderer, model, &v->order, err);
 }
 
@@ -199,7 +196,10 @@ static onet_status order_by_rule(page *p, page_rule rule, onet_error *err) {
     int32_t *index = array_new((size_t)l.n + 1, sizeof *index);
     int32_t *order = array_new((size_t)l.n + 1, sizeof *order);
     if (!index || !order) status = fail_memory(err, "the order of a page");
-    if (!status) status = rule_order(rule, l.boxes, l.kind, l.n, l.lines, order, err);
+    if (!status && rule == RULE_GUTTERS)
+        status = page_way(PAGE_WAY_GUTTERS, &l, order, err);
+    else if (!status)
+        status = rule_order(rule, l.boxes, l.kind, l.n, l.lines, order, err);
     if (!status) page_placed(p, index);
     for (int k = 0; k < l.n && !status; k++) order[k] = index[order[k]];
     if (!status) page_found(p, order);

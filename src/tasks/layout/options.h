@@ -6,10 +6,10 @@
 #include "app/options.h"
 #include "app/progress.h"
 #include "engine/base/pool.h"
-#include "tasks/layout/choose.h"
 #include "tasks/layout/format.h"
+#include "tasks/layout/order/choose.h"
+#include "tasks/layout/order/rules.h"
 #include "tasks/layout/paths.h"
-#include "tasks/layout/rules.h"
 
 typedef struct pages_values {
     const char *model, *types;
@@ -81,9 +81,6 @@ onet_status pages_known_read(pages_known *k, const pages_values *v, int count, c
 /* ONET_BAD if some files could not be read: for the end of a command, which then has used the others. */
 onet_status pages_known_complete(const pages_known *k, onet_error *err);
 void pages_known_free(pages_known *k);
-
-/* The key of a model's record for the name of the way that its pages are usually read; missing: the first. */
-#define PAGES_USUAL_KEY "pages.usual"
 
 /* The network with what it needs to order pages, or a rule. */
 typedef struct pages_net {

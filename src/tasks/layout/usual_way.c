@@ -8,12 +8,12 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "tasks/layout/features.h"
-#include "tasks/layout/ways.h"
+#include "tasks/layout/order/features.h"
+#include "tasks/layout/order/ways.h"
 
-/* Another way must be right on this many more pages than the rule for books: some pages of every title are
- * exceptions. */
-enum { CLEARLY = 2 };
+/* Another way must be right on this many more pages than the rule of gutters, and on one in so many more: some
+ * pages of every title are exceptions. */
+enum { CLEARLY = 2, ONE_IN = 50 };
 
 /* What a page needs to try its ways. */
 typedef struct trial {
@@ -57,7 +57,7 @@ static onet_status try_way(trial *t, int way, int *right, onet_error *err) {
 onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *err) {
     size_t *right = array_new((size_t)page_way_count(), sizeof *right);
     onet_status status = right ? ONET_OK : fail_memory(err, "the orders");
-    *way = 0;
+    *way = PAGE_WAY_GUTTERS;
     for (size_t i = 0; i < count && !status; i++) {
         trial t;
         status = trial_begin(&t, pages[i], err);
@@ -69,8 +69,9 @@ onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *er
         }
         trial_end(&t);
     }
-    for (int k = 1; k < page_way_count() && !status; k++)
-        if (right[k] > right[*way] && right[k] >= right[0] + CLEARLY) *way = k;
+    size_t clearly = right && !status ? right[PAGE_WAY_GUTTERS] + CLEARLY + count / ONE_IN : 0;
+    for (int k = 0; k < page_way_count() && !status; k++)
+        if (right[k] > right[*way] && right[k] >= clearly) *way = k;
     free(right);
     return status;
 }

@@ -2,10 +2,10 @@
 #ifndef LAYOUT_USUAL_WAY_H
 #define LAYOUT_USUAL_WAY_H
 
-#include "tasks/layout/page.h"
+#include "tasks/layout/order/page.h"
 
-/* The way (ways.h) that finds the given order on more of the pages than any other, all of which have one; 0,
- * the rule for books, where no other is clearly better. */
+/* The way (ways.h) that finds the given order on more of the pages than any other, all of which have one;
+ * the rule of gutters where no other is clearly better. */
 onet_status pages_usual_way(int *way, page **pages, size_t count, onet_error *err);
 
 /* Sets the found order of a page to that of the way with the most right neighbours; the page must have a

@@ -14,9 +14,17 @@
 #include "tasks/layout/guard.h"
 #include "tasks/layout/html.h"
 
+/* What is wrong with a file is said once, by the reader. */
+static void say_nothing(void *context, const char *format, ...) {
+    (void)context;
+    (void)format;
+}
+
 void xml_start(void) {
     guard_start();
     xmlInitParser();
+    xmlSetGenericErrorFunc(NULL, say_nothing);
+    xmlThrDefSetGenericErrorFunc(NULL, say_nothing);
 }
 
 /* The end of what begins at `at`: after `last`, or the end of the text. */

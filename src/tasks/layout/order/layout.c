@@ -1,12 +1,12 @@
 /* From a page to what the rules see of it. */
-#include "tasks/layout/layout.h"
+#include "tasks/layout/order/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "tasks/layout/features.h"
+#include "tasks/layout/order/features.h"
 
 /* A region lies in another if so much of its area does. */
 static const double INSIDE = 0.7;
@@ -93,6 +93,21 @@ static bool line_of(page_box *line, const page_box *separator, const page_box *a
     return y > all->y0 && y < all->y1 && page_box_width(line) >= OVER_COLUMNS * median_width;
 }
 
+/* The layout is in heights of the page, from its upper left corner, and edges are multiples of this: what the
+ * rules find does not depend on where the page lies and how large it is. */
+static const double GRID = 1e-5;
+
+static double snapped(double x, double from, double unit) {
+    /* A little more than half, so that an edge between two multiples goes one way on all scales. */
+    return GRID * floor((x - from) / unit / GRID + 0.5 + 1e-6);
+}
+
+static page_box snapped_box(const page_box *b, const page_box *all) {
+    double unit = page_box_height(all) > 0 ? page_box_height(all) : 1;
+    return (page_box){snapped(b->x0, all->x0, unit), snapped(b->y0, all->y0, unit),
+                      snapped(b->x1, all->x0, unit), snapped(b->y1, all->y0, unit)};
+}
+
 onet_status page_layout_make(page_layout *l, const page *p, onet_error *err) {
     *l = (page_layout){.n = p->placed};
     l->boxes = array_new((size_t)p->count + 1, sizeof *l->boxes);
@@ -110,14 +125,19 @@ onet_status page_layout_make(page_layout *l, const page *p, onet_error *err) {
         const page_box *b = &p->regions[index[i]].box;
         page_box_add(&all, b->x0, b->y0);
         page_box_add(&all, b->x1, b->y1);
-        widths[i] = page_box_width(b);
-        l->boxes[i] = *b;
+    }
+    for (int i = 0; i < l->n && !status; i++) {
+        l->boxes[i] = snapped_box(&p->regions[index[i]].box, &all);
         l->kind[i] = p->regions[index[i]].kind;
+        widths[i] = page_box_width(&l->boxes[i]);
     }
     double median_width = !status && l->n ? page_median(widths, l->n) : 0;
+    page_box page_bounds = snapped_box(&all, &all);
     for (int i = 0; i < p->count && l->n && !status; i++)
-        if (p->regions[i].kind == KIND_SEPARATOR && !p->regions[i].placed)
-            l->lines += line_of(&l->boxes[l->n + l->lines], &p->regions[i].box, &all, median_width);
+        if (p->regions[i].kind == KIND_SEPARATOR && !p->regions[i].placed) {
+            page_box separator = snapped_box(&p->regions[i].box, &all);
+            l->lines += line_of(&l->boxes[l->n + l->lines], &separator, &page_bounds, median_width);
+        }
     if (!status) status = page_hosts(l->boxes, l->n, l->host, l->frame, err);
     free(index);
     free(widths);

@@ -1,5 +1,5 @@
 /* A page: regions, their boxes, and their places in the given and in the found order. */
-#include "tasks/layout/page.h"
+#include "tasks/layout/order/page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "tasks/layout/rules.h"
+#include "tasks/layout/order/rules.h"
 
 const page_box page_box_none = {INFINITY, INFINITY, -INFINITY, -INFINITY};
 

@@ -2,7 +2,7 @@
 #ifndef PAGES_CHOOSE_H
 #define PAGES_CHOOSE_H
 
-#include "tasks/layout/page.h"
+#include "tasks/layout/order/page.h"
 
 /* What is known of the pages' title beside the network. */
 typedef struct pages_style {
@@ -15,7 +15,14 @@ typedef struct pages_style {
     void *context;
 } pages_style;
 
-/* Finds an order for each page that has placed regions; logprob [count], of the found order, may be NULL. */
+/* The key of a model's record for the name of the way that its pages are usually read; missing: the rule of
+ * gutters. */
+#define PAGES_USUAL_KEY "pages.usual"
+/* What a model knows of its title. ONET_BAD if its usual way is of a later version. */
+onet_status pages_style_of(pages_style *style, const onet_model *model, onet_error *err);
+
+/* Finds an order for each page that has placed regions; logprob [count], of the found order, may be NULL.
+ * orderer NULL: by the usual way. */
 onet_status pages_choose(onet_orderer *orderer, const pages_style *style, page **pages, size_t count,
                          double *logprob, onet_error *err);
 

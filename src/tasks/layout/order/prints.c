@@ -9,7 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "tasks/layout/rules.h"
+#include "tasks/layout/order/rules.h"
 
 /* An initial lies in its text with so much of its area, in the upper half, not further from the left edge
  * than this share of the text's width; what is about as high as the text is a column in a frame. */

@@ -3,7 +3,7 @@
 #ifndef PAGES_FEATURES_H
 #define PAGES_FEATURES_H
 
-#include "tasks/layout/page.h"
+#include "tasks/layout/order/page.h"
 
 /* Features per region. */
 int page_feature_count(void);

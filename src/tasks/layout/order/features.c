@@ -1,5 +1,5 @@
 /* From the regions of a page to the items of a set. */
-#include "tasks/layout/features.h"
+#include "tasks/layout/order/features.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "ordernet_io.h"
-#include "tasks/layout/ways.h"
+#include "tasks/layout/order/ways.h"
 
 /* A region's place under a rule is told as a share of all places, and as points on circles of these many
  * places: which region follows another must show as clearly on a page of 300 regions as on one of three. */

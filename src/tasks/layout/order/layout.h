@@ -3,7 +3,7 @@
 #ifndef PAGES_LAYOUT_H
 #define PAGES_LAYOUT_H
 
-#include "tasks/layout/page.h"
+#include "tasks/layout/order/page.h"
 
 typedef struct page_layout {
     page_box *boxes; /* [n + lines]: of the placed regions, as they stand in the page, then separators as
@@ -14,8 +14,8 @@ typedef struct page_layout {
     int n, lines;
 } page_layout;
 
-/* The layout of a page. Separators that are shorter than a column is wide do not divide anything and are left
- * out. Free it. */
+/* The layout of a page, in heights of the page from its upper left corner. Separators that are shorter than a
+ * column is wide do not divide anything and are left out. Free it. */
 onet_status page_layout_make(page_layout *l, const page *p, onet_error *err);
 void page_layout_free(page_layout *l);
 

@@ -3,7 +3,7 @@
 #ifndef PAGES_RULES_H
 #define PAGES_RULES_H
 
-#include "tasks/layout/page.h"
+#include "tasks/layout/order/page.h"
 
 typedef enum page_rule {
     RULE_TOP_DOWN,   /* by the upper edge */
@@ -12,6 +12,7 @@ typedef enum page_rule {
     RULE_COLUMNS,    /* recursive XY-cut that prefers vertical cuts */
     RULE_BANDS,      /* wide regions divide the page; between them, columns from left to right */
     RULE_SEPARATORS, /* as RULE_ROWS, but no cut crosses a separator */
+    RULE_GUTTERS,    /* columns between gutters, in bands that wide regions and separators divide */
     PAGE_RULES
 } page_rule;
 const onet_choice *page_rules(void);
@@ -45,6 +46,16 @@ typedef enum page_titles {
 } page_titles;
 onet_status rule_prints(page_titles titles, const page_box *boxes, const page_kind *kinds, int n,
                         int32_t *order, onet_error *err);
+
+/* A place where white space or separators divide a part of the page in one direction alone, so that nobody
+ * doubts the order: what has places start .. middle - 1 is read before what has middle .. end - 1. */
+typedef struct page_division {
+    int start, middle, end;
+} page_division;
+/* RULE_GUTTERS. The divisions of the order that it finds go to divisions [n + lines], which may be NULL, and
+ * their number to *count. */
+onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, int lines, int32_t *order,
+                         page_division *divisions, int *count, onet_error *err);
 
 /* The lines of a region: columns from left to right, each from top to bottom. */
 onet_status rule_lines(const page_box *boxes, int n, int32_t *order, onet_error *err);

@@ -1,5 +1,5 @@
 /* Many ways to order a page by rule: top-down, XY-cuts with several gaps, bands of columns. */
-#include "tasks/layout/ways.h"
+#include "tasks/layout/order/ways.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "tasks/layout/rules.h"
+#include "tasks/layout/order/rules.h"
 
 typedef struct way {
-    enum { PRINTS, DOWN, BANDS, CUT } rule;
+    enum { PRINTS, DOWN, BANDS, CUT, GUTTERS } rule;
     bool whole; /* frames and regions inside others are ordered like the rest */
     bool lines; /* no cut crosses a separator */
     page_titles titles;
@@ -40,6 +40,7 @@ static const way ways[] = {
     {ROWS(0.003, 0, 0.008), .lines = true},
     {ROWS(0, 0, 0.008), .lines = true},
     {COLUMNS(0.003, 0, 0.008), .lines = true},
+    {.rule = GUTTERS, .lines = true},
     /* judged only */
     {.rule = PRINTS, .whole = true, .titles = TITLES_WIDEST_FIRST},
     {.rule = PRINTS, .whole = true, .titles = TITLES_LEFT_FIRST},
@@ -64,15 +65,12 @@ static const way ways[] = {
     {ROWS(0.006, 0, 0.012), .lines = true},
     {COLUMNS(0, 0, 0.004), .lines = true},
     {COLUMNS(0.006, 0, 0.012), .lines = true},
+    {.rule = GUTTERS, .lines = true, .whole = true},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
 int page_way_count(void) {
     return WAYS;
-}
-
-bool page_way_for_books(int way_index) {
-    return ways[way_index].rule == PRINTS || ways[way_index].rule == DOWN;
 }
 
 const char *page_way_name(int way_index, char name[PAGE_WAY_NAME]) {
@@ -87,6 +85,9 @@ const char *page_way_name(int way_index, char name[PAGE_WAY_NAME]) {
         break;
     case BANDS:
         snprintf(name, PAGE_WAY_NAME, "bands-%g", w->wide);
+        break;
+    case GUTTERS:
+        snprintf(name, PAGE_WAY_NAME, "gutters");
         break;
     default:
         snprintf(name, PAGE_WAY_NAME, "%s%s:%g:%g:%g", w->lines ? "separators-" : "",
@@ -112,6 +113,8 @@ static onet_status order_by(const way *w, const page_layout *l, int32_t *order, 
         return rule_order(RULE_TOP_DOWN, l->boxes, l->kind, l->n, 0, order, err);
     case BANDS:
         return rule_bands(w->wide, l->boxes, l->n, order, err);
+    case GUTTERS:
+        return rule_gutters(l->boxes, l->kind, l->n, l->lines, order, NULL, NULL, err);
     default:
         return rule_xy_cut(&w->cut, l->boxes, l->n, w->lines ? l->lines : 0, order, err);
     }
@@ -154,27 +157,40 @@ static void append(growing *g, int32_t region) {
     g->order[g->count++] = region;
 }
 
+/* The rule of gutters reads notes with the region that they lie in, and headings if that is no higher than
+ * this share of the page: what holds a whole page is no paragraph with its heading. */
+static const double PARAGRAPH = 0.25;
+
+/* Whether a region is read with the one that it lies in. */
+static bool is_inside(const way *w, const page_layout *l, int i) {
+    if (l->host[i] < 0 || w->rule != GUTTERS) return l->host[i] >= 0;
+    return l->kind[i] == KIND_NOTE ||
+           (l->kind[i] == KIND_HEADING && page_box_height(&l->boxes[l->host[i]]) < PARAGRAPH);
+}
+
 onet_status page_way(int way_index, const page_layout *l, int32_t *order, onet_error *err) {
     const way *w = &ways[way_index];
     const page_box *boxes = l->boxes;
     const int32_t *host = l->host;
     int n = l->n, outside = 0, inside = 0;
-    for (int i = 0; i < n; i++) outside += host[i] < 0 && l->frame[i] != i;
+    for (int i = 0; i < n; i++) outside += !is_inside(w, l, i) && l->frame[i] != i;
     if (w->whole || outside == n) return order_by(w, l, order, err);
     page_layout outermost = {.boxes = array_new((size_t)n + (size_t)l->lines, sizeof *boxes),
+                             .kind = array_new((size_t)n, sizeof *l->kind),
                              .lines = l->lines};
     spot *inner = array_new((size_t)n, sizeof *inner);
     int32_t *outer = array_new((size_t)n, sizeof *outer), *index = array_new((size_t)n, sizeof *index);
     int *start = array_new((size_t)n, sizeof *start); /* [n]: where the regions inside each begin in inner */
     growing grown = {l->frame, array_new((size_t)n, sizeof *grown.begun), order, 0};
-    onet_status status = outermost.boxes && inner && outer && index && start && grown.begun
+    onet_status status = outermost.boxes && outermost.kind && inner && outer && index && start && grown.begun
                              ? ONET_OK
                              : fail_memory(err, "the boxes of a page");
     for (int i = 0; i < n && !status; i++)
-        if (host[i] >= 0)
+        if (is_inside(w, l, i))
             inner[inside++] = spot_of(&boxes[i], host[i], i);
         else if (l->frame[i] != i) {
             index[outermost.n] = i;
+            outermost.kind[outermost.n] = l->kind[i];
             outermost.boxes[outermost.n++] = boxes[i];
         }
     for (int i = 0; i < l->lines && !status; i++) outermost.boxes[outside + i] = boxes[n + i];
@@ -191,10 +207,61 @@ onet_status page_way(int way_index, const page_layout *l, int32_t *order, onet_e
         while (k < inside && inner[k].host == j) append(&grown, inner[k++].index);
     }
     free(outermost.boxes);
+    free(outermost.kind);
     free(inner);
     free(outer);
     free(index);
     free(start);
     free(grown.begun);
     return status;
+}
+
+onet_status page_divisions_find(page_divisions *d, const page_layout *l, onet_error *err) {
+    size_t n = (size_t)l->n;
+    page_layout outermost = {.boxes = array_new(n + (size_t)l->lines + 1, sizeof *l->boxes),
+                             .kind = array_new(n + 1, sizeof *l->kind),
+                             .lines = l->lines};
+    int32_t *index = array_new(n + 1, sizeof *index);
+    *d = (page_divisions){.order = array_new(n + 1, sizeof *d->order),
+                          .at = array_new(n + (size_t)l->lines + 1, sizeof *d->at)};
+    onet_status status = outermost.boxes && outermost.kind && index && d->order && d->at
+                             ? ONET_OK
+                             : fail_memory(err, "the boxes of a page");
+    for (int i = 0; i < l->n && !status; i++)
+        if (l->host[i] < 0 && l->frame[i] != i) {
+            index[outermost.n] = i;
+            outermost.kind[outermost.n] = l->kind[i];
+            outermost.boxes[outermost.n++] = l->boxes[i];
+        }
+    for (int i = 0; i < l->lines && !status; i++) outermost.boxes[outermost.n + i] = l->boxes[l->n + i];
+    if (!status)
+        status = rule_gutters(outermost.boxes, outermost.kind, outermost.n, l->lines, d->order, d->at,
+                              &d->count, err);
+    for (int k = 0; k < outermost.n && !status; k++) {
+        int32_t i = index[d->order[k]];
+        d->order[k] = l->kind[i] == KIND_TEXT ? i : -1;
+    }
+    free(outermost.boxes);
+    free(outermost.kind);
+    free(index);
+    if (status) page_divisions_free(d);
+    return status;
+}
+
+bool page_divisions_kept(const page_divisions *d, const int32_t *place) {
+    for (int k = 0; k < d->count; k++) {
+        const page_division *at = &d->at[k];
+        int32_t last = -1;
+        for (int i = at->start; i < at->middle; i++)
+            if (d->order[i] >= 0 && place[d->order[i]] > last) last = place[d->order[i]];
+        for (int i = at->middle; i < at->end; i++)
+            if (d->order[i] >= 0 && place[d->order[i]] < last) return false;
+    }
+    return true;
+}
+
+void page_divisions_free(page_divisions *d) {
+    free(d->order);
+    free(d->at);
+    *d = (page_divisions){0};
 }

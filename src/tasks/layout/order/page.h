@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tasks/layout/text.h"
+#include "ordernet.h"
 
 /* What a region is, as far as the network is told. */
 typedef enum page_kind {

@@ -1,5 +1,5 @@
 /* Orders by rule: top-down, recursive XY-cut, bands of columns. */
-#include "tasks/layout/rules.h"
+#include "tasks/layout/order/rules.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +18,8 @@ const onet_choice *page_rules(void) {
         {"xy-columns", "recursive XY-cut, vertical cuts first", RULE_COLUMNS},
         {"bands", "wide regions divide the page into bands of columns", RULE_BANDS},
         {"xy-separators", "xy-rows without cuts across separators", RULE_SEPARATORS},
+        {"gutters", "columns between gutters, in bands that wide regions and separators divide",
+         RULE_GUTTERS},
         {0},
     };
     return rules;
@@ -239,6 +241,8 @@ onet_status rule_order(page_rule rule, const page_box *boxes, const page_kind *k
         return rule_bands(0.5, boxes, n, order, err);
     case RULE_SEPARATORS:
         return rule_xy_cut(&(xy_cut){true, 0.003, 0, 0.008}, boxes, n, lines, order, err);
+    case RULE_GUTTERS:
+        return rule_gutters(boxes, kinds, n, lines, order, NULL, NULL, err);
     default:
         return top_down(boxes, n, order, err);
     }

@@ -1,0 +1,53 @@
+/* OrderNet, pages: the reading order of the regions of a page, from their boxes and kinds.
+ *
+ *   onet_pages   a model for pages, or the rule of gutters alone, with what it needs to order
+ *
+ *   onet_pages_new(&pages, model, NULL, &err);
+ *   onet_pages_order(pages, boxes, NULL, n, 0, order, &count, &err);     boxes [n, 4] in, order [count] out
+ */
+#ifndef ORDERNET_PAGES_H
+#define ORDERNET_PAGES_H
+
+#include "ordernet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a region is. */
+typedef enum onet_region {
+    ONET_REGION_TEXT = 0,
+    ONET_REGION_HEADING,
+    ONET_REGION_FURNITURE, /* header, footer, page number, signature mark, catch-word */
+    ONET_REGION_NOTE,      /* marginal note, footnote, caption */
+    ONET_REGION_OTHER,     /* not text: table, image, ... */
+    ONET_REGION_SEPARATOR  /* a rule between columns or articles: it takes no place in the order */
+} onet_region;
+
+/* The kind of a region by a type as PAGE XML, docling, PyMuPDF and others name it ("page-number",
+ * "section_header", "caption"), in any case; ONET_REGION_TEXT for types that it does not know. */
+ONET_API onet_region onet_region_of(const char *type);
+
+/* Finds orders with a model; one thread at a time may use it. */
+typedef struct onet_pages onet_pages;
+
+/* The model must live as long as the pages; NULL: the rule of gutters alone. options: NULL for the defaults.
+ * ONET_BAD for a model that is none for pages. */
+ONET_API onet_status onet_pages_new(onet_pages **pages, const onet_model *model,
+                                    const onet_order_options *options, onet_error *err);
+ONET_API void onet_pages_free(onet_pages *pages);
+
+enum { ONET_PAGES_MAX_REGIONS = 20000 };
+
+/* The reading order of a page: boxes [n, 4] are x0, y0, x1, y1 with y downwards, in any unit; regions [n] are
+ * of onet_region, or NULL: all are text. rtl: columns are read from right to left. order [n] receives the
+ * indices of all but the separators, *count how many they are. ONET_BAD for boxes that are not finite or have
+ * x1 < x0 or y1 < y0. */
+ONET_API onet_status onet_pages_order(onet_pages *pages, const double *boxes, const int32_t *regions, int n,
+                                      int rtl, int32_t *order, int *count, onet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

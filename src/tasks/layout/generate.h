@@ -1,0 +1,33 @@
+/* Plain layouts whose order nobody doubts, drawn at random: to train on beside real pages, and to test with.
+ */
+#ifndef PAGES_GENERATE_H
+#define PAGES_GENERATE_H
+
+#include "engine/base/rng.h"
+#include "tasks/layout/order/page.h"
+
+typedef enum page_family {
+    FAMILY_COLUMNS,       /* 2 to 5 columns of a few paragraphs */
+    FAMILY_OVERLAPPING,   /* the same, with boxes that overlap a little */
+    FAMILY_SEPARATED,     /* the same with separators, the columns beginning at uneven heights */
+    FAMILY_HEADLINE,      /* a headline over columns */
+    FAMILY_BANDS,         /* bands of columns, divided by rules across the page */
+    FAMILY_FACING,        /* two facing pages */
+    FAMILY_HEADINGS,      /* headings of three levels: of the page, of bands, in columns */
+    FAMILY_INSETS,        /* narrow boxes between the paragraphs of columns */
+    FAMILY_CAPTIONS,      /* figures with captions in columns */
+    FAMILY_FOOTNOTES,     /* footnotes across the columns */
+    FAMILY_ADS,           /* a row of advertisements below a rule */
+    FAMILY_MARGINS,       /* one column with notes in the margin */
+    FAMILY_TABLE,         /* the rows of a table */
+    FAMILY_PAPER,         /* a paper of two columns: title, authors, abstract, figures, footnotes */
+    FAMILY_RIGHT_TO_LEFT, /* any of the others, mirrored: read from right to left */
+    PAGE_FAMILIES
+} page_family;
+const onet_choice *page_families(void);
+
+/* Draws a page of the family, with its order as the given one; pixels are its unit. Skew, noise and what
+ * layout analysis misses are drawn too. */
+onet_status page_generate(page *p, page_family family, rng *r, onet_error *err);
+
+#endif

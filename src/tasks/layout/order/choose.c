@@ -1,0 +1,264 @@
+/* Lets the network judge the orders of the rules, and takes the most probable one. A rule's order is whole,
+ * and of several the network nearly always knows the better one; an order that it searches itself, step by
+ * step, was worse on every split (experiments/pages). */
+#include "tasks/layout/order/choose.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/rng.h"
+#include "ordernet_io.h"
+#include "tasks/layout/order/features.h"
+#include "tasks/layout/order/ways.h"
+
+/* A small page is ordered by the usual way alone, unless the network learned from corrected pages of its
+ * title: on such pages of titles never seen it is right less often (experiments/pages). Each order is judged
+ * in a pass over the page: a LARGE one has only a few, and a HUGE one, far beyond those of training, that of
+ * the usual way. SHAKEN: how many copies of the page, a little askew, are judged as well. What the network
+ * sees of a page hangs on thousandths of its height; the mean over such copies hangs on them less. */
+enum { SMALL = 12, LARGE = 600, HUGE_PAGE = 1500, LARGE_WAYS = PAGE_WAY_RANKS, SHAKEN = 4 };
+
+/* How much more probable than that of the usual way another order must be, as a logarithm. Where two orders
+ * are about as probable the rule is right more often than the network (experiments/pages). */
+static const double PREFERENCE = 6;
+
+/* Of the distortions, in heights of the page: the most skew, the deviation of the width and of each edge. */
+static const double SKEW = 0.006, STRETCH = 0.1, NOISE = 0.001, THINNEST = 0.002;
+
+/* The boxes of the page's regions a little askew, drawn by `draw`; whole [count] are the boxes as they are.
+ */
+static void shake(page *p, const page_box *whole, int draw) {
+    page_box all = page_box_none;
+    for (int i = 0; i < p->count; i++)
+        if (p->regions[i].placed) {
+            page_box_add(&all, whole[i].x0, whole[i].y0);
+            page_box_add(&all, whole[i].x1, whole[i].y1);
+        }
+    double unit = page_box_height(&all), x = (all.x0 + all.x1) / 2, y = (all.y0 + all.y1) / 2;
+    rng r;
+    rng_seed(&r, 7, (uint64_t)draw);
+    double skew = SKEW * (2 * rng_uniform(&r) - 1), stretch = exp(STRETCH * rng_normal(&r)),
+           noise = NOISE * unit;
+    for (int i = 0; i < p->count; i++) {
+        page_box *b = &p->regions[i].box, w = whole[i];
+        double dx = -skew * ((w.y0 + w.y1) / 2 - y), dy = skew * ((w.x0 + w.x1) / 2 - x);
+        b->x0 = stretch * (w.x0 + dx + noise * rng_normal(&r));
+        b->x1 = fmax(stretch * (w.x1 + dx + noise * rng_normal(&r)), b->x0 + THINNEST * unit);
+        b->y0 = w.y0 + dy + noise * rng_normal(&r);
+        b->y1 = fmax(w.y1 + dy + noise * rng_normal(&r), b->y0 + THINNEST * unit);
+    }
+}
+
+/* What is judged: a page's items, n of them, and its orders. */
+typedef struct judging {
+    onet_orderer *orderer;
+    float *items; /* [n, width] */
+    size_t n, width;
+    int32_t *orders;         /* [count, n]: of the rules */
+    size_t count, preferred; /* preferred: that of the usual way */
+} judging;
+
+/* The log-probabilities of the orders. */
+static onet_status judge(const judging *j, double *logprob, onet_error *err) {
+    onet_sets *sets = NULL;
+    onet_status status = onet_sets_new(&sets, (int)j->width, err);
+    for (size_t k = 0; k < j->count && !status; k++)
+        status = onet_sets_append(sets, (int)j->n, (int)j->width, j->items, j->orders + k * j->n, err);
+    if (!status) status = onet_orderer_score(j->orderer, sets, logprob, err);
+    onet_sets_free(sets);
+    return status;
+}
+
+/* Adds the rules' orders, without repetition; of those that cross what divides the page, only that of the
+ * usual way, and all where the network learned from corrected pages of the title. */
+static onet_status add_rules(judging *j, const pages_style *style, const page *p, onet_error *err) {
+    page_layout l;
+    page_divisions d = {0};
+    int usual = style->usual;
+    int32_t *place = array_new(j->n, sizeof *place);
+    onet_status status = page_layout_make(&l, p, err);
+    if (!status) status = place ? page_divisions_find(&d, &l, err) : fail_memory(err, "the order of a page");
+    for (int k = 0; k < page_way_count() && !status; k++) {
+        if (p->placed > LARGE && k >= LARGE_WAYS && k != usual) continue;
+        int32_t *order = j->orders + j->count * j->n;
+        status = page_way(k, &l, order, err);
+        for (size_t t = 0; t < j->n && !status; t++) place[order[t]] = (int32_t)t;
+        if (!status && k != usual && !style->tuned && !page_divisions_kept(&d, place)) continue;
+        size_t same = 0;
+        while (!status && same < j->count && memcmp(j->orders + same * j->n, order, j->n * sizeof *order))
+            same++;
+        if (k == usual) j->preferred = same;
+        if (same == j->count) j->count++;
+    }
+    page_divisions_free(&d);
+    page_layout_free(&l);
+    free(place);
+    return status;
+}
+
+/* Judges the orders on the page as it is, then on shaken copies: plain [count], log-probabilities of the page
+ * as it is, and their mean [count] over all. */
+static onet_status judge_all(judging *j, page *p, double *plain, double *mean, onet_error *err) {
+    page_box *whole = array_new((size_t)p->count, sizeof *whole);
+    double *more = array_new(j->count, sizeof *more);
+    int copies = p->placed > SMALL && p->placed <= LARGE ? SHAKEN : 0;
+    onet_status status = whole && more ? ONET_OK : fail_memory(err, "the order of a page");
+    for (int i = 0; i < p->count && !status; i++) whole[i] = p->regions[i].box;
+    if (!status) status = judge(j, plain, err);
+    for (size_t k = 0; k < j->count && !status; k++) mean[k] = plain[k] / (copies + 1);
+    for (int draw = 0; draw < copies && !status; draw++) {
+        shake(p, whole, draw);
+        status = page_features(p, j->items, err);
+        if (!status) status = judge(j, more, err);
+        for (size_t k = 0; k < j->count && !status; k++) mean[k] += more[k] / (copies + 1);
+    }
+    for (int i = 0; i < p->count && whole; i++) p->regions[i].box = whole[i];
+    free(whole);
+    free(more);
+    return status;
+}
+
+static double preference_of(const pages_style *style, const page *p) {
+    return p->placed <= SMALL && !style->tuned ? HUGE_VAL : PREFERENCE;
+}
+
+/* The order that is taken. */
+static size_t best_of(const judging *j, const double *mean, double preference) {
+    size_t best = j->preferred;
+    for (size_t k = 0; k < j->count; k++)
+        if (k != j->preferred && mean[k] > mean[best] + (best == j->preferred ? preference : 0)) best = k;
+    return best;
+}
+
+/* A copy of the page with its regions sorted by place, and where each stood: index [count]. What is found
+ * then does not depend on how the regions stand in the file. The copy shares all but the list of its regions.
+ */
+static int by_place(const void *a, const void *b, void *context) {
+    const page_region *all = context, *x = &all[*(const int32_t *)a], *y = &all[*(const int32_t *)b];
+    const double p[] = {x->box.y0, x->box.x0, x->box.y1, x->box.x1, x->kind},
+                 q[] = {y->box.y0, y->box.x0, y->box.y1, y->box.x1, y->kind};
+    for (size_t k = 0; k < sizeof p / sizeof *p; k++)
+        if (p[k] != q[k]) return p[k] < q[k] ? -1 : 1;
+    return (*(const int32_t *)a > *(const int32_t *)b) - (*(const int32_t *)a < *(const int32_t *)b);
+}
+
+static onet_status sorted_copy(page *copy, int32_t *index, const page *p, onet_error *err) {
+    *copy = *p;
+    copy->regions = array_new((size_t)p->count, sizeof *copy->regions);
+    if (!copy->regions) return fail_memory(err, "the order of a page");
+    for (int i = 0; i < p->count; i++) index[i] = i;
+    qsort_r(index, (size_t)p->count, sizeof *index, by_place, p->regions);
+    for (int i = 0; i < p->count; i++) copy->regions[i] = p->regions[index[i]];
+    return ONET_OK;
+}
+
+/* Tells the judged orders, in numbers of the page's placed regions; sorted [n] and index [count] lead from an
+ * item to its region. */
+static onet_status tell(const pages_style *style, const judging *j, const double *mean, const page *p,
+                        const int32_t *sorted, const int32_t *index, onet_error *err) {
+    int32_t *number = array_new((size_t)p->count, sizeof *number), *orders = NULL;
+    orders = array_new(j->n * j->count, sizeof *orders);
+    if (number && orders) {
+        for (int i = 0, placed = 0; i < p->count; i++) number[i] = p->regions[i].placed ? placed++ : -1;
+        for (size_t k = 0; k < j->n * j->count; k++) orders[k] = number[index[sorted[j->orders[k]]]];
+        style->judged(style->context, orders, mean, j->count, j->n, j->preferred);
+    }
+    bool enough = number && orders;
+    free(number);
+    free(orders);
+    return enough ? ONET_OK : fail_memory(err, "the orders of a page");
+}
+
+/* The order of the usual way, without the network. */
+static onet_status take_usual(const pages_style *style, page *p, onet_error *err) {
+    page_layout l;
+    int32_t *order = array_new((size_t)p->placed, sizeof *order),
+            *index = array_new((size_t)p->placed, sizeof *index);
+    onet_status status =
+        order && index ? page_layout_make(&l, p, err) : fail_memory(err, "the order of a page");
+    if (!status) {
+        status = page_way(style->usual, &l, order, err);
+        page_placed(p, index);
+        for (int t = 0; t < p->placed && !status; t++) order[t] = index[order[t]];
+        if (!status) page_found(p, order);
+        page_layout_free(&l);
+    }
+    free(order);
+    free(index);
+    return status;
+}
+
+static onet_status choose(onet_orderer *orderer, const pages_style *style, page *p, double *logprob,
+                          onet_error *err) {
+    judging j = {.orderer = orderer, .n = (size_t)p->placed, .width = (size_t)page_feature_count()};
+    size_t size, room = (size_t)page_way_count();
+    page copy = {0};
+    if (!size_mul(j.n, j.width, &size)) return fail_memory(err, "the order of a page");
+    j.items = array_new(size, sizeof *j.items);
+    j.orders = array_new(j.n * room, sizeof *j.orders);
+    int32_t *order = array_new(j.n, sizeof *order), *sorted = array_new(j.n, sizeof *sorted);
+    int32_t *index = array_new((size_t)p->count, sizeof *index);
+    double *plain = array_new(room, sizeof *plain), *mean = array_new(room, sizeof *mean);
+    onet_status status = j.items && j.orders && order && sorted && index && plain && mean
+                             ? sorted_copy(&copy, index, p, err)
+                             : fail_memory(err, "the order of a page");
+    if (!status) status = page_features(&copy, j.items, err);
+    if (!status) status = add_rules(&j, style, &copy, err);
+    if (!status) status = judge_all(&j, &copy, plain, mean, err);
+    if (!status) page_placed(&copy, sorted);
+    if (!status && style->judged) status = tell(style, &j, mean, p, sorted, index, err);
+    if (!status) {
+        size_t best = best_of(&j, mean, preference_of(style, p));
+        if (logprob) *logprob = plain[best];
+        for (size_t t = 0; t < j.n; t++) order[t] = index[sorted[j.orders[best * j.n + t]]];
+        page_found(p, order);
+    }
+    free(copy.regions);
+    free(j.items);
+    free(j.orders);
+    free(order);
+    free(sorted);
+    free(index);
+    free(plain);
+    free(mean);
+    return status;
+}
+
+/* Whether the model, or every part of a merged one, was fine-tuned. */
+static bool fine_tuned(const onet_model *model) {
+    if (onet_model_record(model, "from.sha256")) return true;
+    for (int part = 1;; part++) {
+        char key[48];
+        snprintf(key, sizeof key, "merged.%d.sha256", part);
+        if (!onet_model_record(model, key)) return part > 1;
+        snprintf(key, sizeof key, "merged.%d.from.sha256", part);
+        if (!onet_model_record(model, key)) return false;
+    }
+}
+
+onet_status pages_style_of(pages_style *style, const onet_model *model, onet_error *err) {
+    const char *usual = onet_model_record(model, PAGES_USUAL_KEY);
+    *style =
+        (pages_style){.tuned = fine_tuned(model), .usual = usual ? page_way_named(usual) : PAGE_WAY_GUTTERS};
+    if (style->usual >= 0) return ONET_OK;
+    return fail(err, ONET_BAD, "this version does not know the way '%s' to order pages of the model", usual);
+}
+
+onet_status pages_choose(onet_orderer *orderer, const pages_style *style, page **pages, size_t count,
+                         double *logprob, onet_error *err) {
+    onet_status status = ONET_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        page *p = pages[i];
+        if (logprob) logprob[i] = 0;
+        if (!p->placed) continue;
+        bool usual = !orderer || p->placed > HUGE_PAGE ||
+                     (isinf(preference_of(style, p)) && !logprob && !style->judged);
+        status =
+            usual ? take_usual(style, p, err) : choose(orderer, style, p, logprob ? &logprob[i] : NULL, err);
+    }
+    return status;
+}

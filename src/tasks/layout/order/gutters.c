@@ -1,0 +1,509 @@
+/* Orders a page as its white space and its separators divide it. The page falls into rows wherever white
+ * reaches across it; rows that share their gutters are one band of columns, and wide regions and separators
+ * divide bands. So columns are found anew in each band, and two paragraphs of neighbouring columns that
+ * happen to end at the same height divide nothing. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "tasks/layout/order/rules.h"
+
+/* Layout analysis draws boxes a little too large: so much of each, as a share of its size and at most in
+ * heights of the page, may lie beyond a cut. */
+static const double OVERLAP = 0.2, MOST_ACROSS = 0.012, MOST_DOWN = 0.006;
+
+/* A column is at least so wide, in widths of the widest one beside it; what is narrower is a margin. */
+static const double NARROWEST = 0.3;
+/* But not where it and a separator beside it have at least this share of the height. */
+static const double SEPARATED = 0.5;
+
+/* A gutter so many times wider than another divides facing pages. */
+static const double FACING = 1.4;
+
+/* White between paragraphs of less than this share of the gutter beside them does not divide columns. */
+static const double NARROW_GAP = 0.6;
+
+/* What is narrower than this share of a column may stand alone. */
+static const double LOOSE = 0.6;
+
+/* What fills so much of a gutter is of neither column beside it. */
+static const double ACROSS = 0.9;
+
+/* A row is low if it is no higher than this, in heights or widths of the page. Rows of a table are low, at
+ * least so many, and each has less of its width filled than lines of text in columns have, all together even
+ * less. */
+enum { TABLE_ROWS = 3 };
+static const double LOW = 0.05, FILLED = 0.9, ALL_FILLED = 0.8;
+
+typedef struct span {
+    double low, high;
+    int32_t index;
+} span;
+
+/* Spans that do not touch, from left to right. */
+typedef struct spans {
+    span *at;
+    int count;
+} spans;
+
+/* Boxes order[start .. end), with nothing but white above and below them. */
+typedef struct row {
+    int start, end;
+    double top, bottom; /* without what may lie beyond a cut */
+    double y0, y1;
+    bool furniture; /* running titles, page numbers, ... alone */
+    bool cells;     /* it may be one of a table */
+    double filled;  /* share of its width */
+} row;
+
+typedef struct cutting {
+    const page_box *boxes;
+    const page_kind *kinds; /* [n]; NULL: all are text */
+    int n, all;             /* boxes from n on are separators */
+    double unit, wide;      /* height and width of what is ordered */
+    span *work;             /* [all] */
+    row *rows;              /* [all] */
+    spans a, b, merged;     /* [all] each */
+    int32_t *order;         /* [all] */
+    int32_t *part;          /* [all] */
+    page_box *some;         /* [all] */
+    page_kind *some_are;    /* [all] */
+    int *stack;             /* [2 all + 2]: parts to be cut, as start and end */
+    int depth;
+    int *uncut; /* [2 all]: parts that no gutter divides, as start and end */
+    int uncut_count;
+    page_division *divisions; /* [n], with separators among the places; or NULL */
+    int division_count;
+    int columns; /* the most that a part of the page has beside each other */
+} cutting;
+
+static int by_low(const void *a, const void *b) {
+    const span *x = a, *y = b;
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    if (x->high != y->high) return x->high < y->high ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static span span_of(const cutting *c, int32_t i, bool down) {
+    const page_box *b = &c->boxes[i];
+    double low = down ? b->y0 : b->x0, high = down ? b->y1 : b->x1,
+           less = fmin(OVERLAP * (high - low), (down ? MOST_DOWN : MOST_ACROSS) * c->unit);
+    return (span){low + less, high - less, i};
+}
+
+static bool is_vertical(const cutting *c, int32_t i) {
+    return i >= c->n && c->boxes[i].x0 == c->boxes[i].x1;
+}
+
+static page_kind kind_of(const cutting *c, int32_t i) {
+    return i >= c->n ? KIND_SEPARATOR : c->kinds ? c->kinds[i] : KIND_TEXT;
+}
+
+/* Whether a separator has regions on one side alone: it divides nothing then. */
+static bool at_edge(const cutting *c, int start, int end, int32_t line) {
+    bool vertical = is_vertical(c, line), before = false, after = false;
+    double at = vertical ? c->boxes[line].x0 : c->boxes[line].y0;
+    for (int k = start; k < end && !(before && after); k++) {
+        if (c->order[k] >= c->n) continue;
+        const page_box *b = &c->boxes[c->order[k]];
+        double middle = vertical ? (b->x0 + b->x1) / 2 : (b->y0 + b->y1) / 2;
+        if (middle < at)
+            before = true;
+        else
+            after = true;
+    }
+    return !(before && after);
+}
+
+/* Moves separators that divide nothing to the end of a part; returns where they begin. */
+static int set_aside(cutting *c, int start, int end) {
+    for (int k = start; k < end;) {
+        int32_t i = c->order[k];
+        if (i < c->n || !at_edge(c, start, end, i)) {
+            k++;
+            continue;
+        }
+        c->order[k] = c->order[--end];
+        c->order[end] = i;
+    }
+    return end;
+}
+
+/* What boxes order[start .. end) cover from left to right. Vertical separators cover nothing. */
+static void cover(cutting *c, int start, int end, spans *out) {
+    int count = 0;
+    for (int k = start; k < end; k++)
+        if (!is_vertical(c, c->order[k])) c->work[count++] = span_of(c, c->order[k], false);
+    qsort(c->work, (size_t)count, sizeof *c->work, by_low);
+    out->count = 0;
+    for (int k = 0; k < count; k++)
+        if (out->count && c->work[k].low <= out->at[out->count - 1].high)
+            out->at[out->count - 1].high = fmax(out->at[out->count - 1].high, c->work[k].high);
+        else
+            out->at[out->count++] = c->work[k];
+}
+
+static void unite(const spans *a, const spans *b, spans *out) {
+    int i = 0, j = 0;
+    out->count = 0;
+    while (i < a->count || j < b->count) {
+        bool first = j == b->count || (i < a->count && a->at[i].low <= b->at[j].low);
+        span s = first ? a->at[i++] : b->at[j++];
+        if (out->count && s.low <= out->at[out->count - 1].high)
+            out->at[out->count - 1].high = fmax(out->at[out->count - 1].high, s.high);
+        else
+            out->at[out->count++] = s;
+    }
+}
+
+static double widest_gap(const spans *s) {
+    double widest = 0;
+    for (int k = 1; k < s->count; k++) widest = fmax(widest, s->at[k].low - s->at[k - 1].high);
+    return widest;
+}
+
+/* The widest gap of s that is covered in `in`. */
+static double widest_lost(const spans *s, const spans *in) {
+    double widest = 0;
+    int j = 0;
+    for (int k = 1; k < s->count; k++) {
+        double low = s->at[k - 1].high, high = s->at[k].low;
+        while (j < in->count && in->at[j].high < low) j++;
+        bool left = false;
+        for (int i = j; i + 1 < in->count && in->at[i].high < high && !left; i++)
+            left = in->at[i + 1].low > low && fmin(in->at[i + 1].low, high) > fmax(in->at[i].high, low);
+        if (!left) widest = fmax(widest, high - low);
+    }
+    return widest;
+}
+
+static void describe_row(cutting *c, row *r) {
+    double lowest = INFINITY, highest = 0, top = -INFINITY, filled = 0;
+    page_box box = page_box_none;
+    int regions = 0;
+    r->furniture = true;
+    for (int k = r->start; k < r->end; k++) {
+        int32_t i = c->order[k];
+        const page_box *b = &c->boxes[i];
+        r->furniture = r->furniture && kind_of(c, i) == KIND_FURNITURE;
+        if (i >= c->n) continue;
+        regions++;
+        page_box_add(&box, b->x0, b->y0);
+        page_box_add(&box, b->x1, b->y1);
+        lowest = fmin(lowest, page_box_height(b));
+        highest = fmax(highest, page_box_height(b));
+        top = fmax(top, b->y0);
+        filled += page_box_width(b);
+    }
+    r->y0 = box.y0;
+    r->y1 = box.y1;
+    r->filled = filled / page_box_width(&box);
+    r->cells = regions > 1 && regions == r->end - r->start && highest <= LOW * fmax(c->unit, c->wide) &&
+               highest <= 4 * lowest && top - box.y0 < highest && r->filled < FILLED;
+}
+
+/* Divides order[start .. end) into rows from top to bottom; returns their number. */
+static int find_rows(cutting *c, int start, int end) {
+    int count = end - start, rows = 0;
+    for (int k = 0; k < count; k++) c->work[k] = span_of(c, c->order[start + k], true);
+    qsort(c->work, (size_t)count, sizeof *c->work, by_low);
+    for (int k = 0; k < count; k++) {
+        const span *s = &c->work[k];
+        c->order[start + k] = s->index;
+        if (!rows || s->low >= c->rows[rows - 1].bottom)
+            c->rows[rows++] = (row){.start = start + k, .top = s->low, .bottom = s->high};
+        row *r = &c->rows[rows - 1];
+        r->end = start + k + 1;
+        r->bottom = fmax(r->bottom, s->high);
+    }
+    for (int k = 0; k < rows; k++) describe_row(c, &c->rows[k]);
+    /* Fewer rows of cells than a table has are columns. */
+    for (int k = 0, last; k < rows; k = last + 1) {
+        double filled = 0;
+        for (last = k; last < rows && c->rows[last].cells; last++) filled += c->rows[last].filled;
+        bool table = last - k >= TABLE_ROWS && filled < ALL_FILLED * (last - k);
+        for (int i = k; i < last && !table; i++) c->rows[i].cells = false;
+    }
+    return rows;
+}
+
+/* Whether what covers `some` is one piece that fills a gutter between the columns nearly whole. */
+static bool sticks_out(const cutting *c, const spans *some, const spans *columns) {
+    if (some->count != 1) return false;
+    const span *s = &some->at[0];
+    for (int k = 1; k < columns->count; k++) {
+        double low = columns->at[k - 1].high, high = columns->at[k].low,
+               shared = fmin(s->high, high) - fmax(s->low, low);
+        if (shared > ACROSS * (high - low) && shared > 2 * MOST_ACROSS * c->unit) return true;
+    }
+    return false;
+}
+
+/* Whether row b goes on with the columns of a band, which covers c->a and ends with row a; c->b is what b
+ * covers. If so, c->merged is what both cover. */
+static bool goes_on(cutting *c, const row *a, const row *b) {
+    unite(&c->a, &c->b, &c->merged);
+    if (a->furniture || b->furniture || (a->cells && b->cells)) return false;
+    if (c->merged.count < 2 || (c->a.count < 2 && c->b.count < 2)) return false;
+    if (sticks_out(c, &c->a, &c->b) || sticks_out(c, &c->b, &c->a)) return false;
+    double lost = fmax(widest_lost(&c->a, &c->merged), widest_lost(&c->b, &c->merged));
+    return lost == 0 || widest_gap(&c->merged) > FACING * lost;
+}
+
+static void push(cutting *c, int start, int end) {
+    c->stack[c->depth++] = start;
+    c->stack[c->depth++] = end;
+}
+
+static void divide(cutting *c, int start, int middle, int end) {
+    if (c->divisions) c->divisions[c->division_count++] = (page_division){start, middle, end};
+}
+
+static void swap_spans(spans *a, spans *b) {
+    spans other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/* Whether what covers `some` is a single region, or several above each other, that is much narrower than the
+ * column that it would belong to. */
+static bool is_loose(const spans *some, const spans *columns) {
+    if (some->count != 1) return false;
+    for (int k = 0; k < columns->count; k++) {
+        const span *column = &columns->at[k], *s = &some->at[0];
+        if (s->low < column->high && column->low < s->high)
+            return s->high - s->low < LOOSE * (column->high - column->low);
+    }
+    return true;
+}
+
+/* Cuts rows into bands; returns whether there are several. A short line below columns, such as a signature,
+ * is of their band only if the columns go on below it. */
+static bool cut_bands(cutting *c, int rows) {
+    int first = 0, last = 0; /* rows first .. last are a band; those up to k are not decided */
+    cover(c, c->rows[0].start, c->rows[0].end, &c->a);
+    for (int k = 1; k < rows; k++) {
+        cover(c, c->rows[k].start, c->rows[k].end, &c->b);
+        bool on = goes_on(c, &c->rows[k - 1], &c->rows[k]);
+        if (on && is_loose(&c->b, &c->a)) continue;
+        on = on && (!is_loose(&c->a, &c->b) || c->rows[k].y0 < c->rows[k - 1].y1);
+        if (on) {
+            swap_spans(&c->a, &c->merged);
+            last = k;
+            continue;
+        }
+        push(c, c->rows[first].start, c->rows[last].end);
+        /* Rows of a table, or nothing but white above what reaches over the columns. */
+        bool cells = c->rows[k - 1].cells && c->rows[k].cells;
+        if (last == k - 1 && (cells || c->merged.count < 2))
+            divide(c, c->rows[0].start, c->rows[k].start, c->rows[rows - 1].end);
+        k = first = ++last;
+        cover(c, c->rows[k].start, c->rows[k].end, &c->a);
+    }
+    if (!first && last == rows - 1) return false;
+    push(c, c->rows[first].start, c->rows[last].end);
+    for (int k = last + 1; k < rows; k++) push(c, c->rows[k].start, c->rows[k].end);
+    return true;
+}
+
+/* How wide a column is, of those that c->a has. Of up to three, one of which may be a margin at each side, it
+ * is the widest; a page that faces one of columns is wider than they are. */
+static double column_width(cutting *c) {
+    int count = c->a.count;
+    for (int k = 0; k < count; k++) c->work[k].low = c->a.at[k].high - c->a.at[k].low;
+    qsort(c->work, (size_t)count, sizeof *c->work, by_low);
+    return c->work[count > 3 ? (count - 1) / 2 : count - 1].low;
+}
+
+/* Whether what is narrow is as high as a column, of a part of height `high`, and a vertical separator stands
+ * beside it. */
+static bool is_separated(const cutting *c, int start, int end, const span *narrow, double high) {
+    double near = 2 * MOST_ACROSS * c->unit, text = 0;
+    bool line = false;
+    for (int k = start; k < end; k++) {
+        const page_box *b = &c->boxes[c->order[k]];
+        double middle = (b->x0 + b->x1) / 2;
+        if (is_vertical(c, c->order[k]))
+            line = line || (page_box_height(b) >= SEPARATED * high &&
+                            (fabs(b->x0 - narrow->low) < near || fabs(b->x0 - narrow->high) < near));
+        else if (middle > narrow->low && middle < narrow->high)
+            text += page_box_height(b);
+    }
+    return line && text >= SEPARATED * high;
+}
+
+/* The highest white between rows that reaches across them. */
+static double highest_gap(const cutting *c, int rows) {
+    double highest = 0;
+    for (int k = 1; k < rows; k++) highest = fmax(highest, c->rows[k].y0 - c->rows[k - 1].y1);
+    return highest;
+}
+
+/* Whether the columns c->a [columns] cannot be read as rows: no white reaches across them, or they have wide
+ * gutters and little white between paragraphs, on a page where separators tell what they divide. */
+static bool is_certain(const cutting *c, int columns, int rows, double gap) {
+    double gutter = HUGE_VAL;
+    for (int k = 1; k < columns; k++)
+        gutter = fmin(gutter, c->a.at[k].low - c->a.at[k - 1].high - 2 * MOST_ACROSS * c->unit);
+    return rows == 1 || (c->all > c->n && gap < NARROW_GAP * gutter);
+}
+
+/* Cuts order[start .. end), which has so many rows, at its gutters; returns whether it has some. */
+static bool cut_columns(cutting *c, int start, int end, int rows) {
+    double gap = highest_gap(c, rows);
+    int count = end - start, columns = 0;
+    cover(c, start, end, &c->a);
+    double wide = column_width(c), top = HUGE_VAL, bottom = -HUGE_VAL;
+    for (int k = start; k < end; k++) {
+        top = fmin(top, c->boxes[c->order[k]].y0);
+        bottom = fmax(bottom, c->boxes[c->order[k]].y1);
+    }
+    for (int k = 0; k < c->a.count; k++) {
+        bool notes = true;
+        for (int i = start; i < end && notes; i++) {
+            const page_box *b = &c->boxes[c->order[i]];
+            double middle = (b->x0 + b->x1) / 2;
+            if (middle < c->a.at[k].low || middle > c->a.at[k].high) continue;
+            notes = kind_of(c, c->order[i]) == KIND_NOTE || kind_of(c, c->order[i]) == KIND_FURNITURE;
+        }
+        const span *s = &c->a.at[k];
+        if (!notes && (s->high - s->low >= NARROWEST * wide || is_separated(c, start, end, s, bottom - top)))
+            c->a.at[columns++] = *s;
+    }
+    if (columns < 2) return false;
+    if (columns > c->columns) c->columns = columns;
+    bool certain = is_certain(c, columns, rows, gap);
+    /* What stands in a margin goes to the column next to it. */
+    int *member = c->part, at = start;
+    for (int k = 0; k < count; k++) {
+        const page_box *b = &c->boxes[c->order[start + k]];
+        double middle = (b->x0 + b->x1) / 2, nearest = INFINITY;
+        for (int i = 0; i < columns; i++) {
+            double away = fmax(fmax(c->a.at[i].low - middle, middle - c->a.at[i].high), 0);
+            if (away < nearest) member[k] = i;
+            nearest = fmin(nearest, away);
+        }
+        c->work[k].index = c->order[start + k];
+    }
+    for (int i = 0; i < columns; i++) {
+        int first = at;
+        for (int k = 0; k < count; k++)
+            if (member[k] == i) c->order[at++] = c->work[k].index;
+        if (i && certain) divide(c, start, first, end);
+        push(c, first, at);
+    }
+    return true;
+}
+
+/* Orders boxes that no gutter divides: running titles and page numbers of a row, text with notes in its
+ * margin, regions that overlap. On a page of a book they are read from top to bottom, and which of two titles
+ * is first follows the height as well (experiments/pages); on one of columns, what is beside each other is
+ * read from left to right. */
+static onet_status order_part(cutting *c, int start, int end, onet_error *err) {
+    bool newspaper = c->columns > 2 || (c->columns == 2 && c->all > c->n);
+    int count = 0, last = end;
+    for (int k = start; k < end; k++)
+        if (c->order[k] < c->n) {
+            c->part[count] = c->order[k];
+            c->some[count] = c->boxes[c->order[k]];
+            c->some_are[count++] = kind_of(c, c->order[k]);
+        }
+    int32_t *found = array_new((size_t)count + 1, sizeof *found);
+    if (!found) return fail_memory(err, "the boxes of a page");
+    bool titles = true;
+    for (int k = 0; k < count && titles; k++) titles = c->some_are[k] == KIND_FURNITURE;
+    if (titles) newspaper = count > 2 || c->columns > 3 || (newspaper && c->all > c->n);
+    onet_status status = newspaper
+                             ? rule_xy_cut(&(xy_cut){true, 0, 0, 0.008}, c->some, count, 0, found, err)
+                             : rule_prints(TITLES_HIGHEST_FIRST, c->some, c->some_are, count, found, err);
+    for (int k = end - 1; k >= start && !status; k--)
+        if (c->order[k] >= c->n) c->order[--last] = c->order[k];
+    for (int k = 0; k < count && !status; k++) c->order[start + k] = c->part[found[k]];
+    free(found);
+    return status;
+}
+
+/* Cuts order[start .. end), or leaves it for order_part. */
+static void cut_part(cutting *c, int start, int end) {
+    end = set_aside(c, start, end);
+    if (end - start < 2) return;
+    int rows = find_rows(c, start, end);
+    bool low = rows == 1 && (c->rows[0].furniture || c->rows[0].bottom - c->rows[0].top < LOW * c->unit);
+    if (!low && ((rows > 1 && cut_bands(c, rows)) || cut_columns(c, start, end, rows))) return;
+    c->uncut[c->uncut_count++] = start;
+    c->uncut[c->uncut_count++] = end;
+}
+
+onet_status rule_gutters(const page_box *boxes, const page_kind *kinds, int n, int lines, int32_t *order,
+                         page_division *divisions, int *count, onet_error *err) {
+    if (count) *count = 0;
+    if (n < 1) return ONET_OK;
+    int all = n + lines, done = 0;
+    page_box whole = page_box_none;
+    for (int i = 0; i < n; i++) {
+        page_box_add(&whole, boxes[i].x0, boxes[i].y0);
+        page_box_add(&whole, boxes[i].x1, boxes[i].y1);
+    }
+    double height = page_box_height(&whole);
+    cutting c = {.boxes = boxes,
+                 .kinds = kinds,
+                 .n = n,
+                 .all = all,
+                 .unit = height > 0 ? height : 1,
+                 .wide = page_box_width(&whole)};
+    size_t room = (size_t)all;
+    c.work = array_new(room, sizeof *c.work);
+    c.rows = array_new(room, sizeof *c.rows);
+    c.a.at = array_new(room, sizeof *c.a.at);
+    c.b.at = array_new(room, sizeof *c.b.at);
+    c.merged.at = array_new(room, sizeof *c.merged.at);
+    c.order = array_new(room, sizeof *c.order);
+    c.part = array_new(room, sizeof *c.part);
+    c.some = array_new(room, sizeof *c.some);
+    c.some_are = array_new(room, sizeof *c.some_are);
+    c.stack = array_new(2 * room + 2, sizeof *c.stack);
+    c.uncut = array_new(2 * room, sizeof *c.uncut);
+    if (divisions) c.divisions = array_new(room, sizeof *c.divisions);
+    onet_status status = c.uncut && (c.divisions || !divisions) && c.work && c.rows && c.a.at && c.b.at &&
+                                 c.merged.at && c.order && c.part && c.some && c.some_are && c.stack
+                             ? ONET_OK
+                             : fail_memory(err, "the boxes of a page");
+    for (int i = 0; i < all && !status; i++) c.order[i] = i;
+    if (!status) push(&c, 0, all);
+    while (c.depth && !status) {
+        int end = c.stack[--c.depth], start = c.stack[--c.depth];
+        cut_part(&c, start, end);
+    }
+    while (c.uncut_count && !status) {
+        int end = c.uncut[--c.uncut_count], start = c.uncut[--c.uncut_count];
+        status = order_part(&c, start, end, err);
+    }
+    for (int i = 0; i < all && !status; i++) {
+        if (!divisions) continue;
+        c.stack[i] = done; /* the place without separators */
+        c.stack[i + 1] = done += c.order[i] < n;
+    }
+    for (int k = 0; k < c.division_count && !status; k++) {
+        const page_division *d = &c.divisions[k];
+        page_division plain = {c.stack[d->start], c.stack[d->middle], c.stack[d->end]};
+        if (plain.start < plain.middle && plain.middle < plain.end) divisions[(*count)++] = plain;
+    }
+    done = 0;
+    for (int i = 0; i < all && !status; i++)
+        if (c.order[i] < n) order[done++] = c.order[i];
+    free(c.work);
+    free(c.rows);
+    free(c.a.at);
+    free(c.b.at);
+    free(c.merged.at);
+    free(c.order);
+    free(c.part);
+    free(c.some);
+    free(c.some_are);
+    free(c.stack);
+    free(c.uncut);
+    free(c.divisions);
+    return status;
+}

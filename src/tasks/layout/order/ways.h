@@ -1,0 +1,39 @@
+/* Many ways to order a page by rule. Which of them is right differs from title to title and from page to
+ * page: the network is told the ranks that the first of them give, and judges the orders of all. */
+#ifndef PAGES_WAYS_H
+#define PAGES_WAYS_H
+
+#include "tasks/layout/order/layout.h"
+#include "tasks/layout/order/rules.h"
+
+/* How many there are. The first give ranks to the network. */
+enum { PAGE_WAY_RANKS = 17 };
+int page_way_count(void);
+
+/* The way of the rule of gutters, which is right on more pages than any other (experiments/pages). */
+enum { PAGE_WAY_GUTTERS = PAGE_WAY_RANKS - 1 };
+
+/* The way's name, by which a model file keeps it: numbers may change from version to version. */
+enum { PAGE_WAY_NAME = 64 };
+const char *page_way_name(int way, char name[PAGE_WAY_NAME]);
+/* The way of that name, or -1. */
+int page_way_named(const char *name);
+
+/* The order of the layout's regions by way `way` into order [n]. Regions inside others are read directly
+ * before their host if they lie in its upper half, otherwise directly after it; a frame before what it holds.
+ */
+onet_status page_way(int way, const page_layout *l, int32_t *order, onet_error *err);
+
+/* Where white space and separators divide the page and nobody doubts the order (rules.h). */
+typedef struct page_divisions {
+    int32_t *order;    /* the regions, without those inside others, in the order of the rule of gutters; -1
+                          for headings, notes and others that may be read from where they do not stand */
+    page_division *at; /* [count] */
+    int count;
+} page_divisions;
+onet_status page_divisions_find(page_divisions *d, const page_layout *l, onet_error *err);
+/* Whether an order, as the place of each region, crosses none of them. */
+bool page_divisions_kept(const page_divisions *d, const int32_t *place);
+void page_divisions_free(page_divisions *d);
+
+#endif
