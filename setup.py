@@ -34,7 +34,7 @@ class BuildWithLibrary(build_py):
         package = Path(self.build_lib) / "ordernet"
         (package / "models").mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / LIBRARY, package / "libordernet.so")
-        for model in ("tours", "tsp", "words"):
+        for model in ("pages", "tours", "tsp", "words"):
             shutil.copy(ROOT / f"models/{model}.safetensors", package / "models")
 
 

@@ -27,6 +27,7 @@ from ._library import (
     __version__,
 )
 from ._model import OrderNet, load, merge
+from ._pages import reading_order
 from ._progress import Progress
 from ._sets import Sets
 from ._tours import Proof, christofides, exact_tour, tour, tour_length
@@ -57,6 +58,7 @@ __all__ = [
     "exact_tour",
     "load",
     "merge",
+    "reading_order",
     "tour",
     "tour_length",
     "unscramble",

@@ -459,6 +459,13 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
         c_int,
         [POINTER(ComparisonStruct), POINTER(SetsStruct), POINTER(SetsStruct), c_void_p, POINTER(CompareOptions), _ERR],
     ),
+    "onet_region_of": (c_int, [c_char_p]),
+    "onet_pages_new": (c_int, [POINTER(c_void_p), c_void_p, POINTER(OrderOptions), _ERR]),
+    "onet_pages_free": (None, [c_void_p]),
+    "onet_pages_order": (
+        c_int,
+        [c_void_p, c_void_p, c_void_p, c_int, c_int, c_void_p, POINTER(c_int), _ERR],
+    ),
     "onet_tsp_points": (c_int, [POINTER(Tsp), c_int, c_void_p, _ERR]),
     "onet_tsp_free": (None, [POINTER(Tsp)]),
     "onet_tsp_length": (c_double, [POINTER(Tsp), c_void_p]),

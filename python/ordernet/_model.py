@@ -710,8 +710,8 @@ class OrderNet:
 
 
 def load(path: Any) -> OrderNet:
-    """A model from a file that ``save`` or the program wrote; ``"tours"``, ``"tsp"`` and ``"words"`` are the shipped ones."""
-    if isinstance(path, str) and path in ("tours", "tsp", "words"):
+    """A model from a file that ``save`` or the program wrote; ``"pages"``, ``"tours"``, ``"tsp"`` and ``"words"`` are the shipped ones."""
+    if isinstance(path, str) and path in ("pages", "tours", "tsp", "words"):
         path = _library.MODELS / f"{path}.safetensors"
     model = OrderNet()
     model._take(Engine.load(path))
