@@ -11,8 +11,8 @@
 #include "tasks/layout/order/features.h"
 #include "tasks/layout/order/ways.h"
 
-/* Another way must be right on this many more pages than the rule of gutters, and on one in so many more: some
- * pages of every title are exceptions. */
+/* Another way must be right on this many more pages than the rule of gutters, and on one in so many more:
+ * some pages of every title are exceptions. */
 enum { CLEARLY = 2, ONE_IN = 50 };
 
 /* What a page needs to try its ways. */
