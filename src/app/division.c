@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/base/names.h"
 #include "engine/base/rng.h"
 
 onet_status pick_places(size_t **out, size_t count, uint64_t seed, onet_error *err) {
@@ -57,13 +58,29 @@ onet_status groups_read(char ***group, size_t count, const char *path, const one
                     "--group-column reads the data twice: give them as a file, not as a pipe");
     /* What stands for missing values was settled when the sets were read. */
     if (!reading.columns && !reading.missing) reading.missing = ONET_MISSING_MEAN;
-    char **names = array_new(count, sizeof *names);
-    onet_status status = names ? onet_reader_open(&in, path, &reading, err) : fail_memory(err, "the groups");
-    if (!status) status = read_names(names, count, in, options->group_column, err);
+    char **found = array_new(count, sizeof *found);
+    onet_status status = found ? onet_reader_open(&in, path, &reading, err) : fail_memory(err, "the groups");
+    if (!status) status = read_names(found, count, in, options->group_column, err);
     onet_reader_close(in);
     if (status)
-        groups_free(names, count);
+        groups_free(found, count);
     else
-        *group = names;
+        *group = found;
     return status;
+}
+
+onet_status groups_number(size_t **number, char *const *group, size_t count, onet_error *err) {
+    names seen = {0};
+    size_t alone = 0;
+    *number = array_new(count, sizeof **number);
+    bool good = *number != NULL;
+    for (size_t s = 0; s < count && good; s++) {
+        good = !group[s] || names_add(&seen, group[s], strlen(group[s]), &(*number)[s]);
+        if (!group[s]) (*number)[s] = count - ++alone;
+    }
+    names_free(&seen);
+    if (good) return ONET_OK;
+    free(*number);
+    *number = NULL;
+    return fail_memory(err, "the groups");
 }

@@ -14,5 +14,7 @@ onet_status pick_places(size_t **place, size_t count, uint64_t seed, onet_error 
 onet_status groups_read(char ***group, size_t count, const char *path, const onet_read_options *options,
                         onet_error *err);
 void groups_free(char **group, size_t count);
+/* The groups as numbers below count, allocated: equal names have the same, a set without one has its own. */
+onet_status groups_number(size_t **number, char *const *group, size_t count, onet_error *err);
 
 #endif

@@ -93,6 +93,9 @@ def datas():
     seen = data_of(sizes, lambda s, i, j: r.uniform(-1, 1), context=context)
     seen.orders = [sorted_by(one, 0, context[s]) for s, one in enumerate(seen.items)]
     yield "context", seen
+    lacks = data_of(sizes, lambda s, i, j: r.choice([math.nan, 1.0, 2.5]) if j == 1 and i else r.uniform(-1, 1), 3, names=["a", "b", "c"])
+    yield "missing", lacks
+    yield "constraints", data_of([3, 4, 5] * 4, lambda s, i, j: r.uniform(-1, 1), more=[[{"first": 1}, {"before": [[0, 2], [3, 1]], "last": 2}, {"prefix": [4, 2], "next": [[0, 1]]}][s % 3] for s in range(12)])
 
 
 # ---- Formats ---------------------------------------------------------------------------------------------
@@ -179,7 +182,9 @@ def npz(data, dtype="<f8", fortran=False, filled=False, whole="<i8"):
 def safetensors(data, turn=0):
     names = named(data)
     names = names[turn:] + names[:turn]
-    items = np.roll(np.concatenate(data.items), -turn, axis=1).astype("<f4")
+    items = np.roll(np.concatenate(data.items), -turn, axis=1)
+    single = items.astype("<f4")
+    items = single if bits(single) == bits(items) else items.astype("<f8")
     tensors = {"sizes": np.array([len(one) for one in data.items], "<i4"), "items": items}
     if data.orders:
         tensors["order"] = np.concatenate(data.orders).astype("<i4")
@@ -187,7 +192,7 @@ def safetensors(data, turn=0):
         tensors["context"] = np.concatenate([[i in data.context[s] for i in range(len(one))] for s, one in enumerate(data.items)]).astype("u1")
     if data.names:
         tensors["columns.names"] = np.frombuffer("".join(name + "\0" for name in names).encode(), "u1")
-    kinds = {"<f4": "F32", "<i4": "I32", "|u1": "U8"}
+    kinds = {"<f8": "F64", "<f4": "F32", "<i4": "I32", "|u1": "U8"}
     header, body = {"__metadata__": {"format": "ordernet-sets", "format_version": "1"}}, b""
     for name, tensor in sorted(tensors.items(), key=lambda pair: -pair[1].itemsize):
         header[name] = {"dtype": kinds[tensor.dtype.str], "shape": list(tensor.shape), "data_offsets": [len(body), len(body) + tensor.nbytes]}
@@ -215,7 +220,6 @@ FORMATS = {
     "binary.safetensors": safetensors,
     "pointer.txt": pointer,
 }
-SINGLE = {"binary.safetensors"}  # hold float32 alone
 
 
 def holds(name, data):
@@ -223,6 +227,10 @@ def holds(name, data):
     if name == "pointer.txt":
         return not any(data.context) and not any(data.more) and not any(np.isnan(one).any() for one in data.items)
     return not any(data.more) or name in ("arrays.jsonl", "array.json", "objects.jsonl")
+
+
+def lacks(data):
+    return any(np.isnan(one).any() for one in data.items)
 
 
 def reading(name, data):
@@ -238,8 +246,8 @@ def write(name, content):
 # ---- What was read ---------------------------------------------------------------------------------------
 
 
-def expect_read(data, text, single=False, what=""):
-    """text: the JSON Lines that `convert` made of a file."""
+def expect_read(data, text, what, single=False):
+    """text: the JSON Lines that `convert` made of a file; single: of one that may hold float32."""
     lines = text.decode().splitlines()
     assert len(lines) == len(data.items), f"{what}: {len(lines)} sets, not {len(data.items)}"
     for s, line in enumerate(lines):
@@ -248,9 +256,9 @@ def expect_read(data, text, single=False, what=""):
         if rows and isinstance(rows[0], dict):
             rows = [[row.get(name) for name in named(data)] for row in rows]
         got = np.array([[math.nan if x is None else x for x in row] for row in rows], np.float64)
-        meant = data.items[s].astype(np.float32) if single else data.items[s]
+        meant = data.items[s]
         if single:
-            got = got.astype(np.float32)
+            got, meant = got.astype(np.float32), meant.astype(np.float32)
         assert bits(got) == bits(meant), f"{what}: set {s}: {got.tolist()} is not {meant.tolist()}"
         assert one.get("order") == data.placed(s), f"{what}: set {s}: order {one.get('order')}, not {data.placed(s)}"
         assert one.get("context", []) == data.context[s], f"{what}: set {s}: context {one.get('context')}"
@@ -264,9 +272,9 @@ def each_format():
                 continue
             file = write(f"{what}-{name}", make(data))
             text = run("convert", "--to", "jsonl", *reading(name, data), file, "-")
-            expect_read(data, text, name in SINGLE, f"{what} as {name}")
+            expect_read(data, text, f"{what} as {name}")
             back = run("convert", "--to", "jsonl", *reading(name, data), write(f"{what}-back-{name}", make(data.without_order())), "-")
-            expect_read(data.without_order(), back, name in SINGLE, f"{what} as {name} without an order")
+            expect_read(data.without_order(), back, f"{what} as {name} without an order")
 
 
 def pipes_and_compression():
@@ -275,9 +283,9 @@ def pipes_and_compression():
         content = make(data)
         kind = {"jsonl": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "csv", "npz": "npz", "safetensors": "safetensors", "txt": "pointer"}[name.rsplit(".")[-1]]
         for ending, bytes_of in (("", content), (".gz", gzip.compress(content)), (".xz", lzma.compress(content))):
-            expect_read(data, run("convert", "--to", "jsonl", *reading(name, data), write(name + ending, bytes_of), "-"), name in SINGLE, name + ending)
+            expect_read(data, run("convert", "--to", "jsonl", *reading(name, data), write(name + ending, bytes_of), "-"), name + ending)
             text = run("convert", "--to", "jsonl", "--format", kind, *reading(name, data), "-", "-", stdin=bytes_of)
-            expect_read(data, text, name in SINGLE, f"{name}{ending} through a pipe")
+            expect_read(data, text, f"{name}{ending} through a pipe")
 
 
 def numpy_types():
@@ -349,10 +357,9 @@ def one_model():
     for what, data in datas():
         found = {}
         for name, make in FORMATS.items():
-            exact = all(bits(one.astype(np.float32)) == bits(one) for one in data.items)
-            if holds(name, data) and (exact or name not in SINGLE):
-                found[name] = train(write(name, make(data)), *reading(name, data))
-        if not any(data.context):
+            if holds(name, data):
+                found[name] = train(write(name, make(data)), *reading(name, data), *(["--missing", "indicator"] if lacks(data) else []))
+        if not any(data.context) and not lacks(data):
             model = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", **NET)
             for how, sets in (("arrays", data.items), ("Sets", ordernet.Sets(data.items, data.orders))):
                 model.fit(sets, data.orders if how == "arrays" else None)
@@ -361,7 +368,147 @@ def one_model():
         same(found, what)
 
 
-TESTS = [each_format, pipes_and_compression, numpy_types, one_model]
+# ---- Answers ---------------------------------------------------------------------------------------------
+
+
+def answers_of(text):
+    """Orders and log-probabilities as they are written: equal texts are equal numbers."""
+    return [(one["order"], str(one["logprob"])) for one in (json.loads(line, parse_float=str) for line in text.decode().splitlines())]
+
+
+def conversions():
+    """From every format to every format that has a place for all of it, and back: the same values. The others refuse."""
+    kinds = {"jsonl": "a.jsonl", "csv": "a.csv", "npz": "a.npz", "safetensors": "a.safetensors", "pointer": "a.txt"}
+    for what, data in datas():
+        for name, make in FORMATS.items():
+            if not holds(name, data) or name in ("array.json", "table.tsv"):
+                continue
+            for to, file in kinds.items():
+                file = path(f"{what}-{to}-{file}")
+                refused = [part for part, has in (("constraints", any(data.more)), ("missing values", lacks(data)), ("context items", any(data.context))) if has]
+                good = to in ("jsonl", "safetensors") or not refused or (to in ("csv", "npz") and "constraints" not in refused)
+                said = run("convert", "--to", to, *reading(name, data), write(name, make(data)), file, status=0 if good else 3)
+                if not good:
+                    assert f"{to} cannot hold" in said and any(part in said for part in refused), said
+                    continue
+                expect_read(data, run("convert", "--to", "jsonl", "--format", to, *reading("pointer.txt" if to == "pointer" else "", data), file, "-"), f"{what}: {name} to {to}", to in ("npz", "safetensors") and what != "times")
+
+
+def names_in_another_order():
+    """A model takes its features by name from every format that has names, in every command that reads data."""
+    import ordernet
+
+    data = dict(datas())["names"]
+    reference = train(write("names.csv", csv(data)), model="named.safetensors")
+    model = path("named.safetensors")
+    meant = answers_of(run("order", "--model", model, "--to", "jsonl", path("names.csv")))
+    measure = run("eval", "--model", model, "--json", path("names.csv"))
+    python = ordernet.load(model)
+    for name, content in {"turned.csv": csv(data, turn=1), "turned.tsv": csv(data, "\t", 2), "turned.jsonl": json_objects(data, 1), "turned.safetensors": safetensors(data, 1)}.items():
+        file = write(name, content)
+        assert answers_of(run("order", "--model", model, "--to", "jsonl", file)) == meant, name
+        assert json.loads(run("eval", "--model", model, "--json", file))["exact"] == json.loads(measure)["exact"], name
+        sets = ordernet.Sets.read(file, model=python)
+        assert [list(map(int, one)) for one in python.predict(sets)] == [order for order, _ in meant], name
+        said = [run("train", "--data", path("names.csv"), "--valid", valid, "--model", path("valid.safetensors"), "--force", *TRAINING).decode().split("sets/s")[0].rsplit(",", 1)[0] for valid in (file, path("names.csv"))]
+        assert said[0] == said[1], f"--valid {name}: {said}"
+        tuned = [(run("train", "--data", one, "--from", model, "--model", path("tuned.safetensors"), "--force", "--epochs", 1, "--kernels", "plain", "--quiet"), facts_of(path("tuned.safetensors")))[1] for one in (file, path("names.csv"))]
+        assert tuned[0] == tuned[1], f"--from with {name}"
+        features = ",".join(data.names[:2])
+        chosen = train(file, "--features", features, model="chosen.safetensors") if "," not in features else None
+        assert chosen is None or chosen == train(path("names.csv"), "--features", features, model="chosen.safetensors"), f"--features with {name}"
+    assert reference == train(write("again.safetensors", safetensors(data)))
+    fewer = Data([one[:, :2] for one in data.items], data.orders, names=data.names[:2])
+    for name, content in {"fewer.csv": csv(fewer), "fewer.jsonl": json_objects(fewer), "fewer.safetensors": safetensors(fewer)}.items():
+        assert data.names[2] in run("order", "--model", model, write(name, content), status=3), name
+    for name in ("arrays.jsonl", "numpy.npz"):
+        assert "no names to choose by" in run("train", "--features", "a,b", "--data", write(name, FORMATS[name](data)), "--model", path("no.safetensors"), status=3), name
+
+
+def answers():
+    """The command, the C API, Python and HTTP give the same orders with the same probabilities, from every format."""
+    import ctypes
+
+    import ordernet
+    from client import Server
+
+    for what, data in datas():
+        if what in ("large", "scales") or lacks(data):
+            continue
+        train(write("answers.jsonl", jsonl(data)), model="answers.safetensors")
+        model = path("answers.safetensors")
+        found = {}
+        for name, make in FORMATS.items():
+            if holds(name, data):
+                file = write(name, make(data.without_order()))
+                found[name] = answers_of(run("order", "--model", model, "--to", "jsonl", *reading(name, data), file))
+        server = Server("--model", f"m={model}")
+        try:
+            sets = [json.loads(json_set(data.without_order(), s)) for s in range(len(data.items))]
+            status, said = server.post("/v1/order", {"model": "m", "sets": sets})
+            assert status == 200, said
+            found["HTTP"] = [([int(i) for i in one["order"]], one["logprob"]) for one in said["answers"]]
+        finally:
+            server.stop()
+        found["HTTP"] = [(order, str(p)) for order, p in found["HTTP"]]
+        same(found, what)
+        if any(data.context) or any(data.more):
+            continue
+        meant = [order for order, _ in found["arrays.jsonl"]]
+        python = ordernet.load(model)
+        assert [list(map(int, one)) for one in python.predict(data.items)] == meant, f"{what}: Python"
+        masked = [np.ma.masked_array(one, np.zeros_like(one, bool)) for one in data.items]
+        assert [list(map(int, one)) for one in python.predict(masked)] == meant, f"{what}: masked arrays"
+        handle, error = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
+        c = ctypes.CDLL(os.path.join(os.path.dirname(ordernet.__file__), "libordernet.so"))
+        assert not c.onet_model_load(ctypes.byref(handle), model.encode(), error), error.value
+        c.onet_order.argtypes = [ctypes.c_void_p] * 2 + [ctypes.c_int] + [ctypes.c_void_p] * 3
+        for s, one in enumerate(data.items):
+            items, order = np.ascontiguousarray(one, np.float32), np.zeros(len(one), np.int32)
+            if what == "times":
+                break  # onet_order takes float32
+            assert not c.onet_order(handle, items.ctypes.data, len(one), order.ctypes.data, None, error), error.value
+            assert order.tolist() == meant[s], f"{what}: onet_order"
+
+
+def frames():
+    """A data frame of pandas is a table."""
+    try:
+        import pandas
+    except ImportError:
+        raise Skip("no pandas here (make setup-python)") from None
+    import ordernet
+
+    data = dict(datas())["names"]
+    file = write("frame.csv", csv(data))
+    frame = pandas.read_csv(file)
+    model = ordernet.OrderNet(epochs=2, batch=8, seed=3, kernels="plain", **NET)
+    model.fit(ordernet.Sets.from_frame(frame, set="set", rank="rank"))
+    model.save(path("frame.safetensors"))
+    same({"CSV": train(file), "frame": facts_of(path("frame.safetensors"))}, "a data frame")
+
+
+def browser():
+    """The engine of the browser's page reads the same values, and orders alike."""
+    wasm = sys.argv[1] if len(sys.argv) > 1 else ""
+    if not os.path.exists(wasm):
+        raise Skip("no WebAssembly here (make setup-page)")
+    for what, data in datas():
+        if what in ("scales", "large") or lacks(data):
+            continue
+        train(write("browser.jsonl", jsonl(data)), model="browser.safetensors")
+        files = [write(name, make(data)) for name, make in FORMATS.items() if holds(name, data) and (data.width == 2 or name != "pointer.txt")]
+        done = subprocess.run(["node", "--no-warnings", os.path.join(ROOT, "tests/truth/browser.mjs"), wasm, path("browser.safetensors"), *files], capture_output=True, text=True)
+        assert not done.returncode, done.stderr
+        meant = answers_of(run("order", "--model", path("browser.safetensors"), path("browser.jsonl")))
+        items = [float(x) for x in np.concatenate(data.items).astype(np.float32).reshape(-1)]
+        for file, one in zip(files, json.loads(done.stdout)):
+            assert bits(one["items"]) == bits(items), f"{what}: {file}"
+            for (order, p), found, logprob in zip(meant, one["orders"], one["logprobs"]):
+                assert found[: len(order)] == order and abs(logprob - float(p)) < 1e-4 * max(1, abs(float(p))), f"{what}: {file}: {found} is not {order}"
+
+
+TESTS = [conversions, names_in_another_order, answers, frames, browser, each_format, pipes_and_compression, numpy_types, one_model]
 
 
 class Skip(Exception):

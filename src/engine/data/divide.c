@@ -80,7 +80,7 @@ static bool bind_named(names *seen, size_t **first, size_t *room, size_t *to, si
 }
 
 onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, const char *const *group,
-                         onet_error *err) {
+                         const size_t *number, onet_error *err) {
     names seen = {0}, called = {0};
     size_t *to = array_new(sets->count, sizeof *to), *first = NULL, *first_called = NULL, room = 0,
            called_room = 0;
@@ -91,6 +91,8 @@ onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, cons
         good = bind_named(&seen, &first, &room, to, s, &key, sizeof key);
         if (good && group && group[s])
             good = bind_named(&called, &first_called, &called_room, to, s, group[s], strlen(group[s]));
+        if (good && number)
+            good = bind_named(&called, &first_called, &called_room, to, s, &number[s], sizeof number[s]);
     }
     names_free(&seen);
     names_free(&called);
@@ -163,7 +165,7 @@ onet_status onet_sets_divide(size_t *part, const onet_sets *sets, const char *co
     onet_status status = sets_check(sets, err);
     if (status) return status;
     if (parts < 1) return fail(err, ONET_USAGE, "%d parts: 1 or more are possible", parts);
-    if ((status = bundles_find(&of, &count, sets, group, err))) return status;
+    if ((status = bundles_find(&of, &count, sets, group, NULL, err))) return status;
     if (count < (size_t)parts)
         status =
             fail(err, ONET_USAGE, "%d parts of %zu sets, of which only %zu %s: equal sets%s stay together",
@@ -180,7 +182,7 @@ onet_status onet_sets_hold_out(uint8_t *take, const onet_sets *sets, const char 
     NEED(sets, "sets");
     size_t *of = NULL, *size = NULL, *turn = NULL, count = 0, taken = 0, least;
     onet_status status = sets_check(sets, err);
-    if (!status) status = bundles_find(&of, &count, sets, group, err);
+    if (!status) status = bundles_find(&of, &count, sets, group, NULL, err);
     if (!status && count < 2)
         status =
             fail(err, ONET_USAGE, "all %zu sets are equal%s and stay together: there is nothing to hold out",

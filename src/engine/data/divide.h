@@ -5,10 +5,10 @@
 #include "ordernet_io.h"
 
 /* of [sets], allocated: the bundle of each set, from 0. Sets of the same items, in any order, are of one
- * bundle: a model that has seen one of them knows the others. So are sets of one group; group [sets] or NULL,
- * and NULL in it for a set of its own. */
+ * bundle: a model that has seen one of them knows the others. So are sets of one group. group [sets]: its
+ * name, NULL for a set of its own; number [sets]: its number. Either may be NULL. */
 onet_status bundles_find(size_t **of, size_t *count, const onet_sets *sets, const char *const *group,
-                         onet_error *err);
+                         const size_t *number, onet_error *err);
 /* part [sets]: bundles in an order drawn by the seed, each to the part that has the fewest sets so far. */
 onet_status bundles_spread(size_t *part, const size_t *of, size_t count, size_t sets, size_t parts,
                            uint64_t seed, onet_error *err);

@@ -296,7 +296,6 @@ onet_status onet_sets_convert(const char *from, const char *to, const onet_read_
     NEED(to, "to");
     onet_write_options options;
     onet_read_options read;
-    input *in_file;
     onet_status status = writer_options(&options, writing, err);
     read = (onet_read_options){.size = sizeof read};
     if (!status) status = sized_take(&read, sizeof read, reading, "onet_read_options", err);
@@ -309,8 +308,10 @@ onet_status onet_sets_convert(const char *from, const char *to, const onet_read_
     if (found) options.format = found->format;
     if (found && found->write) {
         onet_sets *sets = NULL;
-        status = reader_input(&in_file, from, &read, &read, err);
-        if (!status) status = read_sets(&sets, in_file, &read, false, err);
+        onet_read_options own;
+        input *in_file;
+        status = reader_input(&in_file, from, &read, &own, err);
+        if (!status) status = read_sets(&sets, in_file, &own, false, err);
         if (!status) status = found->write(sets, to, options.made, err);
         onet_sets_free(sets);
         return status;

@@ -189,8 +189,8 @@ static onet_status cross(rules *r, const onet_sets *test, size_t largest, const 
     size_t folds = o->folds ? (size_t)o->folds : FOLDS, *part = array_new(test->count, sizeof *part),
            *of = NULL, bundles = 0;
     uint8_t *take = array_new(test->count, 1);
-    onet_status status =
-        part && take ? bundles_find(&of, &bundles, test, o->group, err) : fail_memory(err, "the comparison");
+    onet_status status = part && take ? bundles_find(&of, &bundles, test, o->group, NULL, err)
+                                      : fail_memory(err, "the comparison");
     if (folds > bundles) folds = bundles;
     if (!status && folds < 2)
         status =

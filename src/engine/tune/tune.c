@@ -19,6 +19,7 @@
 #include "engine/base/rng.h"
 #include "engine/base/sha256.h"
 #include "engine/base/sized.h"
+#include "engine/data/divide.h"
 #include "engine/data/pick.h"
 #include "engine/data/sets.h"
 #include "engine/train/options.h"
@@ -92,15 +93,8 @@ typedef struct search {
 /* ---- Division of the sets -------------------------------------------------------------------------------
  */
 
-static size_t count_groups(const search *s) {
-    size_t groups = 0;
-    if (!s->how.group) return s->sets->count;
-    for (size_t i = 0; i < s->sets->count; i++)
-        if (s->how.group[i] >= groups) groups = s->how.group[i] + 1;
-    return groups;
-}
-
-/* Groups in random order, each to the part that has the fewest sets; sets beyond MOST_IN_PART to none. */
+/* Groups, and equal sets, in random order, each to the part that has the fewest sets; sets beyond
+ * MOST_IN_PART to none. */
 static onet_status divide(search *s, onet_error *err) {
     size_t count = s->sets->count;
     if (count < LEAST_SETS)
@@ -112,13 +106,15 @@ static onet_status divide(search *s, onet_error *err) {
                 return fail(err, ONET_USAGE,
                             "onet_tune: the groups of %zu sets are numbered from 0 to %zu at most", count,
                             count - 1);
-    size_t groups = count_groups(s), have[PARTS + 1] = {0};
+    size_t *of, groups, have[PARTS + 1] = {0};
+    onet_status status = bundles_find(&of, &groups, s->sets, NULL, s->how.group, err);
+    if (status) return status;
     size_t most = (count + PARTS) / (PARTS + 1);
     if (most > MOST_IN_PART) most = MOST_IN_PART;
     size_t *order = array_new(groups, sizeof *order), *size = array_new(groups, sizeof *size);
     int8_t *part = array_new(groups, sizeof *part);
     s->part_of = array_new(count, sizeof *s->part_of);
-    onet_status status = order && size && part && s->part_of ? ONET_OK : fail_memory(err, "the parts");
+    if (!order || !size || !part || !s->part_of) status = fail_memory(err, "the parts");
     if (!status) {
         rng r;
         rng_seed(&r, s->base.seed, UINT64_C(0x74756e6500000000));
@@ -127,7 +123,7 @@ static onet_status divide(search *s, onet_error *err) {
             order[i] = order[j];
             order[j] = i;
         }
-        for (size_t i = 0; i < count; i++) size[s->how.group ? s->how.group[i] : i]++;
+        for (size_t i = 0; i < count; i++) size[of[i]]++;
         for (size_t i = 0; i < groups; i++) {
             int least = 0;
             for (int p = 1; p <= PARTS; p++)
@@ -135,12 +131,15 @@ static onet_status divide(search *s, onet_error *err) {
             part[order[i]] = have[least] < most ? (int8_t)least : -1;
             if (have[least] < most) have[least] += size[order[i]];
         }
-        for (size_t i = 0; i < count; i++) s->part_of[i] = part[s->how.group ? s->how.group[i] : i];
+        for (size_t i = 0; i < count; i++) s->part_of[i] = part[of[i]];
         for (int p = 0; p <= PARTS && !status; p++)
             if (!have[p])
-                status = fail(err, ONET_BAD, "%zu groups are too few to choose settings by: give %d at least",
-                              groups, PARTS + 1);
+                status = fail(
+                    err, ONET_BAD,
+                    "%zu groups, or sets that differ, are too few to choose settings by: give %d at least",
+                    groups, PARTS + 1);
     }
+    free(of);
     free(order);
     free(size);
     free(part);

@@ -334,7 +334,7 @@ static onet_status open_files(train_values *v, onet_model **from, onet_words **w
         read.columns = (*data)->columns; /* the same features, and what stands for missing values */
         status = onet_sets_read(valid, v->valid, &read, err);
     }
-    if (!status && v->read.group_column && (v->holdout || v->folds)) {
+    if (!status && v->read.group_column && (v->holdout || v->folds || v->tune)) {
         v->grouped = (*data)->count;
         status = groups_read(&v->group, v->grouped, v->data, &v->read, err);
     }
@@ -374,7 +374,11 @@ static onet_status tune(train_values *v, const onet_sets *data, onet_error *err)
     tuning_path(path, v->options.model_path);
     how.path = path;
     how.resume = v->options.resume;
+    size_t *number = NULL;
+    if (!status && v->group) status = groups_number(&number, v->group, v->grouped, err);
+    how.group = number;
     if (!status) status = tuning_run(&v->options, &result, data, &how, v->quiet, err);
+    free(number);
     if (!status && result.stopped && !interrupted_by_user())
         status = fail(err, ONET_INTERRUPTED,
                       "stopped after %d trials; the same command with --resume continues it", result.trials);
@@ -489,7 +493,8 @@ static const option options[] = {
      .field = AT(read.group_column),
      .default_text = "none",
      .help =
-         "--holdout and --folds keep sets with the same value in this column of CSV, or under this key of "
+         "--holdout, --folds and --tune keep sets with the same value in this column of CSV, or under this "
+         "key of "
          "JSON, in one part: a document, a customer, a day. Equal sets stay together in any case. The column "
          "is no "
          "feature."},
