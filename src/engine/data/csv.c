@@ -11,7 +11,9 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/number.h"
+#include "engine/data/csv_classes.h"
 #include "engine/data/sets.h"
+#include "engine/data/text_value.h"
 
 /* ---- The header -------------------------------------------------------------------------------------- */
 
@@ -26,6 +28,9 @@ static csv_column *find_column(const csv_table *t, const char *name, size_t leng
 static onet_status name_feature(csv_table *t, const char *name, size_t length, const char *whose,
                                 onet_error *err) {
     csv_column *c = find_column(t, name, length);
+    bool class = false;
+    onet_status status = c ? ONET_OK : classes_name(t, name, length, &class, err);
+    if (status || class) return status;
     if (!c)
         return fail_field(err, ONET_BAD, "onet_read_options.features", "%s:1: there is no column `%.*s`, %s",
                           t->file, length > 100 ? 100 : (int)length, name, whose);
@@ -39,10 +44,18 @@ static onet_status name_feature(csv_table *t, const char *name, size_t length, c
 }
 
 /* Marks the columns of a comma-separated list as features. */
-static onet_status name_features(csv_table *t, const char *list, onet_error *err) {
+static onet_status name_features(csv_table *t, const char *list, const onet_columns *model, onet_error *err) {
     onet_status status = ONET_OK;
-    for (const char *p = list; p && !status; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-        status = name_feature(t, p, strcspn(p, ","), "which is named as a feature; check the names", err);
+    for (const char *p = list; p && !status; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+        size_t length = strcspn(p, ",");
+        bool text = false; /* the model knows it by its values, which stand behind all numbers */
+        for (int j = 0; model && model->name && j < model->width && !text; j++)
+            text = !strncmp(model->name[j], p, length) && model->name[j][length] == '=';
+        if (!text) status = name_feature(t, p, length, "which is named as a feature; check the names", err);
+    }
+    for (int j = 0; model && model->name && j < model->width && !status; j++)
+        if (strchr(model->name[j], '=') && !find_column(t, model->name[j], strlen(model->name[j])))
+            status = name_feature(t, model->name[j], strlen(model->name[j]), "a feature of the model", err);
     return status;
 }
 
@@ -92,6 +105,7 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
     bool named = o->features || (model && model->name);
     bool one_set = o->one_set || !*set;
     t->crlf = rows->crlf;
+    t->categories = o->features && !(model && model->name);
     onet_status status = read_names(t, rows, err);
     if (status) return status;
     t->one_set = !find_column(t, set, strlen(set));
@@ -111,7 +125,7 @@ static onet_status read_header(csv_table *t, csv_rows *rows, const onet_read_opt
         if (c->kind == CSV_OPEN && o->group_column && !strcmp(c->name, o->group_column)) c->kind = CSV_TEXT;
         if (c->kind == CSV_OPEN) c->feature = t->width++;
     }
-    if (o->features) return name_features(t, o->features, err);
+    if (o->features) return name_features(t, o->features, model, err);
     return named ? take_features(t, model, err) : ONET_OK;
 }
 
@@ -164,7 +178,8 @@ static onet_status not_a_number(const csv_table *t, const csv_rows *rows, size_t
 static onet_status number(const csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
                           double *value, onet_error *err) {
     bool feature = t->column[k].kind != CSV_RANK;
-    if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length)
+    if (number_scan(text, text + length, NUMBER_LOOSE, value) != text + length &&
+        !(feature && text_value(text, length, value)))
         return not_a_number(t, rows, k, text, length, feature, err);
     float nearest;
     if (feature ? !number_to_float(*value, &nearest) : isinf(*value))
@@ -182,6 +197,15 @@ static void note_text(csv_column *c, long line, const char *text, size_t length)
     }
 }
 
+/* Whether a column that is named as a feature begins with a text: it is a category then. */
+static bool begins_category(const csv_table *t, const csv_column *c, const char *text, size_t length) {
+    double value;
+    return t->categories && c->kind == CSV_FEATURE && !c->numbers &&
+           number_scan(text, text + length, NUMBER_LOOSE, &value) != text + length &&
+           !number_not_finite(text, text + length) && !has_thousands(text, length) &&
+           !text_value(text, length, &value);
+}
+
 /* A value of a feature, or of a column that may become one: NaN where it is missing or a text. */
 static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const char *text, size_t length,
                            onet_error *err) {
@@ -189,7 +213,10 @@ static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const c
     size_t at = t->rows * (size_t)t->width + (size_t)c->feature;
     double value = NAN;
     onet_status status = ONET_OK;
-    if (missing_text(text, length)) {
+    if (!missing_text(text, length) && (c->category || begins_category(t, c, text, length))) {
+        c->category = true;
+        status = classes_note(t, c, text, length, err);
+    } else if (missing_text(text, length)) {
         if (!c->missing++) {
             c->missing_line = rows->line;
             snprintf(c->missing_text, sizeof c->missing_text, "%.*s", (int)length, text);
@@ -227,6 +254,8 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
         !array_reserve(&t->rank, &t->rank_room, row + 1, sizeof *t->rank) ||
         !array_reserve(&t->flag, &t->flag_room, row + 1, 1) ||
         !array_reserve(&t->line, &t->line_room, row + 1, sizeof *t->line) ||
+        (t->classes &&
+         !array_reserve(&t->items, &t->item_room, (row + 1) * (size_t)t->width, sizeof *t->items)) ||
         (t->one_set && !names_add(&t->names, "", 0, &t->set_of[row])))
         return fail_memory(err, "the rows of a CSV file");
     t->line[row] = rows->line;
@@ -234,8 +263,10 @@ static onet_status read_row(csv_table *t, csv_rows *rows, onet_error *err) {
     t->flag[row] = 0;
     for (size_t k = 0; k < t->columns; k++) {
         csv_kind kind = t->column[k].kind;
-        if (kind == CSV_TEXT || kind == CSV_LOGPROB) continue;
+        bool classes = t->column[k].classes;
+        if ((kind == CSV_TEXT && !classes) || kind == CSV_LOGPROB) continue;
         if ((status = csv_plain(rows, k, &text, &length, err))) return status;
+        if (classes) classes_take(t, k, text, length);
         if (kind == CSV_SET) {
             trim(&text, &length);
             if (!length) return bad_value(t, rows, k, text, length, "is empty; every row names its set", err);
@@ -287,7 +318,7 @@ static onet_status settle_kind(csv_table *t, csv_column *c, bool quotes, onet_er
 
 /* Numbers of the columns that are features, and no others, stay in the rows. */
 static onet_status keep_features(csv_table *t, onet_error *err) {
-    int *from = array_new((size_t)t->width + 1, sizeof *from), width = 0, before = t->width;
+    int *from = array_new((size_t)t->width + 1, sizeof *from), width = (int)t->classes, before = t->width;
     if (!from) return fail_memory(err, "the features of a CSV file");
     onet_status status = ONET_OK;
     bool quotes = quotes_tell(t);
@@ -329,7 +360,19 @@ static onet_status make_columns(csv_table *t, const onet_read_options *o, onet_e
         if (c->kind == CSV_SET) set = c->name;
         if (c->kind == CSV_RANK) rank = c->name;
     }
-    onet_status status = onet_columns_new(&t->columns_of_items, t->width, name, set, rank, err);
+    char **own = array_new(t->classes + 1, sizeof *own);
+    onet_status status = own ? ONET_OK : fail_memory(err, "the names of the features");
+    for (size_t i = 0; i < t->classes && !status; i++) {
+        const csv_class *class = &t->class[i];
+        if (asprintf(&own[i], "%s=%s", t->column[class->column].name, class->value) < 0) {
+            own[i] = NULL;
+            status = fail_memory(err, "the names of the features");
+        }
+        name[class->feature] = own[i];
+    }
+    if (!status) status = onet_columns_new(&t->columns_of_items, t->width, name, set, rank, err);
+    for (size_t i = 0; own && i < t->classes; i++) free(own[i]);
+    free(own);
     free(name);
     return status;
 }
@@ -341,7 +384,7 @@ static onet_status check_missing(const csv_table *t, const onet_read_options *o,
     if ((o->columns ? o->columns->missing : o->missing) != ONET_MISSING_ERROR) return ONET_OK;
     for (size_t k = 0; k < t->columns; k++) {
         const csv_column *c = &t->column[k];
-        if (c->kind != CSV_FEATURE || !c->missing) continue;
+        if (c->kind != CSV_FEATURE || !c->missing || c->category) continue;
         if (!first || c->missing_line < first->missing_line) first = c;
         count += c->missing;
         columns++;
@@ -528,8 +571,8 @@ static onet_status read_all(csv_table *t, csv_rows *rows, const onet_read_option
     }
     if (status) return status;
     if (!t->rows) return fail(err, ONET_BAD, "%s: a header and no rows; give at least one set", t->file);
-    if ((status = keep_features(t, err)) || (status = check_missing(t, options, err)) ||
-        (status = make_columns(t, options, err)))
+    if ((status = keep_features(t, err)) || (status = classes_expand(t, err)) ||
+        (status = check_missing(t, options, err)) || (status = make_columns(t, options, err)))
         return status;
     if ((status = group(t, err)) || (status = order_sets(t, err))) return status;
     free(t->rank);
@@ -600,7 +643,13 @@ onet_status csv_read(csv_table **table, input *in, char separator, const onet_re
 
 void csv_free(csv_table *t) {
     if (!t) return;
-    for (size_t k = 0; k < t->columns; k++) free(t->column[k].name);
+    for (size_t k = 0; k < t->columns; k++) {
+        free(t->column[k].name);
+        names_free(&t->column[k].values);
+        free(t->column[k].code);
+    }
+    for (size_t i = 0; i < t->classes; i++) free(t->class[i].value);
+    free(t->class);
     free(t->column);
     free(t->file);
     free(t->start);

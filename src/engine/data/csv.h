@@ -34,7 +34,20 @@ typedef struct csv_column {
     size_t missing;
     long missing_line;
     char missing_text[8]; /* what stands there */
+    /* Columns of text that are features (csv_classes.h). */
+    bool classes;  /* by the values that a model knows */
+    bool category; /* by the values that are met here: */
+    names values;
+    size_t *code; /* [coded]: the value of each row; SIZE_MAX: missing */
+    size_t coded, code_room;
 } csv_column;
+
+/* A feature that is 1 where the text of a column is a value, else 0. */
+typedef struct csv_class {
+    size_t column;
+    int feature;
+    char *value;
+} csv_class;
 
 /* Rows are kept in the order of the sets' first rows, those of a set together. */
 struct csv_table {
@@ -58,7 +71,10 @@ struct csv_table {
     /* The text as it stood, where it was to be kept; row 0 is the header, row k + 1 the file's row k. */
     bool kept;
     char *text;
-    size_t *text_at; /* [rows + 2] */
+    size_t *text_at;  /* [rows + 2] */
+    bool categories;  /* columns that are named as features may be of text */
+    csv_class *class; /* [classes] */
+    size_t classes, class_room;
     size_t item_room, set_room, rank_room, flag_room, line_room, text_room, text_at_room;
     double *rank;   /* [rows], NaN where empty; while reading */
     char *flag;     /* [rows]: '0', '1', or 0 where empty: the column `context`; while reading */

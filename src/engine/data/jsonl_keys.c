@@ -11,6 +11,7 @@
 #include "engine/data/columns.h"
 #include "engine/data/jsonl.h"
 #include "engine/data/sets.h"
+#include "engine/data/text_value.h"
 
 /* The text is valid JSON: an array of items. */
 typedef struct walk {
@@ -144,14 +145,38 @@ static int find_feature(const onet_columns *c, const char *key, size_t length, i
     return -1;
 }
 
+/* Features COLUMN=VALUE, of the key in w->r->letters [length], which is the column: 1 where the value that
+ * stands from `from` to w->at is the text. False: there are none. */
+static bool take_classes(const walk *w, const onet_columns *c, size_t length, const char *from, double *row,
+                         uint8_t *have) {
+    const char *key = w->r->letters;
+    bool some = false;
+    size_t size = (size_t)(w->at - from);
+    bool text = size >= 2 && *from == '"';
+    for (int j = 0; j < c->width; j++) {
+        const char *name = c->name[j];
+        if (strncmp(name, key, length) != 0 || name[length] != '=') continue;
+        name += length + 1;
+        row[j] = strlen(name) == size - (text ? 2 : 0) && !memcmp(name, from + text, strlen(name));
+        have[j] = 3;
+        some = true;
+    }
+    return some;
+}
+
 /* The features of an object, behind its bracket, to row [width]; have [width] is set where it has one. */
 static onet_status take_item(walk *w, const onet_columns *c, bool found_here, double *row, uint8_t *have) {
     for (int j = 0, near = -1; more(w, '}'); near = j >= 0 ? j : near) {
         size_t length = take_key(w);
         const char *key = w->r->letters;
         double value;
+        const char *from = w->at;
         value_kind kind = take_value(w, &value);
         j = find_feature(c, key, length, near);
+        if (j < 0 && take_classes(w, c, length, from, row, have)) continue;
+        if (j >= 0 && kind == VALUE_TEXT && *from == '"' &&
+            text_value(from + 1, (size_t)(w->at - from) - 2, &value))
+            kind = VALUE_NUMBER;
         if (j < 0 && found_here && kind == VALUE_NUMBER)
             return bad_feature(w, key, length,
                                "a number, but the first set has none under this key; give it one there, or "

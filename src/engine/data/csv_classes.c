@@ -1,0 +1,153 @@
+#include "engine/data/csv_classes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/data/sets.h"
+
+enum { MOST_VALUES = 100000 }; /* of a column, those that are not features too */
+
+/* ---- By name: what a model knows --------------------------------------------------------------------- */
+
+onet_status classes_name(csv_table *t, const char *name, size_t length, bool *found, onet_error *err) {
+    *found = false;
+    for (size_t k = 0; k < t->columns && !*found; k++) {
+        csv_column *c = &t->column[k];
+        size_t own = strlen(c->name);
+        if (own >= length || name[own] != '=' || memcmp(name, c->name, own) != 0) continue;
+        if (c->kind != CSV_TEXT) continue;
+        if (!array_reserve(&t->class, &t->class_room, t->classes + 1, sizeof *t->class))
+            return fail_memory(err, "the features of a CSV file");
+        char *value = strndup(name + own + 1, length - own - 1);
+        if (!value) return fail_memory(err, "the features of a CSV file");
+        t->class[t->classes++] = (csv_class){k, t->width++, value};
+        c->classes = *found = true;
+    }
+    return ONET_OK;
+}
+
+void classes_take(csv_table *t, size_t k, const char *text, size_t length) {
+    for (size_t i = 0; i < t->classes; i++) {
+        const csv_class *class = &t->class[i];
+        if (class->column != k) continue;
+        t->items[t->rows * (size_t)t->width + (size_t) class->feature] =
+            strlen(class->value) == length && !memcmp(class->value, text, length);
+    }
+}
+
+/* ---- By value: data to train on ---------------------------------------------------------------------- */
+
+onet_status classes_note(csv_table *t, csv_column *c, const char *text, size_t length, onet_error *err) {
+    size_t number, row = t->rows;
+    if (!names_add(&c->values, text, length, &number) ||
+        !array_reserve(&c->code, &c->code_room, row + 1, sizeof *c->code))
+        return fail_memory(err, "the texts of a column");
+    if (c->values.count > MOST_VALUES)
+        return fail_field(
+            err, ONET_BAD, "onet_read_options.features",
+            "%s:%ld: column `%.100s` has over %d different texts, too many for a category; name "
+            "the features without it",
+            t->file, t->line[row], c->name, MOST_VALUES);
+    for (; c->coded < row; c->coded++) c->code[c->coded] = SIZE_MAX; /* missing */
+    c->code[c->coded++] = number;
+    return ONET_OK;
+}
+
+typedef struct value {
+    const char *text;
+    size_t length, number, times;
+} value;
+
+static int by_times(const void *a, const void *b) {
+    const value *x = a, *y = b;
+    if (x->times != y->times) return x->times < y->times ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static int by_text(const void *a, const void *b) {
+    const value *x = a, *y = b;
+    size_t least = x->length < y->length ? x->length : y->length;
+    int order = memcmp(x->text, y->text, least);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+/* The values of a column that become features, in the order of their texts: [*count], allocated. */
+static value *choose(const csv_column *c, size_t *count) {
+    value *v = array_new(c->values.count, sizeof *v);
+    if (!v) return NULL;
+    for (size_t i = 0; i < c->values.count; i++)
+        v[i] = (value){c->values.text + c->values.at[i], c->values.at[i + 1] - c->values.at[i], i, 0};
+    for (size_t row = 0; row < c->coded; row++)
+        if (c->code[row] != SIZE_MAX) v[c->code[row]].times++;
+    *count = c->values.count < MOST_CLASSES ? c->values.count : MOST_CLASSES;
+    qsort(v, c->values.count, sizeof *v, by_times);
+    qsort(v, *count, sizeof *v, by_text);
+    return v;
+}
+
+/* The classes of column k, whose features are numbered from t->width on; codes become numbers of classes. */
+static onet_status add_classes(csv_table *t, size_t k, onet_error *err) {
+    csv_column *c = &t->column[k];
+    size_t count, *class_of = array_new(c->values.count, sizeof *class_of);
+    value *v = choose(c, &count);
+    bool made = v && class_of &&
+                array_reserve(&t->class, &t->class_room, t->classes + (v ? count : 0), sizeof *t->class);
+    for (size_t i = 0; made && i < c->values.count; i++) class_of[i] = SIZE_MAX;
+    for (size_t i = 0; made && i < count; i++) {
+        char *text = strndup(v[i].text, v[i].length);
+        if (!(made = text != NULL)) break;
+        class_of[v[i].number] = (size_t)t->width;
+        t->class[t->classes++] = (csv_class){k, t->width++, text};
+    }
+    for (size_t row = 0; made && row < c->coded; row++)
+        if (c->code[row] != SIZE_MAX) c->code[row] = class_of[c->code[row]];
+    free(v);
+    free(class_of);
+    return made ? ONET_OK : fail_memory(err, "the texts of a column");
+}
+
+onet_status classes_expand(csv_table *t, onet_error *err) {
+    size_t before = (size_t)t->width, columns = 0;
+    for (size_t k = 0; k < t->columns; k++) columns += t->column[k].category;
+    if (!columns) return ONET_OK;
+    int *from = array_new(before, sizeof *from); /* features that are numbers: the slots that they had */
+    onet_status status = from ? ONET_OK : fail_memory(err, "the features of a CSV file");
+    t->width = 0;
+    for (size_t slot = 0; slot < before && !status; slot++)
+        for (size_t k = 0; k < t->columns && !status; k++) {
+            csv_column *c = &t->column[k];
+            if (c->kind != CSV_FEATURE || c->feature != (int)slot || c->category) continue;
+            from[t->width] = (int)slot;
+            c->feature = t->width++;
+            break;
+        }
+    size_t numbers = (size_t)t->width;
+    for (size_t k = 0; k < t->columns && !status; k++)
+        if (t->column[k].category) status = add_classes(t, k, err);
+    size_t width = (size_t)t->width;
+    double *items = status ? NULL : array_new(t->rows, width * sizeof *items);
+    if (!status && !items) status = fail_memory(err, "the features of a CSV file");
+    for (size_t row = 0; row < t->rows && !status; row++) {
+        for (size_t j = 0; j < numbers; j++)
+            items[row * width + j] = t->items[row * before + (size_t)from[j]];
+        for (size_t k = 0; k < t->columns; k++) {
+            const csv_column *c = &t->column[k];
+            if (c->category && row < c->coded && c->code[row] != SIZE_MAX)
+                items[row * width + c->code[row]] = 1;
+        }
+    }
+    for (size_t k = 0; k < t->columns && !status; k++) {
+        csv_column *c = &t->column[k];
+        if (c->category) c->kind = CSV_TEXT;
+    }
+    if (!status) {
+        free(t->items);
+        t->items = items;
+        t->item_room = t->rows * width;
+    }
+    free(from);
+    return status;
+}

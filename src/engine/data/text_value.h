@@ -1,0 +1,13 @@
+/* Texts that stand for numbers: true and false, and dates. */
+#ifndef DATA_TEXT_VALUE_H
+#define DATA_TEXT_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* *value: 1 for true and 0 for false, in any case; of a date of ISO 8601, such as 2024-05-31 or
+ * 2024-05-31T18:30:00.5+02:00, the seconds since the beginning of 1970, without an offset in UTC. False for
+ * any other text. */
+bool text_value(const char *text, size_t length, double *value);
+
+#endif
