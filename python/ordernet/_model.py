@@ -103,6 +103,9 @@ class OrderNet:
     batches, statistics, precision, half
         "mixed" or "one-size"; "running" or "measured"; "float32" or "tf32" (GPU); half=True rounds the weights of
         the model to half precision, which halves its file.
+    holdout
+        where ``fit`` is given no validation sets: take some out of the data, drawn by the seed; a share as "10%"
+        or 0.1, or a number of sets. Equal sets, and those of one group, stay together.
     missing
         what becomes of NaN in the arrays that ``fit`` is given, as for Sets, which say it themselves.
     patience, valid_limit, keep
@@ -177,6 +180,7 @@ class OrderNet:
         statistics: str = "running",
         precision: str = "float32",
         half: bool = False,
+        holdout: Union[str, float, None] = None,
         missing: str = "error",
         patience: int = 0,
         valid_limit: int = 2000,
@@ -223,6 +227,7 @@ class OrderNet:
         self.statistics = statistics
         self.precision = precision
         self.half = half
+        self.holdout = holdout
         self.missing = missing
         self.patience = patience
         self.valid_limit = valid_limit
@@ -371,6 +376,7 @@ class OrderNet:
         valid: Any = None,
         callbacks: Union[Callable[[Progress], Any], Iterable[Callable[[Progress], Any]], None] = None,
         *,
+        groups: Any = None,
         path: Any = None,
         resume: bool = False,
         force: bool = False,
@@ -384,6 +390,9 @@ class OrderNet:
         callbacks
             functions of a Progress, called a few times a second and at the end of each epoch, in this thread.
             One that returns True ends the training there.
+        groups
+            for holdout: the group of each set, as a document or a day, whose sets stay in one part; None for a set
+            of its own.
         path
             where the model is written, as ``--model`` does: the checkpoint, the CSV log and the best model by
             validation stand beside it.
@@ -412,6 +421,12 @@ class OrderNet:
                 stacklevel=2,
             )
         valid_sets = None
+        if self.holdout is not None:
+            if valid is not None:
+                raise UsageError("holdout takes validation sets out of the data: leave out valid")
+            train, valid_sets = train._hold_out(self.holdout, groups, _whole(self.seed, "seed", 0, 2**64 - 1))
+        elif groups is not None:
+            raise UsageError("groups say how holdout divides the data: give holdout too")
         if valid is not None:
             pair = valid if isinstance(valid, tuple) else (valid, None)
             if len(pair) != 2:
@@ -420,7 +435,7 @@ class OrderNet:
             by = by if by and lib.onet_columns_missing(by) and not isinstance(pair[0], Sets) else None
             valid_sets = as_sets(pair[0], pair[1], words, by)
         if self.keep == "best" and valid_sets is None:
-            raise UsageError("keep='best' goes by validation sets: give some as valid=(sets, orders)")
+            raise UsageError("keep='best' goes by validation sets: give some as valid=(sets, orders), or holdout='10%'")
         functions = [callbacks] if callable(callbacks) else _listed(callbacks or [], "callbacks", UsageError)
         if not all(map(callable, functions)):
             raise WrongTypeError("callbacks has what cannot be called: expected functions of a Progress")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from ctypes import POINTER, byref
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -279,6 +280,7 @@ class Sets:
         set: Optional[str] = None,
         rank: Optional[str] = None,
         features: Union[str, Sequence[str], None] = None,
+        delimiter: Optional[str] = None,
         width: int = 0,
         missing: str = "error",
         model: Any = None,
@@ -288,6 +290,8 @@ class Sets:
 
         set, rank, features
             CSV: names of its columns; as in the file's first line when None.
+        delimiter
+            CSV: what stands between two fields, one character; None: a tab for .tsv, else a comma.
         width
             Pointer Network text: features per item; 0 stands for 2.
         missing
@@ -306,6 +310,10 @@ class Sets:
         if features is not None:
             names = features if isinstance(features, str) else ",".join(map(str, _listed(features, "features", UsageError)))
             options.features = _library.text_bytes(names, "features")
+        if delimiter is not None:
+            if not isinstance(delimiter, str) or len(delimiter) != 1 or not 0 < ord(delimiter) < 128:
+                raise UsageError(f"delimiter is {delimiter!r}: expected one character, such as ';'")
+            options.delimiter = ord(delimiter)
         options.width = _library.whole(width, "width", 0, 65536)
         options.missing = _library.choose("missings", missing, "missing")
         if model is not None:
@@ -478,6 +486,27 @@ class Sets:
         call("onet_sets_check", byref(new._struct))
         return new
 
+    def _hold_out(self, wanted: Any, groups: Any, seed: int) -> tuple:
+        """The sets that are left, and those to measure with, as the command divides them."""
+        count, names = len(self), None
+        if groups is not None:
+            listed = _listed(groups, "groups", UsageError)
+            if len(listed) != count:
+                raise UsageError(f"there are {len(listed)} groups for {count} sets; give one per set")
+            texts = [None if one is None else _library.text_bytes(one, "a group") for one in listed]
+            names = (ctypes.c_char_p * count)(*texts)
+        take = np.zeros(count, np.uint8)
+        number = _holdout_count(wanted, count)
+        call("onet_sets_hold_out", _address(take), byref(self._struct), names, number, seed)
+        return self._pick(take == 0), self._pick(take != 0)
+
+    def _pick(self, take: np.ndarray) -> "Sets":
+        picked, which = POINTER(SetsStruct)(), np.ascontiguousarray(take, np.uint8)
+        call("onet_sets_pick", byref(picked), byref(self._struct), _address(which))
+        new = Sets.__new__(Sets)
+        new._own(picked)
+        return new
+
     def write(self, path: Any) -> None:
         """Writes a file; its name says the format, as .jsonl, .csv, .npz or .safetensors, and .gz behind it."""
         call("onet_sets_write", byref(self._struct), _library.path_bytes(path), 0)
@@ -564,6 +593,26 @@ class _Frame:
                 )
             flat[start[s] : start[s + 1]] = by
         return flat
+
+
+def _holdout_count(wanted: Any, count: int) -> int:
+    """How many of the sets "10%", 0.1 or 50 are; at least one, and one must be left."""
+    number, share = wanted, False
+    if isinstance(wanted, str):
+        share = wanted.endswith("%")
+        try:
+            number = float(wanted[:-1] if share else wanted) / (100 if share else 1)
+        except ValueError:
+            number = math.nan
+    elif isinstance(wanted, float):
+        share = True
+    good = isinstance(number, (int, float, np.integer)) and not isinstance(number, bool)
+    if not good or not number > 0 or (share and number >= 1) or (not share and number != int(number)):
+        raise UsageError(f"holdout is {wanted!r}: expected a number of sets, or a share of them as '10%' or 0.1")
+    found = max(1, math.floor(number * count + 0.5)) if share else int(number)
+    if found >= count:
+        raise UsageError(f"holdout {wanted!r} leaves no set to learn from: there are {count}")
+    return found
 
 
 def names_of(columns: Optional[int]) -> Optional[List[str]]:

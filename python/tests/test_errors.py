@@ -273,7 +273,7 @@ def test_words():
         (["a text"], "a list of str"),
         ([], "empty"),
         ([[]], "set 1"),
-        ([["a", "\ud800"]], "no valid Unicode"),
+        ([["a", "\ud800"]], "not valid Unicode"),
     ):
         with pytest.raises(DataError, match=sentence):
             words.predict(bags)
@@ -335,6 +335,7 @@ def test_every_argument_of_every_kind(small, tmp_path):
         lambda x: Sets.read(path, set=x),
         lambda x: Sets.read(path, rank=x),
         lambda x: Sets.read(path, features=x),
+        lambda x: Sets.read(path, delimiter=x),
         lambda x: Sets.read(path, width=x),
         lambda x: Sets.read(path, missing=x),
         lambda x: Sets.read(path, model=x),
@@ -378,6 +379,7 @@ def test_every_argument_of_every_kind(small, tmp_path):
         lambda x: ordernet.unscramble("a b", case=x),
         lambda x: OrderNet(**SMALL).fit([ITEMS], [[0, 1, 2, 3]], valid=x),
         lambda x: OrderNet(**SMALL).fit([ITEMS], [[0, 1, 2, 3]], callbacks=x),
+        lambda x: OrderNet(**SMALL, holdout=1).fit([ITEMS] * 3, [[0, 1, 2, 3]] * 3, groups=x),
         lambda x: OrderNet(**SMALL).fit([ITEMS], [[0, 1, 2, 3]], path=x if not isinstance(x, (str, bytes)) else tmp_path),
     ]
     for name in OrderNet().get_params():

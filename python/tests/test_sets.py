@@ -54,6 +54,11 @@ def test_columns_of_csv(tmp_path):
     assert sets[0].tolist() == [[20], [40]] and sets.orders[0].tolist() == [1, 0]
     with pytest.raises(DataError, match="nothing"):
         Sets.read(path, set="nothing")
+    path.write_text("set;rank;a\n1;2;10\n1;1;30\n")
+    assert Sets.read(path, delimiter=";").orders[0].tolist() == [1, 0]
+    for wrong in ("", ";;", "\0", "é", 3):
+        with pytest.raises(UsageError, match="delimiter"):
+            Sets.read(path, delimiter=wrong)
 
 
 def test_views_outlive_their_sets(tmp_path):

@@ -3,6 +3,7 @@
 import math
 import os
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
@@ -309,3 +310,56 @@ def test_scale_and_within():
     for wrong in ("log", "quantile:3"):
         with pytest.raises(ordernet.UsageError):
             ordernet.OrderNet(scale=wrong).fit(sets, orders)
+
+
+def test_holdout(data, program, tmp_path):
+    """The validation sets are those of the command's --holdout, and so is the model."""
+    sets, orders = data
+    path = tmp_path / "s.jsonl"
+    ordernet.Sets(sets, orders).write(path)
+    settings = dict(SMALL, epochs=2)
+    net = "--hidden 16 --encoder-out 8 --encoder-blocks 2 --decoder-blocks 2 --decoder-out 8".split()
+    for share, wanted in (("10%", "10%"), (0.1, "10%"), (25, "25"), ("25", "25"), (np.int64(25), "25"), ("0.1%", "0.1%")):
+        file = tmp_path / "m.safetensors"
+        command = [program, "train", "--data", path, "--model", file, "--force", "--epochs", "2", "--seed", "3", "--threads", "1"]
+        ran = subprocess.run([*command, *net, "--holdout", wanted, "--device", "cpu"], capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        model = ordernet.OrderNet(**settings, holdout=share, device="cpu").fit(ordernet.Sets.read(path))
+        assert model.to_bytes() == file.read_bytes(), share
+        assert len(model.history_["valid_exact"]) == 2 and all(map(math.isfinite, model.history_["valid_exact"]))
+    assert ordernet.OrderNet(**settings, holdout=0.1, keep="best", patience=1).fit(sets, orders).best_epoch_
+    for bad in (300, "100%", 1.0, 0, -1, "ten", "", True, [1], 2.5, float("nan"), "nan%", "-3", "1e9"):
+        with pytest.raises(ordernet.UsageError, match="holdout"):
+            ordernet.OrderNet(**settings, holdout=bad).fit(sets, orders)
+    with pytest.raises(ordernet.UsageError, match="leave out valid"):
+        ordernet.OrderNet(**settings, holdout=0.1).fit(sets, orders, valid=data)
+    with pytest.raises(ordernet.UsageError, match="give holdout too"):
+        ordernet.OrderNet(**settings).fit(sets, orders, groups=[0] * 300)
+    with pytest.raises(ordernet.UsageError, match="2 groups for 300 sets"):
+        ordernet.OrderNet(**settings, holdout=0.1).fit(sets, orders, groups=[0, 1])
+
+
+def test_holdout_keeps_groups_and_equal_sets_together(data):
+    sets, orders = data
+    groups = [f"day {s // 30}" for s in range(300)]
+    whole = ordernet.Sets(sets, orders)
+    rest, valid = whole._hold_out(0.2, groups, 1)
+    days = [{groups[s] for s in range(300) if any(np.array_equal(sets[s], one) for one in part)} for part in (rest, valid)]
+    assert len(rest) + len(valid) == 300 and not days[0] & days[1] and days[1]
+    twice = ordernet.Sets(sets[:50] * 6, orders[:50] * 6)
+    rest, valid = twice._hold_out("10%", None, 1)
+    assert not {one.tobytes() for one in rest} & {one.tobytes() for one in valid}
+    model = ordernet.OrderNet(**dict(SMALL, epochs=1), holdout=0.2).fit(sets, orders, groups=groups)
+    assert len(model.history_["valid_exact"]) == 1
+
+
+def test_parameters_are_those_of_the_command(program):
+    """docs/python.md: every option of train is a parameter of OrderNet or has a place that the page names."""
+    text = subprocess.run([program, "train", "--help", "all"], capture_output=True, text=True)
+    options = set(re.findall(r"^ +(?:-\w, )?--([a-z0-9-]+)", text.stdout, re.M))
+    assert len(options) > 40, text
+    here = {name.replace("_", "-") for name in ordernet.OrderNet().get_params()}
+    page = (ROOT / "docs/python.md").read_text()
+    off = {"no-standardise": "standardise", "from": "pretrained"}
+    missing = {name for name in options if off.get(name, name) not in here and f"`--{name}`" not in page}
+    assert not missing - {"help", "tune"}, missing
