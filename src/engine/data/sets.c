@@ -171,13 +171,15 @@ onet_status sets_append_context(onet_sets *s, const uint8_t *context, onet_error
 }
 
 /* Those of all sets, each set's together and in the order of the sets. */
-static onet_status check_constraints(const onet_sets *s, onet_error *err) {
+/* Those of a set stand together, in the order of the sets; and, unless the search is to find out, each set's
+ * can be kept. */
+static onet_status check_constraints(const onet_sets *s, bool kept, onet_error *err) {
     size_t at = 0;
     for (size_t k = 0; k < s->count && s->constraint_count; k++) {
         size_t from = s->start[k], end = s->start[k + 1], first = at;
         while (at < s->constraint_count && s->constraints[at].item >= from && s->constraints[at].item < end)
             at++;
-        if (at == first) continue;
+        if (at == first || !kept) continue;
         constraint_graph g;
         onet_status status =
             constraint_graph_make(&g, s->constraints + first, at - first, from, (int)(end - from),
@@ -197,12 +199,7 @@ static onet_status check_constraints(const onet_sets *s, onet_error *err) {
 
 onet_status sets_append_constraints(onet_sets *s, const onet_constraint *list, size_t count,
                                     onet_error *err) {
-    size_t from = s->start[s->count - 1], n = s->start[s->count] - from, before = s->constraint_count;
-    constraint_graph graph;
-    onet_status status =
-        constraint_graph_make(&graph, list, count, 0, (int)n, s->context ? s->context + from : NULL, err);
-    constraint_graph_free(&graph);
-    if (status) return status;
+    size_t from = s->start[s->count - 1], before = s->constraint_count;
     onet_constraint *all = realloc(s->constraints, (before + count) * sizeof *all);
     if (!all) return fail_memory(err, "the constraints");
     s->constraints = all;
@@ -236,7 +233,7 @@ onet_status onet_sets_set_context(onet_sets *s, const uint8_t *context, onet_err
     for (size_t i = 0; copy && i < total; i++) copy[i] = context[i] != 0;
     uint8_t *before = s->context;
     s->context = copy;
-    status = check_constraints(s, err);
+    status = check_constraints(s, true, err);
     if (status) s->context = before;
     free(status ? copy : before);
     return status;
@@ -257,7 +254,7 @@ onet_status onet_sets_set_constraints(onet_sets *s, const onet_constraint *list,
     with.constraint_count = count;
     if (count && !(with.constraints = malloc(bytes))) return fail_memory(err, "the constraints");
     if (count) memcpy(with.constraints, list, bytes);
-    status = check_constraints(&with, err);
+    status = check_constraints(&with, true, err);
     if (status) {
         free(with.constraints);
         return status;
@@ -415,7 +412,12 @@ static onet_status check_all_but_constraints(const onet_sets *s, bool missing, o
 
 onet_status sets_check(const onet_sets *s, onet_error *err) {
     onet_status status = check_all_but_constraints(s, false, err);
-    return status ? status : check_constraints(s, err);
+    return status ? status : check_constraints(s, true, err);
+}
+
+onet_status sets_check_for_search(const onet_sets *s, onet_error *err) {
+    onet_status status = check_all_but_constraints(s, false, err);
+    return status ? status : check_constraints(s, false, err);
 }
 
 void sets_slice(onet_sets *view, const onet_sets *sets, size_t first, size_t end) {
@@ -430,7 +432,7 @@ void sets_slice(onet_sets *view, const onet_sets *sets, size_t first, size_t end
 
 onet_status sets_check_missing(const onet_sets *s, onet_error *err) {
     onet_status status = check_all_but_constraints(s, true, err);
-    return status ? status : check_constraints(s, err);
+    return status ? status : check_constraints(s, true, err);
 }
 
 void sets_allow_missing(onet_sets *s) {

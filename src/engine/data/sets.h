@@ -24,6 +24,7 @@ onet_status sets_append_words(onet_sets *sets, size_t n, const int32_t *word, co
 /* What goes with the set that was appended last: context items, context [n], and constraints, whose items are
  * counted within the set. A failure may leave the set without them. */
 onet_status sets_append_context(onet_sets *sets, const uint8_t *context, onet_error *err);
+/* The constraints can be kept: a record's or those of other sets, which were checked. */
 onet_status sets_append_constraints(onet_sets *sets, const onet_constraint *constraints, size_t count,
                                     onet_error *err);
 
@@ -55,6 +56,8 @@ onet_status sets_check_context(const uint8_t *context, const int32_t *order, siz
 /* Checks sets that were filled in from outside: sizes, widths, finite features, words in range, orders,
  * context, constraints. */
 onet_status sets_check(const onet_sets *sets, onet_error *err);
+/* The same, where constraint_graphs_new then tells whether the constraints can be kept. */
+onet_status sets_check_for_search(const onet_sets *sets, onet_error *err);
 /* The same for sets that may lack values: features that are NaN. */
 onet_status sets_check_missing(const onet_sets *sets, onet_error *err);
 /* Sets to be appended to this one may lack values. */

@@ -445,7 +445,8 @@ onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer
     NEED(answers, "answers");
     onet_sets unordered = *sets; /* their own order is ignored, even a bad one */
     unordered.order = NULL;
-    onet_status status = sets_check(&unordered, err);
+    /* Ranks that share the sets would name them by their own numbers, so rank 0 finds out here. */
+    onet_status status = (r->w ? sets_check : sets_check_for_search)(&unordered, err);
     for (size_t s = 0; s < sets->count && !status; s++)
         if (!answers[s].order) status = fail(err, ONET_USAGE, "answers[%zu].order is NULL", s);
     if (status) return status;
