@@ -214,6 +214,10 @@ ONET_API onet_status onet_sets_append_record(onet_sets *sets, const onet_record 
 /* Copies the sets s with take[s] != 0, in their order; at least one must be taken. */
 ONET_API onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint8_t *take,
                                     onet_error *err);
+/* The sets of parts [count], at least one, one part after the other. All have items of one width, or words of
+ * one vocabulary, which the first part lends: it must outlive the joined sets. */
+ONET_API onet_status onet_sets_join(onet_sets **joined, const onet_sets *const *parts, size_t count,
+                                    onet_error *err);
 /* Divides the sets at random, by the seed, into `parts` of nearly equal size: part [count] of each, from 0.
  * Equal sets, of the same items in whatever order, come into one part, for a model that was trained on one of
  * them has seen the others; and so do the sets of one group, such as a document or a day. group [count]: its

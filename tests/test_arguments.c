@@ -228,6 +228,8 @@ static void sets_of_callers(void **state) {
     usage(onet_sets_hold_out(NULL, sets, NULL, 1, 1, &err));
     usage(onet_sets_hold_out(take, NULL, NULL, 1, 1, &err));
     usage(onet_sets_hold_out(take, sets, NULL, 0, 1, &err));
+    usage(onet_sets_join(NULL, (const onet_sets *const[]){sets}, 1, &err));
+    usage(onet_sets_join(&picked, NULL, 1, &err));
     usage(onet_sets_pick(NULL, sets, take, &err));
     usage(onet_sets_pick(&picked, NULL, take, &err));
     assert_null(picked);

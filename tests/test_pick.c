@@ -7,6 +7,7 @@
 #include "engine/data/pick.h"
 #include "engine/data/sets.h"
 #include "number_sets.h"
+#include "ordernet_io.h"
 #include "unit.h"
 
 enum { SETS = 50 };
@@ -97,11 +98,62 @@ static void places_are_drawn(void **state) {
         for (int p = 0; p < 5; p++) assert_in_range(times[s][p], 880, 1120);
 }
 
+static void sets_are_joined(void **state) {
+    (void)state;
+    onet_error err;
+    for (int as_words = 0; as_words < 2; as_words++) {
+        onet_sets *a = number_sets(SETS, as_words, 1), *b = number_sets(SETS, as_words, 2), *joined;
+        assert_true(a && b);
+        uint8_t *context = calloc(b->start[SETS], 1);
+        assert_non_null(context);
+        /* The item that the order has last, so that the order stays as it was. */
+        size_t set = 0, from;
+        while (sets_size(b, set) < 3) set++;
+        from = b->start[set];
+        context[from + (size_t)b->order[from + sets_size(b, set) - 1]] = 1;
+        const int32_t *order = b->order + from;
+        const onet_constraint rule = {ONET_BEFORE, from + (size_t)order[0], from + (size_t)order[1]};
+        assert_int_equal(onet_sets_set_context(b, context, &err), ONET_OK);
+        assert_int_equal(onet_sets_set_constraints(b, &rule, 1, &err), ONET_OK);
+        const onet_sets *parts[] = {a, b, a};
+        assert_int_equal(onet_sets_join(&joined, parts, 3, &err), ONET_OK);
+        assert_int_equal(joined->count, 3 * SETS);
+        assert_int_equal(sets_check(joined, &err), ONET_OK);
+        for (size_t s = 0; s < SETS; s++) {
+            same_set(joined, s, a, s);
+            same_set(joined, SETS + s, b, s);
+            same_set(joined, 2 * SETS + s, a, s);
+        }
+        size_t before = a->start[SETS];
+        for (size_t i = 0; i < b->start[SETS]; i++) assert_int_equal(joined->context[before + i], context[i]);
+        assert_int_equal(joined->context[0], 0);
+        assert_int_equal(joined->constraint_count, 1);
+        assert_int_equal(joined->constraints[0].item, before + rule.item);
+        assert_int_equal(joined->constraints[0].other, before + rule.other);
+        onet_sets_free(joined);
+        onet_sets *other = number_sets(SETS, !as_words, 1);
+        assert_non_null(other);
+        parts[2] = other;
+        assert_int_equal(onet_sets_join(&joined, parts, 3, &err), ONET_BAD);
+        assert_null(joined);
+        assert_non_null(strstr(err.text, "part 3: its items are not as those of part 1"));
+        parts[2] = NULL;
+        assert_int_equal(onet_sets_join(&joined, parts, 3, &err), ONET_USAGE);
+        assert_int_equal(onet_sets_join(&joined, parts, 0, &err), ONET_USAGE);
+        assert_int_equal(onet_sets_join(&joined, NULL, 1, &err), ONET_USAGE);
+        free(context);
+        onet_sets_free(other);
+        onet_sets_free(a);
+        onet_sets_free(b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sets_that_were_asked_for),
         cmocka_unit_test(context_and_constraints_go_along),
         cmocka_unit_test(places_are_drawn),
+        cmocka_unit_test(sets_are_joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "ordernet_io.h"
 
 enum {
     BATCH_SETS = 1024, /* as in ordernet order: enough for all threads, and little memory */
@@ -39,6 +40,8 @@ typedef struct lane {
     kept_orderer kept[ORDERERS];
     unsigned long long clock;
     answer_room room;
+    const onet_sets **parts; /* of a batch, for onet_sets_join */
+    size_t parts_room;
 } lane;
 
 struct batcher {
@@ -126,67 +129,6 @@ static onet_status find_orderer(lane *b, const order_job *job, onet_orderer **or
 
 /* ---- Several requests as one ------------------------------------------------------------------------- */
 
-static void free_joined(onet_sets *s) {
-    free(s->start);
-    free(s->items);
-    free(s->exact);
-    free(s->word);
-    free(s->context);
-    free(s->constraints);
-}
-
-/* The sets of the jobs [count], one after the other, in arrays of its own; free_joined frees them. */
-static onet_status join(order_job *const *jobs, size_t count, onet_sets *s, onet_error *err) {
-    const onet_sets *model = jobs[0]->sets;
-    size_t items = 0;
-    bool context = false, exact = false;
-    *s = (onet_sets){.width = model->width, .words = model->words};
-    for (size_t j = 0; j < count; j++) {
-        const onet_sets *own = jobs[j]->sets;
-        s->count += own->count;
-        items += own->start[own->count];
-        s->constraint_count += own->constraint_count;
-        context |= own->context != NULL;
-        exact |= own->exact != NULL;
-    }
-    s->start = array_new(s->count + 1, sizeof *s->start);
-    if (model->word)
-        s->word = array_new(items, sizeof *s->word);
-    else
-        s->items = array_new(items * (size_t)s->width, sizeof *s->items);
-    if (exact) s->exact = array_new(items * (size_t)s->width, sizeof *s->exact);
-    if (context) s->context = array_new(items, sizeof *s->context);
-    if (s->constraint_count) s->constraints = array_new(s->constraint_count, sizeof *s->constraints);
-    if (!s->start || (!s->word && !s->items) || (context && !s->context) || (exact && !s->exact) ||
-        (s->constraint_count && !s->constraints)) {
-        free_joined(s);
-        return fail_memory(err, "the sets of a batch");
-    }
-    size_t set = 0, item = 0, constraint = 0;
-    for (size_t j = 0; j < count; j++) {
-        const onet_sets *own = jobs[j]->sets;
-        size_t n = own->start[own->count];
-        for (size_t k = 0; k < own->count; k++) s->start[set++] = item + own->start[k];
-        if (s->word)
-            memcpy(s->word + item, own->word, n * sizeof *s->word);
-        else
-            memcpy(s->items + item * (size_t)s->width, own->items, n * (size_t)s->width * sizeof *s->items);
-        size_t at = item * (size_t)s->width;
-        for (size_t i = 0; exact && i < n * (size_t)s->width; i++)
-            s->exact[at + i] = own->exact ? own->exact[i] : (double)own->items[i];
-        if (own->context) memcpy(s->context + item, own->context, n);
-        for (size_t k = 0; k < own->constraint_count; k++) {
-            onet_constraint c = own->constraints[k];
-            c.item += item;
-            if (c.kind == ONET_BEFORE || c.kind == ONET_NEXT) c.other += item;
-            s->constraints[constraint++] = c;
-        }
-        item += n;
-    }
-    s->start[set] = item;
-    return ONET_OK;
-}
-
 /* The answers of a job are put where it has room for them. */
 static void borrow_answers(onet_answer *answers, order_job *const *jobs, size_t count) {
     for (size_t j = 0, set = 0; j < count; j++)
@@ -225,19 +167,19 @@ static void run_batch(lane *b, order_job **jobs, size_t count) {
         return;
     }
     if (count > 1) {
-        onet_sets joined;
-        status = join(jobs, count, &joined, &err);
+        onet_sets *joined = NULL;
+        if (!array_reserve(&b->parts, &b->parts_room, count, sizeof *b->parts)) status = ONET_MEMORY;
+        for (size_t j = 0; j < count && !status; j++) b->parts[j] = jobs[j]->sets;
+        if (!status) status = onet_sets_join(&joined, b->parts, count, &err);
         if (!status &&
-            !array_reserve(&b->room.answers, &b->room.room, joined.count, sizeof *b->room.answers)) {
-            free_joined(&joined);
+            !array_reserve(&b->room.answers, &b->room.room, joined->count, sizeof *b->room.answers))
             status = ONET_MEMORY;
-        }
         if (!status) {
             borrow_answers(b->room.answers, jobs, count);
-            status = onet_orderer_run(orderer, &joined, b->room.answers, &err);
+            status = onet_orderer_run(orderer, joined, b->room.answers, &err);
             return_answers(b->room.answers, jobs, count);
-            free_joined(&joined);
         }
+        onet_sets_free(joined);
         if (!status) {
             for (size_t j = 0; j < count; j++) jobs[j]->status = ONET_OK;
             return;
@@ -353,6 +295,7 @@ static void lane_free(lane *b) {
     pthread_join(b->thread, NULL);
     for (int i = 0; i < ORDERERS; i++) drop(&b->kept[i]);
     answer_room_free(&b->room);
+    free(b->parts);
     pthread_cond_destroy(&b->news);
     pthread_mutex_destroy(&b->lock);
     free(b);

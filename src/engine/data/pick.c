@@ -1,4 +1,4 @@
-/* Copies some of the sets: for validation and cross-validation. */
+/* Copies some of the sets, for validation and cross-validation, and joins sets. */
 #include "engine/data/pick.h"
 
 #include <stdlib.h>
@@ -7,8 +7,10 @@
 #include "engine/base/arguments.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
+#include "engine/data/columns.h"
 #include "engine/data/constraints.h"
 #include "engine/data/sets.h"
+#include "engine/words/words.h"
 #include "ordernet_io.h"
 
 /* The constraints of set s to the set that was appended last; their items are counted within it. */
@@ -76,4 +78,40 @@ onet_status onet_sets_pick(onet_sets **picked, const onet_sets *sets, const uint
     while (s < sets->count && !take[s]) s++;
     if (s == sets->count) return fail(err, ONET_USAGE, "onet_sets_pick: none of the %zu sets is taken", s);
     return pick_sets(picked, sets, take, err);
+}
+
+static onet_status fits(const onet_sets *part, const onet_sets *first, onet_error *err) {
+    onet_status status = sets_check_for_search(part, err); /* who uses the joined sets checks the rest */
+    if (status) return status;
+    if (part->width != first->width || !part->word != !first->word)
+        return fail(err, ONET_BAD, "its items are not as those of part 1: %d %s, not %d %s", part->width,
+                    part->word ? "numbers per word" : "features", first->width,
+                    first->word ? "numbers per word" : "features");
+    if (part->word && part->words != first->words && !words_same(part->words, first->words))
+        return fail(err, ONET_BAD, "its words are of another vocabulary than those of part 1");
+    return columns_check(part->columns, first->columns, err);
+}
+
+onet_status onet_sets_join(onet_sets **joined, const onet_sets *const *parts, size_t count, onet_error *err) {
+    NEED(joined, "joined");
+    *joined = NULL;
+    NEED(parts, "parts");
+    if (!count) return fail(err, ONET_USAGE, "onet_sets_join: there are no sets to join");
+    for (size_t p = 0; p < count; p++) NEED(parts[p], "one of parts");
+    onet_sets *all;
+    onet_status status = sets_new(&all, parts[0]->width, err);
+    if (status) return status;
+    all->words = parts[0]->words;
+    all->words_lent = 1;
+    if (parts[0]->columns) status = onet_sets_set_columns(all, parts[0]->columns, err);
+    for (size_t p = 0; p < count && !status; p++) {
+        status = fits(parts[p], parts[0], err);
+        for (size_t s = 0; s < parts[p]->count && !status; s++) status = append(all, parts[p], s, err);
+        if (status == ONET_BAD) error_prefix(err, "part %zu", p + 1);
+    }
+    if (status)
+        onet_sets_free(all);
+    else
+        *joined = all;
+    return status;
 }
