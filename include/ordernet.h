@@ -333,6 +333,8 @@ ONET_API onet_status onet_orderer_new(onet_orderer **orderer, const onet_model *
 ONET_API void onet_orderer_free(onet_orderer *orderer);
 /* In ranks other than 0: orders what rank 0 sends until rank 0 frees its orderer. */
 ONET_API void onet_orderer_work(onet_orderer *orderer);
+/* The same, by its name in version 0.2.0. */
+ONET_API void onet_orderer_serve(onet_orderer *orderer);
 /* A name of onet_kernel_sets(), or "cuda": what the last run was computed with. Valid as long as the orderer.
  */
 ONET_API const char *onet_orderer_kernels(const onet_orderer *orderer);

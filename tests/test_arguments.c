@@ -460,7 +460,8 @@ static void orderers(void **state) {
     other.count = 1;
     bad(onet_orderer_choices(w.orderer, &other, choice, &err));
     onet_orderer_work(NULL);
-    onet_orderer_work(w.orderer); /* alone: nobody to serve */
+    onet_orderer_work(w.orderer); /* alone: no other rank */
+    onet_orderer_serve(NULL);
     assert_null(onet_orderer_kernels(NULL));
     onet_orderer_free(NULL);
     onet_orderer_free(w.orderer);

@@ -113,8 +113,6 @@ void onet_orderer_work(onet_orderer *r) {
     if (r && r->options.world && r->options.world->rank) orderer_work(r, r->options.world);
 }
 
-/* The name in version 0.2.0, for programs that were linked with it. */
-ONET_API void onet_orderer_serve(onet_orderer *r);
 void onet_orderer_serve(onet_orderer *r) {
     onet_orderer_work(r);
 }
