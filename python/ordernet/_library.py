@@ -346,6 +346,7 @@ class CompareOptions(Structure):
         ("seed", c_uint64),
         ("threads", c_int),
         ("is_ranker", c_int),
+        ("group", POINTER(c_char_p)),
     ]
 
 
