@@ -1,6 +1,6 @@
 # One data set through every format, type and front (tests/truth). The Python package runs from the source, with the library beside it.
 TRUTH := $(B)/truth
-check-truth: $(PROGRAM) libordernet.so
+check-truth: $(PROGRAM) libordernet.so $(if $(WASM_HERE),$(PAGE)/ordernet.wasm)
 	@if ! $(PYTHON) -c 'import numpy' 2>/dev/null; then \
 	    echo "skipped: no NumPy here (make setup-python), formats and fronts were not compared"; \
 	else mkdir -p $(TRUTH)/ordernet && cp python/ordernet/*.py $(TRUTH)/ordernet && \

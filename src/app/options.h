@@ -112,7 +112,9 @@ typedef struct option {
          .argument = "A,B,...",                                                                              \
          .field = (at) + offsetof(onet_read_options, features),                                              \
          .default_text = "those of the model, else every numeric column",                                    \
-         .help = "CSV: the columns that are features. A model takes its own by their names, in any order."}, \
+         .help = "The columns of CSV, keys of JSON items or names in safetensors that are features. A "      \
+                 "model takes its own by "                                                                   \
+                 "their names, in any order."},                                                              \
         {.name = "delimiter",                                                                                \
          .kind = OPTION_CHARACTER,                                                                           \
          .argument = "C",                                                                                    \

@@ -9,6 +9,5 @@ const model = engine.open("model.safetensors", readFileSync(modelFile));
 console.log(JSON.stringify(files.map((file) => {
   const { items, start, found, logprob, count } = engine.orderSets(model, { name: basename(file), bytes: readFileSync(file) });
   const orders = Array.from({ length: count }, (_, s) => Array.from(found.subarray(start[s], start[s + 1])));
-  // -0 is "-0" in JSON only as a number with a sign that JSON.stringify drops.
-  return { items: Array.from(items, (x) => (Object.is(x, -0) ? -1e-320 : x)), orders, logprobs: Array.from(logprob) };
+  return { items: Array.from(items), orders, logprobs: Array.from(logprob) };
 })));
