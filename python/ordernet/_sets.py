@@ -366,7 +366,9 @@ class Sets:
             the column with the right order: numbers or times that are distinct within a set; text that holds a
             number counts as that number. None where it is not known. It cannot be a feature too.
         features
-            the columns that are given to the net; None: every other column, each of which must be numeric.
+            the columns that are given to the net; None: every other column. Columns of text or categories become a
+            feature for each of their values, the 32 most frequent ones, called ``column=value``; times become seconds
+            since the beginning of 1970.
         missing
             as for Sets().
 
@@ -383,7 +385,8 @@ class Sets:
             raise UsageError("set is None: name the column whose equal values say which rows belong together")
         there = list(frame.columns)
         chosen = [c for c in there if c != set and c != rank] if features is None else _listed(features, "features", UsageError)
-        for column, name in ((set, "set"), (rank, "rank"), *((c, "features") for c in chosen)):
+        classes = {c: _class_of(c, there) for c in chosen}  # COLUMN=VALUE, as a model names it
+        for column, name in ((set, "set"), (rank, "rank"), *((c, "features") for c in chosen if classes[c] is None)):
             if column is not None or name == "features":
                 if there.count(column) != 1:
                     often = "has no column" if column not in there else "has more than one column"
@@ -395,19 +398,13 @@ class Sets:
             raise DataError("there are no sets: the frame has no rows")
         if not chosen:
             raise DataError("there are no features: the frame has no column beside those of set and rank")
-        kinds = [(c, frame[c].dtype) for c in chosen]
-        text = [c for c, kind in kinds if getattr(kind, "kind", "O") not in "fiub"]
-        if text:
-            raise DataError(
-                f"column {text[0]!r} has values of type {dict(kinds)[text[0]]}, where numbers are expected; leave it out "
-                "of features, or turn it into numbers"
-            )
         place = _Frame(frame, set, chosen)
-        items = frame[chosen].to_numpy(dtype=np.float64, na_value=np.nan)[place.rows]
+        made = [one for c in chosen for one in _features_of(frame, c, classes[c])]
+        items = np.column_stack([values for _, values in made])[place.rows]
         order = None if rank is None else place.order(frame[rank].to_numpy(), rank)
         new = cls.__new__(cls)
         try:
-            new._fill(np.ascontiguousarray(items), place.sizes, order, [str(c) for c in chosen], set, missing, by)
+            new._fill(np.ascontiguousarray(items), place.sizes, order, [name for name, _ in made], set, missing, by)
         except DataError as error:
             raise DataError(f"{error} (sets are counted in the order in which they are met)") from None
         new._frame = place
@@ -557,6 +554,51 @@ def _sortable(ranks: np.ndarray) -> tuple:
     found = np.empty(len(ranks), dtype=object)
     found[:] = [_rank(value) for value in ranks]
     return found, np.array([value is None for value in found], bool)
+
+
+MOST_CLASSES = 32  # as in CSV
+
+
+def _class_of(name: Any, columns: list) -> Optional[tuple]:
+    """The column and the value of a feature COLUMN=VALUE that is no column itself; None: it is none."""
+    if name in columns or not isinstance(name, str) or "=" not in name:
+        return None
+    found = [c for c in columns if name.startswith(f"{c}=")]
+    return (found[0], name[len(str(found[0])) + 1 :]) if found else None
+
+
+def _texts(values: Any) -> np.ndarray:
+    """The values of a column as text; None where one is missing."""
+    missing = values.isna().to_numpy()
+    return np.array([None if gone else str(v) for v, gone in zip(values.to_numpy(dtype=object), missing)], dtype=object)
+
+
+def _features_of(frame: Any, column: Any, known: Optional[tuple]) -> List[tuple]:
+    """The features that a column of a frame gives: names and float64 arrays. known: of a value that a model knows."""
+    if known is not None:
+        return [(column, (_texts(frame[known[0]]) == known[1]).astype(np.float64))]
+    values = frame[column]
+    kind = getattr(values.dtype, "kind", "O")
+    if kind in "fiub":
+        return [(str(column), values.to_numpy(dtype=np.float64, na_value=np.nan))]
+    if kind == "M":
+        plain = values.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(values.dt, "tz", None) is not None else values
+        times = plain.to_numpy(dtype="datetime64[ns]")
+        seconds = times.astype(np.int64) / 1e9
+        return [(str(column), np.where(np.isnat(times), np.nan, seconds))]
+    if kind not in "OUS":
+        raise DataError(f"column {column!r} has values of type {values.dtype}, which cannot be a feature; leave it out")
+    texts = _texts(values)
+    there, times = np.unique(np.array([t for t in texts if t is not None], dtype=object), return_counts=True)
+    if not len(there):
+        raise DataError(f"column {column!r} has no values; leave it out")
+    if len(there) > MOST_CLASSES and 2 * len(there) > len(texts):
+        raise DataError(
+            f"column {column!r} has {len(there)} different texts in {len(texts)} rows, too many for a category; leave it out "
+            "of features"
+        )
+    most = sorted(there[np.argsort(-times, kind="stable")[:MOST_CLASSES]])
+    return [(f"{column}={value}", (texts == value).astype(np.float64)) for value in most]
 
 
 class _Frame:

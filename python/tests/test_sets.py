@@ -239,11 +239,16 @@ def test_frames():
 
 def test_wrong_frames(small):
     table = frame(5)
+    table["time"] = pandas.Timedelta(seconds=1)
+    long = frame(60)
+    long["note"] = [f"note {i}" for i in range(len(long))]
+    with pytest.raises(DataError, match="different texts in .* rows, too many for a category"):
+        Sets.from_frame(long, set="ticket", rank="place")
     for arguments, sentence in (
         (dict(set="nothing"), "no column 'nothing'"),
         (dict(set="ticket", rank="nothing"), "no column 'nothing'"),
         (dict(set="ticket", features=["a", "nothing"]), "no column 'nothing'"),
-        (dict(set="ticket", rank="place"), "column 'note' has values of type object"),
+        (dict(set="ticket", rank="place", features=["time"]), "column 'time' has values of type timedelta"),
         (dict(set="ticket", rank="note", features=["a"]), "no number as its rank"),
         (dict(set="ticket", rank="place", features=[]), "there are no features"),
     ):
@@ -310,3 +315,30 @@ def test_the_rank_is_no_feature():
     twice = pandas.concat([table, table[["a"]]], axis=1)
     with pytest.raises(DataError, match="more than one column 'a'"):
         Sets.from_frame(twice, set="ticket", rank="place", features=["a"])
+
+
+def test_frame_of_texts_and_times():
+    """Texts are features by value, times seconds; a model finds them by name, and knows unseen values as none."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    colours = np.array(["black", "blue", "green", "red"])
+    place = np.concatenate([rng.permutation(4) for _ in range(200)])
+    frame = pd.DataFrame(
+        {
+            "set": np.repeat(np.arange(200), 4),
+            "colour": pd.Categorical(colours[place]),
+            "when": pd.Timestamp("2024-05-01", tz="Europe/Berlin") + pd.to_timedelta(rng.integers(0, 90, 800), "s"),
+            "ok": rng.random(800) < 0.5,
+            "rank": place,
+        }
+    )
+    sets = ordernet.Sets.from_frame(frame, set="set", rank="rank")
+    assert sets.features == ["colour=black", "colour=blue", "colour=green", "colour=red", "when", "ok"]
+    model = ordernet.OrderNet(**{**SMALL, "epochs": 10}).fit(sets)
+    assert model.scales_["when"] == "standard, centred in double"
+    answer = model.predict_frame(frame.drop(columns="rank")[["when", "ok", "colour", "set"]])
+    assert (answer["rank"] == frame["rank"]).mean() > 0.99
+    other = frame.assign(colour=np.where(frame["colour"] == "red", "violet", frame["colour"].astype(str)))
+    assert set(model.predict_frame(other)["rank"]) == {0, 1, 2, 3}
+    with pytest.raises(ordernet.DataError, match="has no values"):
+        ordernet.Sets.from_frame(frame.assign(ok=None), set="set", rank="rank")
