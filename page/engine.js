@@ -279,6 +279,18 @@ export class Engine {
     return status === 0;
   }
 
+  /** What the trained model is worth on the sets kept aside, beside simple rules: {rows: [{name, exact, tau}], conclusion, odd, failed}. */
+  report() {
+    const room = 8192;
+    return this.#with(["mine.safetensors", { type: Float64Array, length: 24 }, { type: Int32Array, length: 2 }, { type: Uint8Array, length: room }], ([path, figures, facts, text], result) => {
+      if (this.#c.page_report(this.#sets, this.#valid, path, figures, facts, text, room)) this.#refuse();
+      const measured = result(Float64Array, 1, 24), [falling, failed] = result(Int32Array, 2, 2);
+      const [feature, conclusion, ...odd] = this.#text(text).split("\n").filter(Boolean);
+      const names = ["Guessing", `Sorting by ${feature} alone, ${falling ? "largest" : "smallest"} first`, "A linear ranker", "This model"];
+      return { rows: names.map((name, k) => ({ name, exact: measured.slice(6 * k, 6 * k + 3), tau: measured.slice(6 * k + 3, 6 * k + 6) })), conclusion, odd, failed: failed === 1 };
+    });
+  }
+
   /** The trained model's file: the last, or the best so far; null before the first epoch's end. */
   trained() {
     return this.#files.get("mine.safetensors") ?? this.#files.get("mine.best.safetensors");

@@ -32,6 +32,7 @@ export async function startOwn(engine) {
     orders = null;
     for (const id of ["own-preview", "own-orders"]) $(id).replaceChildren();
     $("own-facts").textContent = "";
+    $("own-report").replaceChildren();
     $("own-curve").setAttribute("hidden", "");
     for (const button of document.querySelectorAll("[data-example]")) button.setAttribute("aria-pressed", "false");
     become("empty");
@@ -168,6 +169,7 @@ export async function startOwn(engine) {
       if (own !== data) return;
     }
     if (!model && data.example) $("own-new").value = randomSets();
+    $("own-report").replaceChildren();
     become("training");
     say("Training.");
     let epoch = 0;
@@ -193,10 +195,22 @@ export async function startOwn(engine) {
       $("own-progress").textContent = `${done ? "Done" : "Stopped"}: ${last ? measured(last.exact) : "no epoch was finished, so there is no model yet"}.`;
       say($("own-progress").textContent);
       if (model && $("own-new").value.trim()) await orderNew();
+      if (done && own === data) showReport(await trainer.call("report"), own);
     } catch (error) {
       if (own === data) become("ready");
       throw error;
     }
+  }
+
+  /** What the model is worth: beside guessing and simple rules, on the sets kept aside. */
+  function showReport({ rows, conclusion, odd, failed }, own) {
+    if (own !== data) return;
+    const share = ([mean, low, high]) => `${percent(mean)} (${percent(low)} to ${percent(high)})`;
+    const cells = rows.map(({ name, exact, tau }) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, share(exact)), el("td", {}, tau[0].toFixed(2))));
+    $("own-report").replaceChildren(
+      el("table", { class: "lengths" }, el("tr", {}, el("th", {}, `On the ${count(kept, "set")} kept aside`), el("th", {}, "exactly right (95% interval)"), el("th", {}, "Kendall’s tau")), ...cells),
+      el("p", { class: failed ? "facts warning" : "facts", role: "status" }, conclusion),
+      ...odd.map((line) => el("p", { class: "hint" }, line)));
   }
 
   let refreshing = false;

@@ -41,6 +41,7 @@ const calls = {
   stop() {
     if (training) training.stop = true;
   },
+  report: () => engine.report(),
   trained: () => engine.trained(),
 };
 

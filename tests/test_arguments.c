@@ -1219,6 +1219,72 @@ static void tuning(void **state) {
     onet_sets_free(few);
 }
 
+/* ---- The ranker, and what a result is worth ---------------------------------------------------------- */
+
+static onet_status rank(const onet_sets *sets, void *context) {
+    onet_model *model;
+    (void)context;
+    onet_status status = onet_ranker_train(&model, sets, NULL, &err);
+    onet_model_free(model);
+    return status;
+}
+
+static onet_status compare_with_nothing(const onet_sets *sets, void *context) {
+    onet_comparison c;
+    (void)context;
+    return onet_compare(&c, NULL, sets, NULL, NULL, &err);
+}
+
+static void comparisons(void **state) {
+    (void)state;
+    onet_sets *sets = some_sets();
+    onet_model *model;
+    onet_ranker_options o;
+    onet_compare_options how;
+    onet_comparison c;
+    char text[2000];
+    with_broken_sets(rank, NULL, true);
+    with_broken_sets(compare_with_nothing, NULL, true);
+    onet_ranker_defaults(NULL, 0);
+    onet_ranker_defaults(&o, sizeof o);
+    usage(onet_ranker_train(NULL, sets, &o, &err));
+    usage(onet_ranker_train(&model, NULL, &o, &err));
+    o.penalty = NAN;
+    usage(onet_ranker_train(&model, sets, &o, &err));
+    o.penalty = 0;
+    o.threads = -1;
+    usage(onet_ranker_train(&model, sets, &o, &err));
+    o.threads = 1;
+    o.scale = "none such";
+    usage(onet_ranker_train(&model, sets, &o, &err));
+    o.scale = NULL;
+    o.size = 1;
+    usage(onet_ranker_train(&model, sets, &o, &err));
+    o.size = sizeof o;
+    ok(onet_ranker_train(&model, sets, &o, &err));
+    assert_string_equal(onet_model_kind(model), "ranker");
+    assert_null(onet_model_kind(NULL));
+    assert_non_null(onet_ranker_weights(model));
+    assert_null(onet_ranker_weights(NULL));
+    onet_model_free(model);
+    onet_compare_defaults(NULL, 0);
+    onet_compare_defaults(&how, sizeof how);
+    usage(onet_compare(NULL, sets, sets, NULL, &how, &err));
+    usage(onet_compare(&c, sets, NULL, NULL, &how, &err));
+    how.folds = -1;
+    usage(onet_compare(&c, NULL, sets, NULL, &how, &err));
+    how.folds = 0;
+    how.threads = -1;
+    usage(onet_compare(&c, NULL, sets, NULL, &how, &err));
+    how.threads = 1;
+    ok(onet_compare(&c, NULL, sets, NULL, &how, &err));
+    usage(onet_sets_oddities(NULL, text, sizeof text, &err));
+    usage(onet_sets_oddities(sets, NULL, sizeof text, &err));
+    usage(onet_sets_oddities(sets, text, 0, &err));
+    ok(onet_sets_oddities(sets, text, sizeof text, &err));
+    onet_sets_free(sets);
+}
+
 /* ---- None is left out -------------------------------------------------------------------------------- */
 
 static char *text_of(const char *path) {
@@ -1267,6 +1333,7 @@ int main(void) {
         cmocka_unit_test(models),
         cmocka_unit_test(orderers),
         cmocka_unit_test(measures),
+        cmocka_unit_test(comparisons),
         cmocka_unit_test(training),
         cmocka_unit_test(tuning),
         cmocka_unit_test(vocabularies),

@@ -201,6 +201,9 @@ const tests = {
     assert.ok(exact > 90, `${exact}% exactly right`);
     assert.ok(Date.now() - began < 30000, `trained in ${Date.now() - began} ms`);
     assert.ok(await page.isVisible("#own-curve .dot"));
+    await page.waitForSelector("#own-report table");
+    assert.match(await text(page, "#own-report"), /Guessing/);
+    assert.match(await text(page, "#own-report"), /Sorting by value alone, smallest value first, (does as well as|is better than) the model/);
 
     const sets = [[5, 900, 17, 333], [1, 2, 3, 999, 500, 42], [8, 7]];
     await page.fill("#own-new", sets.map((set) => set.join(" ")).join("\n"));

@@ -15,12 +15,13 @@
 
 typedef struct row {
     const float *seen; /* [width] */
+    int width;
     size_t item;
 } row;
 
-static int by_seen(const void *a, const void *b, void *context) {
+static int by_seen(const void *a, const void *b) {
     const float *x = ((const row *)a)->seen, *y = ((const row *)b)->seen;
-    for (int c = 0; c < *(const int *)context; c++)
+    for (int c = 0; c < ((const row *)a)->width; c++)
         if (x[c] != y[c]) return x[c] > y[c] ? 1 : -1;
     return 0;
 }
@@ -41,11 +42,12 @@ static onet_status count_equal(const onet_sets *sets, const onet_sets *seen, siz
     int width = seen->width;
     for (size_t s = 0; s < sets->count; s++) {
         size_t first = sets->start[s], n = sets_size(sets, s);
-        for (size_t i = 0; i < n; i++) rows[i] = (row){seen->items + (first + i) * (size_t)width, first + i};
-        qsort_r(rows, n, sizeof *rows, by_seen, &width);
+        for (size_t i = 0; i < n; i++)
+            rows[i] = (row){seen->items + (first + i) * (size_t)width, width, first + i};
+        qsort(rows, n, sizeof *rows, by_seen);
         for (size_t i = 0, end; i < n; i = end) {
             bool differ = false;
-            for (end = i + 1; end < n && !by_seen(&rows[i], &rows[end], &width); end++)
+            for (end = i + 1; end < n && !by_seen(&rows[i], &rows[end]); end++)
                 differ |= !same_values(sets, rows[i].item, rows[end].item);
             if (differ) *equal += end - i;
         }

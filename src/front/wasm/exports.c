@@ -3,12 +3,14 @@
  * Functions that return a status, a pointer or a count give 0, NULL or -1 on failure, as each says;
  * page_error then has the sentence. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/wasm_export.h"
 
 #include "ordernet_io.h"
+#include "ordernet_measure.h"
 #include "ordernet_words.h"
 
 onet_error wasm_failure;
@@ -318,4 +320,57 @@ int page_train(const onet_sets *sets, const onet_sets *valid, const char *path, 
     if (!status) status = onet_model_save(model, path, &wasm_failure);
     onet_model_free(model);
     return status;
+}
+
+/* The measures of each set of `sets` by the model; *each [count], to be freed, whatever is returned. */
+static onet_status measure(const onet_model *model, const onet_sets *sets, onet_set_measure **each) {
+    size_t first = sets->start[0], items = sets->start[sets->count] - first;
+    onet_answer *answers = calloc(sets->count, sizeof *answers);
+    int32_t *order = calloc(items, sizeof *order);
+    *each = calloc(sets->count, sizeof **each);
+    onet_orderer *orderer = orderer_for(model, 0, 0);
+    onet_status status = answers && order && *each ? ONET_OK : wasm_no_memory();
+    for (size_t s = 0; s < sets->count && !status; s++) answers[s].order = order + (sets->start[s] - first);
+    if (!status && !orderer) status = ONET_FAILED;
+    if (!status) status = onet_orderer_run(orderer, sets, answers, &wasm_failure);
+    if (!status) status = onet_measure_each(*each, sets, answers, NULL, &wasm_failure);
+    free(answers);
+    free(order);
+    return status;
+}
+
+/* What the model at path, trained on `sets`, is worth on `valid`. Out: figures [4, 6], mean and 95% interval
+ * of exact match and of tau for guessing, the best feature, the linear ranker and the model; facts [2]:
+ * whether the best feature falls, whether the model failed; text [room], in lines: the name of the best
+ * feature, the conclusion and, where the model failed or is beaten, what is odd about the sets. Returns the
+ * status. */
+EXPORT(page_report)
+int page_report(const onet_sets *sets, const onet_sets *valid, const char *path, double *figures, int *facts,
+                char *text, size_t room) {
+    onet_model *model = page_model_open(path);
+    onet_set_measure *each = NULL;
+    onet_comparison c;
+    onet_compare_options o = {.size = sizeof o, .seed = 1, .threads = 1};
+    onet_status status = model ? measure(model, valid, &each) : ONET_BAD;
+    if (!status) status = onet_compare(&c, sets, valid, each, &o, &wasm_failure);
+    if (!status) {
+        const onet_report *of[] = {&c.guess, &c.column, &c.ranker, &c.model};
+        for (int k = 0; k < 4; k++) {
+            memcpy(figures + 6 * k, &of[k]->exact, sizeof(onet_measure));
+            memcpy(figures + 6 * k + 3, &of[k]->tau, sizeof(onet_measure));
+        }
+        facts[0] = c.falling;
+        facts[1] = c.model_failed;
+        const char *name = page_model_feature(model, c.feature);
+        char number[32];
+        snprintf(number, sizeof number, "feature %d", c.feature + 1);
+        size_t used = (size_t)snprintf(text, room, "%s\n%s", name ? name : number, c.sentence);
+        if ((c.model_failed || c.model_beaten) && used + 2 < room) {
+            text[used++] = '\n';
+            status = onet_sets_oddities(sets, text + used, room - used, &wasm_failure);
+        }
+    }
+    free(each);
+    if (model) page_model_close(model);
+    return (int)status;
 }
