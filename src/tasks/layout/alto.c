@@ -193,6 +193,103 @@ static void read_group(page_file *f, const page_names *n, const xmlNode *group, 
     }
 }
 
+/* ---- IDNEXT: a block names the one that is read after it ------------------------------------------------
+ */
+
+/* The start tag of a region's block. */
+static const xml_place *place_of(const page_file *f, const page_region *r) {
+    return &f->xml.places[r->element];
+}
+
+static bool next_of(const page_file *f, const page_region *r, text_span *value) {
+    return xml_value(&f->text, place_of(f, r), "IDNEXT", value);
+}
+
+/* Whether blocks of the page name those that follow them. */
+static bool is_chained(const page_file *f, const page *p) {
+    text_span value;
+    for (int k = 0; k < p->count; k++)
+        if (p->regions[k].kind < KIND_OTHER && !p->regions[k].nested && next_of(f, &p->regions[k], &value))
+            return true;
+    return false;
+}
+
+/* Numbers the listed blocks as they follow each other, from those that none names on; what stands in a circle
+ * comes last, as it stands. */
+static onet_status read_chains(page_file *f, page *p, const page_names *n, onet_error *err) {
+    page_region **next = array_new((size_t)p->count + 1, sizeof *next);
+    bool *named = array_new((size_t)p->count + 1, sizeof *named);
+    int place = 0;
+    onet_status status = next && named ? ONET_OK : fail_memory(err, "the reading order of a page");
+    for (int k = 0; k < p->count && !status; k++) {
+        page_region *r = &p->regions[k];
+        text_span value;
+        r->given = -1;
+        if (!r->listed || !next_of(f, r, &value)) continue;
+        char *id = strndup(f->text.utf8 + value.start, value.end - value.start);
+        bool line = false;
+        page_region *other = id ? page_names_find(n, id, &line) : NULL;
+        if (!id)
+            status = fail_memory(err, "the reading order of a page");
+        else if (!other || line || !other->listed || other < p->regions || other >= p->regions + p->count)
+            page_file_note(f, r->line, "IDNEXT names '%s', which no block of text on the page is called", id);
+        else {
+            next[k] = other;
+            named[other - p->regions] = true;
+        }
+        free(id);
+    }
+    for (int circles = 0; circles < 2; circles++)
+        for (int k = 0; k < p->count && !status; k++)
+            for (page_region *r = &p->regions[k];
+                 r && r->listed && r->given < 0 && (circles || !named[k] || r != &p->regions[k]);
+                 r = next[r - p->regions])
+                r->given = place++;
+    free(next);
+    free(named);
+    return status;
+}
+
+/* Where the attribute of that value begins, with the white before it; the value's quote ends it. */
+static text_span attribute_of(const page_text *t, text_span value) {
+    size_t start = value.start - 1;
+    while (start && t->utf8[start] != 'I') start--;
+    while (start && strchr(" \t\r\n", t->utf8[start - 1])) start--;
+    return (text_span){start, value.end + 1};
+}
+
+/* Makes each placed block name the next one in the found order. Blocks stay where they are. */
+static onet_status write_chain(page_file *f, const page *p, onet_error *err) {
+    int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
+    onet_status status = order ? ONET_OK : fail_memory(err, "the reading order of a page");
+    if (!status) page_order_of(p, true, order);
+    for (int k = 0; k < p->placed && !status; k++) {
+        const page_region *r = &p->regions[order[k]],
+                          *after = k + 1 < p->placed ? &p->regions[order[k + 1]] : NULL;
+        text_span value;
+        bool has = next_of(f, r, &value);
+        if (!after || !*after->id) {
+            if (has) status = page_text_replace(&f->text, attribute_of(&f->text, value), "", err);
+            continue;
+        }
+        size_t length = strlen(after->id);
+        if (has && value.end - value.start == length &&
+            !strncmp(f->text.utf8 + value.start, after->id, length))
+            continue;
+        size_t end = xml_name_end(&f->text, place_of(f, r)), room = length + 16;
+        char *text = array_new(room, 1);
+        if (!text) {
+            status = fail_memory(err, "the reading order of a page");
+            break;
+        }
+        snprintf(text, room, has ? "%s" : " IDNEXT=\"%s\"", after->id);
+        status = page_text_replace(&f->text, has ? value : (text_span){end, end}, text, err);
+        free(text);
+    }
+    free(order);
+    return status;
+}
+
 static onet_status read(page_file *f, onet_error *err) {
     const xmlNode *layout = xml_child(xmlDocGetRootElement(f->xml.doc), "Layout");
     if (!layout) return fail(err, ONET_BAD, "%s: <alto> has no <Layout>", f->path);
@@ -220,13 +317,15 @@ static onet_status read(page_file *f, onet_error *err) {
     if (!status) page_names_note_repeated(&n, f);
     for (const xmlNode *c = reading && !status ? reading->children : NULL; c; c = c->next)
         if (is_group(c)) read_group(f, &n, c, xml_is(c, "OrderedGroup"), &place);
-    page_names_free(&n);
     for (size_t i = 0; i < f->count && !reading; i++) /* blocks are read as they stand; images are not read */
         for (int k = 0; k < f->pages[i].count; k++) {
             page_region *r = &f->pages[i].regions[k];
             r->listed = r->kind < KIND_OTHER && !r->nested;
             r->given = r->listed ? k : -1;
         }
+    for (size_t i = 0; i < f->count && !reading && !status; i++)
+        if (is_chained(f, &f->pages[i])) status = read_chains(f, &f->pages[i], &n, err);
+    page_names_free(&n);
     return status;
 }
 
@@ -280,6 +379,8 @@ static onet_status write_group(page_file *f, const page_names *n, const xmlNode 
 
 /* The blocks of the margins stand before those of the print space, wherever they are on the page. */
 static onet_status settle(page_file *f, onet_error *err) {
+    for (size_t i = 0; i < f->count; i++)
+        if (is_chained(f, &f->pages[i])) return ONET_OK;
     return reading_order(f) ? ONET_OK : page_file_settle_regions(f, err);
 }
 
@@ -294,7 +395,7 @@ static onet_status change(page_file *f, onet_error *err) {
     page_names_free(&n);
     for (size_t i = 0; i < f->count && !status; i++) {
         const page *p = &f->pages[i];
-        if (!reading) status = page_file_move_regions(f, p, err);
+        if (!reading) status = is_chained(f, p) ? write_chain(f, p, err) : page_file_move_regions(f, p, err);
         for (int k = 0; k < p->count && !status; k++)
             if (p->regions[k].lines_moved) status = page_file_move_lines(f, &p->regions[k], err);
     }

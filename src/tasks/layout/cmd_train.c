@@ -23,7 +23,7 @@ typedef struct train_values {
     pages_values pages;
     onet_train_options options;
     const char *from;
-    double holdout; /* share of the documents, in percent */
+    double holdout; /* share of the pages, in whole documents, in percent */
     int copies,
         small_copies; /* variants of each page, with over SMALL regions and with fewer; -1: by default */
     int plain;        /* plain layouts of each family beside the pages */
@@ -76,16 +76,33 @@ static onet_status divide(division *d, page **pages, size_t count, const train_v
         free(document);
         return fail_memory(err, "the pages");
     }
-    size_t documents, out = 0;
+    size_t documents, held = 0, *size = NULL, *at = NULL;
+    bool *out = NULL;
     onet_status status = pages_documents(pages, count, document, &documents, err);
-    if (v->holdout > 0) out = (size_t)fmax(1, floor(v->holdout / 100 * (double)documents + 0.5));
-    if (documents < 2) out = 0; /* nothing to learn from would remain */
     if (!status && documents) status = pick_places(&place, documents, v->options.seed, err);
+    if (!status) {
+        size = array_new(documents + 1, sizeof *size);
+        at = array_new(documents + 1, sizeof *at);
+        out = array_new(documents + 1, sizeof *out);
+        if (!size || !at || !out) status = fail_memory(err, "the pages");
+    }
+    for (size_t i = 0; i < count && !status; i++) size[document[i]]++;
+    for (size_t k = 0; k < documents && !status; k++) at[place[k]] = k;
+    /* A document is held out if that brings the share of the pages nearer to what is wanted. */
+    double wanted = v->holdout / 100 * (double)count;
+    for (size_t k = 0; k < documents && documents > 1 && !status; k++) {
+        size_t all = held + size[at[k]];
+        out[at[k]] = fabs((double)all - wanted) < fabs((double)held - wanted);
+        if (out[at[k]]) held = all;
+    }
     for (size_t i = 0; i < count && !status; i++)
-        if (place[document[i]] < out)
+        if (out[document[i]])
             d->valid[d->valid_count++] = pages[i];
         else
             d->train[d->train_count++] = pages[i];
+    free(size);
+    free(at);
+    free(out);
     free(place);
     free(document);
     return status;
@@ -219,7 +236,12 @@ static onet_status learn(train_values *v, page **pages, size_t count, size_t lef
         if (left_out) printf("; %zu pages without an order of two regions or more left out", left_out);
         printf("\nheld out: %s\n", d.valid_count     ? held_out
                                    : v->holdout <= 0 ? "nothing"
-                                                     : "nothing, since all pages are of one document");
+                                                     : "nothing, since one document has nearly all pages");
+        size_t documents;
+        if (v->holdout > 0 && !pages_documents(pages, count, NULL, &documents, err) && documents == count &&
+            count > 1)
+            printf("every page looks like a document of its own: pages of one book may be learned and held "
+                   "out, which flatters the model\n");
         if (!v->options.from && count < FEW)
             printf("from random weights, which takes thousands of pages: --from shipped begins with a model "
                    "that knows others\n");
@@ -298,7 +320,7 @@ static const option options[] = {
      .argument = "PERCENT",
      .high = 90,
      .field = AT(holdout),
-     .help = "Share of the documents that is kept for validation; 0 keeps none."},
+     .help = "Share of the pages that is kept for validation, in whole documents; 0 keeps none."},
     {.name = "epochs",
      .kind = OPTION_INT,
      .argument = "N",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "engine/base/memory.h"
 #include "engine/base/number.h"
 #include "tasks/layout/format.h"
 #include "tasks/layout/guard.h"
@@ -48,6 +49,58 @@ static void read_image(const xmlNode *node, page *p) {
         if (at[7]) p->image = guard_copy(at + 7);
     }
     free(text);
+}
+
+/* Where the number of the property `order` stands in the title of an element; false: it has none. */
+static bool order_of(const page_file *f, size_t element, text_span *at, int *number) {
+    text_span title;
+    if (!xml_value(&f->text, &f->xml.places[element], "title", &title)) return false;
+    const char *text = f->text.utf8;
+    for (size_t i = title.start; i + 6 < title.end; i++) {
+        bool begins = i == title.start || strchr("; \t\r\n", text[i - 1]);
+        if (!begins || strncmp(text + i, "order ", 6) != 0) continue;
+        size_t start = i + 6;
+        while (start < title.end && text[start] == ' ') start++;
+        size_t end = start;
+        for (*number = 0; end < title.end && end - start < 8 && text[end] >= '0' && text[end] <= '9'; end++)
+            *number = 10 * *number + (text[end] - '0');
+        if (end == start || (end < title.end && text[end] >= '0' && text[end] <= '9')) return false;
+        *at = (text_span){start, end};
+        return true;
+    }
+    return false;
+}
+
+/* Whether all blocks that are read have that property: then it is the order, and they stay where they are. */
+static bool is_numbered(const page_file *f, const page *p) {
+    bool any = false;
+    text_span at;
+    int number;
+    for (int k = 0; k < p->count; k++) {
+        if (!p->regions[k].listed) continue;
+        if (!order_of(f, p->regions[k].element, &at, &number)) return false;
+        any = true;
+    }
+    return any;
+}
+
+static onet_status write_numbers(page_file *f, const page *p, onet_error *err) {
+    int32_t *order = array_new((size_t)p->placed + 1, sizeof *order);
+    int *numbers = array_new((size_t)p->placed + 1, sizeof *numbers);
+    onet_status status = order && numbers ? ONET_OK : fail_memory(err, "the reading order of a page");
+    text_span at;
+    if (!status) page_order_of(p, true, order);
+    for (int k = 0; k < p->placed && !status; k++)
+        if (!order_of(f, p->regions[order[k]].element, &at, &numbers[k])) numbers[k] = -1;
+    if (!status) page_numbers(numbers, p->placed);
+    for (int k = 0; k < p->placed && !status; k++) {
+        int now;
+        if (order_of(f, p->regions[order[k]].element, &at, &now) && now != numbers[k])
+            status = page_text_number(&f->text, at, numbers[k], err);
+    }
+    free(order);
+    free(numbers);
+    return status;
 }
 
 static const struct {
@@ -141,6 +194,10 @@ static onet_status read_pages(page_file *f, const xmlNode *node, onet_error *err
         }
         read_image(c, p);
         status = read_blocks(f, p, c, err);
+        text_span at;
+        bool numbered = !status && is_numbered(f, p);
+        for (int k = 0; k < p->count && numbered; k++)
+            if (p->regions[k].listed) order_of(f, p->regions[k].element, &at, &p->regions[k].given);
     }
     return status;
 }
@@ -157,12 +214,18 @@ static onet_status change(page_file *f, onet_error *err) {
     onet_status status = ONET_OK;
     for (size_t i = 0; i < f->count && !status; i++) {
         const page *p = &f->pages[i];
-        status = page_file_move_regions(f, p, err);
+        status = is_numbered(f, p) ? write_numbers(f, p, err) : page_file_move_regions(f, p, err);
         for (int k = 0; k < p->count && !status; k++)
             if (p->regions[k].lines_moved) status = page_file_move_lines(f, &p->regions[k], err);
     }
     return status;
 }
 
+static onet_status settle(page_file *f, onet_error *err) {
+    for (size_t i = 0; i < f->count; i++)
+        if (is_numbered(f, &f->pages[i])) return ONET_OK;
+    return page_file_settle_regions(f, err);
+}
+
 const page_format hocr_format = {
-    .name = "hOCR", .root = "html", .read = read, .settle = page_file_settle_regions, .change = change};
+    .name = "hOCR", .root = "html", .read = read, .settle = settle, .change = change};
