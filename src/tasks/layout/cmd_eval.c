@@ -98,6 +98,25 @@ static int by_source(const void *a, const void *b, void *context) {
     return order ? order : (x > y) - (x < y);
 }
 
+/* What to order such pages with; the network where a rule is only as good. */
+static void print_best(const evaluation *e) {
+    const report_measure *m = NULL;
+    double best = -1;
+    int which = 0;
+    for (int k = 0; k < REPORT_MEASURES; k++)
+        if (!strcmp(report_measures[k].key, "neighbours")) m = &report_measures[k];
+    for (int method = 0; method < CEILING && m; method++) {
+        if (!e->each[method]) continue;
+        onet_report report;
+        onet_measure_mean(&report, e->each[method], NULL, e->count);
+        double mean = report_measure_of(&report, m)->mean;
+        if (mean <= best) continue;
+        best = mean;
+        which = method;
+    }
+    printf("\nbest on these pages: %s%s\n", which ? "--rule " : "", which ? method_name(which) : "the model");
+}
+
 static onet_status print_tables(evaluation *e, onet_error *err) {
     static const struct {
         const char *name;
@@ -136,6 +155,7 @@ static onet_status print_tables(evaluation *e, onet_error *err) {
         }
     }
     free(which);
+    print_best(e);
     return ONET_OK;
 }
 

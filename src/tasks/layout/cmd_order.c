@@ -15,7 +15,7 @@
 
 typedef struct order_values {
     pages_values pages;
-    const char *out;
+    const char *out, *best_of;
     int in_place, lines;
 } order_values;
 
@@ -201,6 +201,9 @@ static onet_status run(void *values, int count, char **operands, onet_error *err
     paths.keep_links = v->out != NULL;
     status = page_paths_find(&paths, count, operands, err);
     if (!status) status = check_places(v, &paths, err);
+    if (!status && v->best_of && v->pages.rule >= 0)
+        status = fail(err, ONET_USAGE, "--best-of finds the rule: leave out --rule");
+    if (!status && v->best_of) status = pages_best_of(&v->pages, v->best_of, err);
     if (!status) status = pages_net_open(&net, &v->pages, err);
     if (!status && !(threads = pool_new(v->pages.order.threads))) status = fail_memory(err, "the threads");
     interrupt_catch();
@@ -240,6 +243,13 @@ static const option options[] = {
      .help = "Write the files there, under the names that they have below the folder that was given."},
     {.name = "in-place", .kind = OPTION_FLAG, .field = AT(in_place), .help = "Replace the files themselves."},
     OPTION_PAGE_RULE(AT(pages)),
+    {.name = "best-of",
+     .kind = OPTION_STRING,
+     .argument = "DIR",
+     .field = AT(best_of),
+     .help = "Corrected pages like these: order by what is best on them, the model of --model, the shipped "
+             "one or a "
+             "rule."},
     {.name = "no-lines",
      .kind = OPTION_OFF,
      .field = AT(lines),

@@ -8,6 +8,7 @@
 
 #include "app/model_path.h"
 #include "app/ordering.h"
+#include "engine/base/choice.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/shown.h"
@@ -222,6 +223,63 @@ onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **p
         if (rtl) page_mirror(p);
         if (line) progress_count(line, "ordered", "pages", (double)(i + 1), (double)count);
     }
+    return status;
+}
+
+double page_neighbours(const page *p) {
+    int right = 0;
+    int32_t *given = array_new((size_t)p->placed + 1, sizeof *given);
+    if (!given) return 0;
+    page_order_of(p, false, given);
+    for (int k = 1; k < p->placed; k++)
+        right += p->regions[given[k]].found == p->regions[given[k - 1]].found + 1;
+    free(given);
+    return p->placed > 1 ? (double)right / (p->placed - 1) : 1;
+}
+
+/* The mean of page_neighbours by a net, or by a rule where it is NULL. */
+static onet_status try_on(const pages_known *known, const pages_net *net, int rule, bool rtl, double *mean,
+                          onet_error *err) {
+    onet_status status = pages_order(net, (page_rule)rule, rtl, known->pages, known->count, NULL, err);
+    *mean = 0;
+    for (size_t i = 0; i < known->count && !status; i++)
+        *mean += page_neighbours(known->pages[i]) / (double)known->count;
+    return status;
+}
+
+onet_status pages_best_of(pages_values *v, const char *folder, onet_error *err) {
+    pages_known known;
+    char *operand = (char *)folder;
+    double best = -1;
+    const char *model = v->model, *best_model = NULL;
+    int best_rule = -1;
+    onet_status status = pages_known_read(&known, v, 1, &operand, false, err);
+    /* The models first, so that a rule must be better than they are. */
+    for (int k = v->model ? -2 : -1; k < PAGE_RULES && !status; k++) {
+        pages_values one = *v;
+        pages_net net = {0};
+        double mean;
+        one.rule = k < 0 ? -1 : k;
+        one.model = k == -2 ? model : NULL;
+        status = pages_net_open(&net, &one, err);
+        if (!status) status = try_on(&known, k < 0 ? &net : NULL, k, v->rtl, &mean, err);
+        pages_net_close(&net);
+        if (status || mean <= best) continue;
+        best = mean;
+        best_rule = one.rule;
+        best_model = one.model;
+    }
+    if (!status) {
+        v->rule = best_rule;
+        v->model = best_model;
+        fprintf(stderr, "best on the %zu page%s of %s: %s, neighbours right %.1f%%\n", known.count,
+                known.count == 1 ? "" : "s", folder,
+                best_rule >= 0 ? choice_name(page_rules(), best_rule)
+                : best_model   ? best_model
+                               : "the shipped model",
+                100 * best);
+    }
+    pages_known_free(&known);
     return status;
 }
 

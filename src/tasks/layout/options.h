@@ -99,6 +99,11 @@ onet_status pages_model_check(const onet_model *model, const char *path, onet_er
  * are. line: where progress is shown, or NULL. */
 onet_status pages_order(const pages_net *net, page_rule rule, bool rtl, page **pages, size_t count,
                         progress *line, onet_error *err);
+/* The share of regions that the found order lets follow the right one. */
+double page_neighbours(const page *p);
+/* Sets rule and model to what is best on the corrected pages of a folder: the model that v names, the shipped
+ * one, or a rule; says which on standard error. */
+onet_status pages_best_of(pages_values *v, const char *folder, onet_error *err);
 /* The log-probability of each page's given order; all pages must have one. step: [placed] of all pages, one
  * after the other. */
 onet_status pages_score(const pages_net *net, bool rtl, page **pages, size_t count, double *logprob,
