@@ -89,10 +89,6 @@ const char *onet_model_record(const onet_model *m, const char *key) {
     return entry ? entry->value : NULL;
 }
 
-int model_width(const onet_model *m) {
-    return m->scaling ? m->scaling->width : m->sh.s.width;
-}
-
 int onet_model_width(const onet_model *m) {
     return m ? model_width(m) : 0;
 }

@@ -55,7 +55,9 @@ void model_statistics(const onet_model *model, int n, float *statistics);
 bool model_tensor_is_half(const onet_model *model, const tensor *t);
 
 /* Features of an item in the sets that it orders; sh.s.width are those for the net. */
-int model_width(const onet_model *model);
+static inline int model_width(const onet_model *m) {
+    return m->scaling ? m->scaling->width : m->sh.s.width;
+}
 
 /* Sets or replaces a pair of the training record; both are copied. */
 onet_status model_record_set(onet_model *model, const char *key, const char *value, onet_error *err);

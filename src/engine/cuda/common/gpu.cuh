@@ -125,46 +125,8 @@ struct narrow_memory { /* of the narrow family (narrow.cuh) */
     const float *start_row;         /* row R of dq where rows_part does not hold its product yet, else NULL */
 };
 
-struct gpu {
-    net base;
-    int device, multiprocessors;
-    size_t shared_all; /* bytes of shared memory that a block of threads may have, */
-    size_t shared;     /* and without LAYERS_STATIC */
-    char failed[256];
-    cudaStream_t stream, side[SIDES];
-    cudaEvent_t fork, join[SIDES];
-    int forked[SIDES];
-    bool chained;            /* the last thing on the main stream was a kernel of the main line */
-    int H, O, C, D, Q, M, N; /* padded widths, blocks */
-    bool eager;
-    batch_size here; /* this rank's sets of the batch; base.whole is the batch over all ranks */
-    int n;           /* items per set, all of them placed; 0 where sizes differ */
-
-    void *fixed, *batch, *dataset, *vector_memory;
-    float *theta, *grad, *m, *v, *average;
-    float *mean, *scale; /* [width] */
-    encoder_block enc[MAX_BLOCKS];
-    norms dec;              /* [N, C] */
-    float *dec_k0, *dec_k1; /* [N, C] */
-    float *rows;            /* [Q, columns]: the decoder's weights that see x' and y' */
-    float *conv, *conv_t;   /* [pairs, 3, C in, C out] and [pairs, 3, C out, C in]: those that see v */
-    float *pool, *pool_t;   /* likewise for the pools */
-    unsigned *counters;
-    chunk *chunks;
-    int chunk_count;
-    double *norm_part; /* [chunk_count] */
-    double *results;   /* [RESULTS]: loss, norm, losses of the last steps */
-    double *results_host;
-    unsigned ended; /* steps */
-    double *share;  /* [5, widest norm], in the host's memory: sums to be all-reduced */
-    struct { /* the same for what is as long as the gradient or the batch; only where ranks share a batch */
-        void *memory;
-        float *grad;          /* [trained] */
-        float *here, *word_d; /* [rows, width]: gradients of this rank's items, and of the whole batch */
-        double *word;         /* [rows]: of the whole batch */
-    } out;
-
-    /* The sets. */
+/* The sets that are trained on, on the device. */
+struct given_arrays {
     const onet_sets *sets;
     uint64_t *start;
     float *items;
@@ -175,21 +137,21 @@ struct gpu {
     float *vectors, *vectors_m, *vectors_v, *vectors_average; /* only when trained */
     size_t vector_count;
     int train_vectors;
+};
 
-    /* The batch: memory for batches up to `room`. */
-    batch_size room;
-    unsigned char *sent; /* what a step sends: */
-    adam_numbers *adam;
-    uint32_t *index; /* [B] */
-    const uint32_t *index_host;
-    int32_t *word_first; /* [words + 1]: where each word's rows begin in word_row */
-    int32_t *word_row;   /* [R] */
-    int32_t *word_id;    /* [words] */
-    size_t send_bytes, batch_bytes;
-    slot slots[SLOTS];
-    int slot_now;
-    bool slot_open;                       /* not sent yet: */
-    bool slot_full;                       /* a whole batch, or Adam's numbers alone */
+/* Parameters, their gradient and Adam's moments; and the weights in the forms that kernels read. */
+struct weight_arrays {
+    float *theta, *grad, *m, *v, *average;
+    float *mean, *scale;    /* [width] */
+    norms dec;              /* [N, C] */
+    float *dec_k0, *dec_k1; /* [N, C] */
+    float *rows;            /* [Q, columns]: the decoder's weights that see x' and y' */
+    float *conv, *conv_t;   /* [pairs, 3, C in, C out] and [pairs, 3, C out, C in]: those that see v */
+    float *pool, *pool_t;   /* likewise for the pools */
+};
+
+/* The tensors of a step, with memory for batches up to gpu.room. */
+struct step_arrays {
     int *pos, *order, *right;             /* [R]; right: as order, of the right item at each step */
     float *x, *dx;                        /* [R + 1, D padded] */
     float *gd;                            /* [R, O] */
@@ -211,20 +173,86 @@ struct gpu {
     double *part;      /* sums of tiles */
     float *part_f;     /* [tiles, H + O] */
     double *loss_part; /* [B] */
+};
 
-    narrow_memory narrow;
+/* What the host sends for a step. */
+struct step_sending {
+    unsigned char *sent; /* on the device: */
+    adam_numbers *adam;
+    uint32_t *index; /* [B] */
+    const uint32_t *index_host;
+    int32_t *word_first; /* [words + 1]: where each word's rows begin in word_row */
+    int32_t *word_row;   /* [R] */
+    int32_t *word_id;    /* [words] */
+    size_t send_bytes, batch_bytes;
+    slot slots[SLOTS];
+    int slot_now;
+    bool slot_open; /* not sent yet: */
+    bool slot_full; /* a whole batch, or Adam's numbers alone */
+};
 
-    mixed_batch *mixed;    /* NULL where all sets of the batch have one size, else: */
-    mixed_batch mixed_now; /* (layers/mixed.cu) */
+/* Batches of several sizes (layers/mixed.cu). */
+struct ragged_arrays {
+    mixed_batch *mixed; /* NULL where all sets of the batch have one size, else: */
+    mixed_batch mixed_now;
     sorted_sets sorted;
     unsigned char *tables;          /* of mixed_now, on the device; table_room bytes here and in each slot */
     size_t table_room, table_bytes; /* table_bytes: not sent yet */
     int2 *row_at;                   /* [R] */
     int *step_set;                  /* [T] */
+};
 
+/* Streams and graphs: the order in which kernels run. */
+struct launch_queue {
+    cudaStream_t stream, side[SIDES];
+    cudaEvent_t fork, join[SIDES];
+    int forked[SIDES];
+    bool chained; /* the last thing on the main stream was a kernel of the main line */
+    bool eager;
     int waiting;
     graph *graphs;
     int graph_count;
+};
+
+/* What comes out of a step: sums over its parts, losses, and what ranks exchange. */
+struct step_results {
+    unsigned *counters;
+    chunk *chunks;
+    int chunk_count;
+    double *norm_part; /* [chunk_count] */
+    double *results;   /* [RESULTS]: loss, norm, losses of the last steps */
+    double *results_host;
+    unsigned ended; /* steps */
+    double *share;  /* [5, widest norm], in the host's memory: sums to be all-reduced */
+};
+
+struct gpu {
+    net base;
+    int device, multiprocessors;
+    size_t shared_all; /* bytes of shared memory that a block of threads may have, */
+    size_t shared;     /* and without LAYERS_STATIC */
+    char failed[256];
+    int H, O, C, D, Q, M, N; /* padded widths, blocks */
+    batch_size here;         /* this rank's sets of the batch; base.whole is the batch over all ranks */
+    batch_size room;         /* the largest batch that there is memory for */
+    int n;                   /* items per set, all of them placed; 0 where sizes differ */
+    void *fixed, *batch, *dataset, *vector_memory;
+
+    given_arrays given;
+    weight_arrays weights;
+    encoder_block enc[MAX_BLOCKS];
+    step_arrays step;
+    step_sending send;
+    step_results result;
+    struct { /* what is as long as the gradient or the batch; only where ranks share a batch */
+        void *memory;
+        float *grad;          /* [trained] */
+        float *here, *word_d; /* [rows, width]: gradients of this rank's items, and of the whole batch */
+        double *word;         /* [rows]: of the whole batch */
+    } out;
+    launch_queue queue;
+    ragged_arrays ragged;
+    narrow_memory narrow;
 };
 
 /* Layout of a row of weights that multiply features. The weights of the pool of the block before, from
@@ -382,9 +410,9 @@ static void chain(gpu *s, const char *name, dim3 grid, int block, size_t shared,
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
-    launch_on(s->failed, s->stream, s->chained ? &attribute : nullptr, name, grid, block, shared, kernel,
-              args...);
-    s->chained = overlapping();
+    launch_on(s->failed, s->queue.stream, s->queue.chained ? &attribute : nullptr, name, grid, block, shared,
+              kernel, args...);
+    s->queue.chained = overlapping();
 }
 #define CHAIN(s, grid, block, shared, kernel, ...) chain(s, #kernel, grid, block, shared, kernel, __VA_ARGS__)
 

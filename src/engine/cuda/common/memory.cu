@@ -9,13 +9,13 @@
 /* Both on the net's own stream: what is asked of the default stream may be done later than what this one is
  * asked next. */
 static onet_status upload(gpu *s, void *to, const void *from, size_t bytes, onet_error *err) {
-    if (bytes && gpu_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->stream),
+    if (bytes && gpu_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->queue.stream),
                         "copying to the device"))
-        gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device");
+        gpu_ok(s, cudaStreamSynchronize(s->queue.stream), "waiting for the device");
     return gpu_status(s, err);
 }
 static void clear(gpu *s, void *memory, size_t bytes) {
-    gpu_ok(s, cudaMemsetAsync(memory, 0, bytes, s->stream), "clearing memory");
+    gpu_ok(s, cudaMemsetAsync(memory, 0, bytes, s->queue.stream), "clearing memory");
 }
 
 /* ---- the net ---- */
@@ -23,13 +23,13 @@ static void clear(gpu *s, void *memory, size_t bytes) {
 static void place_fixed(gpu *s, arena &a) {
     const shape *sh = s->base.sh;
     size_t H = s->H, O = s->O, C = s->C, N = s->N, square = 3 * C * C * pairs(s->N);
-    a.place(s->theta, sh->total);
-    a.place(s->grad, sh->total);
-    a.place(s->m, sh->total);
-    a.place(s->v, sh->total);
-    a.place(s->average, sh->total);
-    a.place(s->mean, sh->s.width);
-    a.place(s->scale, sh->s.width);
+    a.place(s->weights.theta, sh->total);
+    a.place(s->weights.grad, sh->total);
+    a.place(s->weights.m, sh->total);
+    a.place(s->weights.v, sh->total);
+    a.place(s->weights.average, sh->total);
+    a.place(s->weights.mean, sh->s.width);
+    a.place(s->weights.scale, sh->s.width);
     for (int k = 0; k < s->M; k++) {
         encoder_block *e = &s->enc[k];
         a.place(e->w1, 2 * H * columns_of(sh, k).width);
@@ -40,15 +40,15 @@ static void place_fixed(gpu *s, arena &a) {
         a.place(e->c0, H);
         a.place(e->c1, H);
     }
-    a.place(s->dec, N * C);
-    a.place(s->dec_k0, N * C);
-    a.place(s->dec_k1, N * C);
-    a.place(s->rows, (size_t)s->Q * columns_of(sh, s->M).width);
-    a.place(s->conv, square);
-    a.place(s->conv_t, square);
-    a.place(s->pool, square);
-    a.place(s->pool_t, square);
-    a.place(s->counters, 512);
+    a.place(s->weights.dec, N * C);
+    a.place(s->weights.dec_k0, N * C);
+    a.place(s->weights.dec_k1, N * C);
+    a.place(s->weights.rows, (size_t)s->Q * columns_of(sh, s->M).width);
+    a.place(s->weights.conv, square);
+    a.place(s->weights.conv_t, square);
+    a.place(s->weights.pool, square);
+    a.place(s->weights.pool_t, square);
+    a.place(s->result.counters, 512);
     if (gpu_narrow_net(s)) {
         narrow_memory *w = &s->narrow;
         size_t blocks = s->multiprocessors, D16 = up(sh->D, 16) * 16;
@@ -68,9 +68,9 @@ static void place_fixed(gpu *s, arena &a) {
         a.place(w->pool_total, square);
         a.place(w->start_d, blocks * s->D);
     }
-    a.place(s->chunks, s->chunk_count);
-    a.place(s->norm_part, s->chunk_count);
-    a.place(s->results, RESULTS);
+    a.place(s->result.chunks, s->result.chunk_count);
+    a.place(s->result.norm_part, s->result.chunk_count);
+    a.place(s->result.results, RESULTS);
 }
 
 /* One entry per CHUNK parameters of a tensor, with the kind of their gradient. */
@@ -110,21 +110,21 @@ static int make_chunks(const shape *sh, chunk *out) {
 onet_status memory_open(gpu *s, onet_error *err) {
     const shape *sh = s->base.sh;
     size_t widest = (size_t)std::max(s->H, std::max(s->O, s->C));
-    s->chunk_count = make_chunks(sh, nullptr);
+    s->result.chunk_count = make_chunks(sh, nullptr);
     arena a = {};
     place_fixed(s, a);
-    chunk *chunks = (chunk *)calloc((size_t)s->chunk_count, sizeof *chunks);
+    chunk *chunks = (chunk *)calloc((size_t)s->result.chunk_count, sizeof *chunks);
     onet_status status = ONET_OK;
     if (!chunks || !allocate(&s->fixed, a.used) ||
-        cudaMallocHost((void **)&s->results_host, RESULTS * sizeof(double)) != cudaSuccess ||
-        cudaMallocHost((void **)&s->share, 5 * widest * sizeof(double)) != cudaSuccess)
+        cudaMallocHost((void **)&s->result.results_host, RESULTS * sizeof(double)) != cudaSuccess ||
+        cudaMallocHost((void **)&s->result.share, 5 * widest * sizeof(double)) != cudaSuccess)
         status = fail_memory(err, "the net on the GPU");
     if (!status) {
         clear(s, s->fixed, a.used);
         a = {(unsigned char *)s->fixed, 0};
         place_fixed(s, a);
         make_chunks(sh, chunks);
-        status = upload(s, s->chunks, chunks, (size_t)s->chunk_count * sizeof *chunks, err);
+        status = upload(s, s->result.chunks, chunks, (size_t)s->result.chunk_count * sizeof *chunks, err);
     }
     free(chunks);
     return status;
@@ -149,49 +149,49 @@ static void place_batch(gpu *s, arena &a) {
         a.place(e->g_total, H * O);
         a.place(e->weight_part, SPLITS * 2 * H * (sh->enc[k].in + 1));
     }
-    a.place(s->pos, R);
-    a.place(s->order, T);
-    a.place(s->right, T);
-    a.place(s->row_at, R);
-    a.place(s->step_set, T);
-    a.place(s->x, (R + 1) * D);
-    a.place(s->dx, (R + 1) * D);
-    a.place(s->gd, R * O);
-    a.place(s->q, (R + 1) * Q);
-    a.place(s->dq, (R + 1) * Q);
-    a.place(s->r, N * cells * C);
-    a.place(s->dv, N * cells * C);
-    a.place(s->dec_v, N * cells * C);
-    a.place(s->dpre, N * cells * C);
-    a.place(s->dec_pool, N * T * C);
-    a.place(s->dstep, N * T * C);
-    a.place(s->praw, N * T * C);
-    a.place(s->parg, N * T * C);
-    a.place(s->step_dv, N * T * C);
-    a.place(s->step_count, N * T * C);
-    a.place(s->step_r, N * T * C);
-    a.place(s->logit, cells);
-    a.place(s->dlogit, cells);
-    a.place(s->item_d, R);
-    a.place(s->start_part, B * 3 * N * C);
-    a.place(s->head_part, B * (N * C + D));
-    a.place(s->head_total, N * C + D);
+    a.place(s->step.pos, R);
+    a.place(s->step.order, T);
+    a.place(s->step.right, T);
+    a.place(s->ragged.row_at, R);
+    a.place(s->ragged.step_set, T);
+    a.place(s->step.x, (R + 1) * D);
+    a.place(s->step.dx, (R + 1) * D);
+    a.place(s->step.gd, R * O);
+    a.place(s->step.q, (R + 1) * Q);
+    a.place(s->step.dq, (R + 1) * Q);
+    a.place(s->step.r, N * cells * C);
+    a.place(s->step.dv, N * cells * C);
+    a.place(s->step.dec_v, N * cells * C);
+    a.place(s->step.dpre, N * cells * C);
+    a.place(s->step.dec_pool, N * T * C);
+    a.place(s->step.dstep, N * T * C);
+    a.place(s->step.praw, N * T * C);
+    a.place(s->step.parg, N * T * C);
+    a.place(s->step.step_dv, N * T * C);
+    a.place(s->step.step_count, N * T * C);
+    a.place(s->step.step_r, N * T * C);
+    a.place(s->step.logit, cells);
+    a.place(s->step.dlogit, cells);
+    a.place(s->step.item_d, R);
+    a.place(s->step.start_part, B * 3 * N * C);
+    a.place(s->step.head_part, B * (N * C + D));
+    a.place(s->step.head_total, N * C + D);
     size_t splits = std::max<int>(CONV_SPLITS, s->multiprocessors);
-    a.place(s->conv_part, splits * square);
-    a.place(s->pool_part, splits * square);
-    a.place(s->rows_part, SPLITS * Q * sh->D);
+    a.place(s->step.conv_part, splits * square);
+    a.place(s->step.pool_part, splits * square);
+    a.place(s->step.rows_part, SPLITS * Q * sh->D);
     size_t groups = up(s->H, 32), part = groups * 64 * (R / 32 + B + 2);
-    a.place(s->part, std::max(part, std::max(2 * O, 5 * C) * (R + 1)));
-    a.place(s->part_f, B * (H + O));
-    a.place(s->loss_part, B);
+    a.place(s->step.part, std::max(part, std::max(2 * O, 5 * C) * (R + 1)));
+    a.place(s->step.part_f, B * (H + O));
+    a.place(s->step.loss_part, B);
 }
 
 static void close_slots(gpu *s) {
     for (int i = 0; i < SLOTS; i++) {
-        if (s->slots[i].sent) cudaEventDestroy(s->slots[i].sent);
-        if (s->slots[i].host) cudaFreeHost(s->slots[i].host);
-        s->slots[i].sent = nullptr;
-        s->slots[i].host = nullptr;
+        if (s->send.slots[i].sent) cudaEventDestroy(s->send.slots[i].sent);
+        if (s->send.slots[i].host) cudaFreeHost(s->send.slots[i].host);
+        s->send.slots[i].sent = nullptr;
+        s->send.slots[i].host = nullptr;
     }
 }
 
@@ -253,23 +253,23 @@ onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
     if (batch_size_fits(size, s->room)) return ONET_OK;
     s->room = batch_size_most(size, s->room);
     cudaSetDevice(s->device);
-    cudaStreamSynchronize(s->stream);
+    cudaStreamSynchronize(s->queue.stream);
     step_drop_graphs(s);
     drop(&s->batch);
-    drop((void **)&s->sent);
+    drop((void **)&s->send.sent);
     close_slots(s);
     arena a = {};
     place_batch(s, a);
-    s->batch_bytes = a.used;
+    s->send.batch_bytes = a.used;
     /* What a step sends: Adam's numbers, indices, and for words their rows, distinct word by distinct word.
      */
     size_t R = s->room.items, ints = s->room.sets + 3 * R + 1;
-    s->send_bytes = HEADER + ints * 4;
+    s->send.send_bytes = HEADER + ints * 4;
     bool ok = mixed_reserve(s, s->room) && allocate(&s->batch, a.used) &&
-              allocate((void **)&s->sent, s->send_bytes);
+              allocate((void **)&s->send.sent, s->send.send_bytes);
     for (int i = 0; i < SLOTS && ok; i++)
-        ok = cudaEventCreateWithFlags(&s->slots[i].sent, cudaEventDisableTiming) == cudaSuccess &&
-             cudaMallocHost((void **)&s->slots[i].host, s->send_bytes) == cudaSuccess;
+        ok = cudaEventCreateWithFlags(&s->send.slots[i].sent, cudaEventDisableTiming) == cudaSuccess &&
+             cudaMallocHost((void **)&s->send.slots[i].host, s->send.send_bytes) == cudaSuccess;
     if (ok && t->sum) ok = place_out(s);
     if (!ok) {
         cudaGetLastError();
@@ -280,11 +280,11 @@ onet_status memory_reserve(net *t, batch_size size, onet_error *err) {
     }
     a = {(unsigned char *)s->batch, 0};
     place_batch(s, a);
-    s->adam = (adam_numbers *)s->sent;
-    s->index = (uint32_t *)(s->sent + HEADER);
-    s->word_first = (int32_t *)(s->index + s->room.sets);
-    s->word_row = s->word_first + R + 1;
-    s->word_id = s->word_row + R;
+    s->send.adam = (adam_numbers *)s->send.sent;
+    s->send.index = (uint32_t *)(s->send.sent + HEADER);
+    s->send.word_first = (int32_t *)(s->send.index + s->room.sets);
+    s->send.word_row = s->send.word_first + R + 1;
+    s->send.word_id = s->send.word_row + R;
     return ONET_OK;
 }
 
@@ -298,22 +298,22 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
         return fail(err, ONET_BAD, "the sets have items of width %d, the net takes %d", sets->width, d);
     if (!sets->order) return fail(err, ONET_BAD, "training needs sets with their right order");
     cudaSetDevice(s->device);
-    cudaStreamSynchronize(s->stream);
+    cudaStreamSynchronize(s->queue.stream);
     step_drop_graphs(s);
     drop(&s->dataset);
     size_t items = sets->start[sets->count], words = sets->word ? (size_t)sets->words->count * d : 0;
-    s->sets = nullptr;
-    s->train_vectors = train_vectors && sets->word;
+    s->given.sets = nullptr;
+    s->given.train_vectors = train_vectors && sets->word;
     arena a = {};
     for (int pass = 0; pass < 2; pass++) {
         a.used = 0;
-        a.place(s->start, sets->count + 1);
-        a.place(s->items, sets->word ? 0 : items * d);
-        a.place(s->relative, t->relative ? items * d : 0);
-        a.place(s->word, sets->word ? items : 0);
-        a.place(s->order_all, items);
-        a.place(s->target, t->target ? items : 0);
-        a.place(s->table, words);
+        a.place(s->given.start, sets->count + 1);
+        a.place(s->given.items, sets->word ? 0 : items * d);
+        a.place(s->given.relative, t->relative ? items * d : 0);
+        a.place(s->given.word, sets->word ? items : 0);
+        a.place(s->given.order_all, items);
+        a.place(s->given.target, t->target ? items : 0);
+        a.place(s->given.table, words);
         if (pass) break;
         if (!allocate(&s->dataset, a.used))
             return fail_field(err, ONET_MEMORY, "onet_train_options.device",
@@ -321,44 +321,50 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
                               (double)a.used * 1e-9);
         a.base = (unsigned char *)s->dataset;
     }
-    if (!sets->word) s->word = nullptr;
-    if (!t->relative) s->relative = nullptr;
-    if (!t->target) s->target = nullptr;
-    onet_status status = upload(s, s->start, sets->start, (sets->count + 1) * sizeof *s->start, err);
-    if (!status && sets->word) status = upload(s, s->word, sets->word, items * sizeof *s->word, err);
-    if (!status && sets->word) status = upload(s, s->table, sets->words->vectors, words * sizeof(float), err);
-    if (!status && !sets->word) status = upload(s, s->items, sets->items, items * d * sizeof(float), err);
-    if (!status && t->relative) status = upload(s, s->relative, t->relative, items * d * sizeof(float), err);
-    if (!status) status = upload(s, s->order_all, sets->order, items * sizeof *s->order_all, err);
-    if (!status && t->target) status = upload(s, s->target, t->target, items * sizeof *s->target, err);
+    if (!sets->word) s->given.word = nullptr;
+    if (!t->relative) s->given.relative = nullptr;
+    if (!t->target) s->given.target = nullptr;
+    onet_status status =
+        upload(s, s->given.start, sets->start, (sets->count + 1) * sizeof *s->given.start, err);
+    if (!status && sets->word)
+        status = upload(s, s->given.word, sets->word, items * sizeof *s->given.word, err);
+    if (!status && sets->word)
+        status = upload(s, s->given.table, sets->words->vectors, words * sizeof(float), err);
+    if (!status && !sets->word)
+        status = upload(s, s->given.items, sets->items, items * d * sizeof(float), err);
+    if (!status && t->relative)
+        status = upload(s, s->given.relative, t->relative, items * d * sizeof(float), err);
+    if (!status) status = upload(s, s->given.order_all, sets->order, items * sizeof *s->given.order_all, err);
+    if (!status && t->target)
+        status = upload(s, s->given.target, t->target, items * sizeof *s->given.target, err);
     float *both = (float *)malloc(2 * (size_t)d * sizeof(float));
     if (!both) return fail_memory(err, "the features' mean and scale");
     for (int c = 0; c < d; c++) {
         both[c] = mean ? mean[c] : 0;
         both[d + c] = scale ? scale[c] : 1;
     }
-    if (!status) status = upload(s, s->mean, both, d * sizeof(float), err);
-    if (!status) status = upload(s, s->scale, both + d, d * sizeof(float), err);
+    if (!status) status = upload(s, s->weights.mean, both, d * sizeof(float), err);
+    if (!status) status = upload(s, s->weights.scale, both + d, d * sizeof(float), err);
     free(both);
-    if (!status && s->train_vectors && !s->vectors) {
+    if (!status && s->given.train_vectors && !s->given.vectors) {
         a = {};
         for (int pass = 0; pass < 2; pass++) {
             a.used = 0;
-            a.place(s->vectors, words);
-            a.place(s->vectors_m, words);
-            a.place(s->vectors_v, words);
-            a.place(s->vectors_average, words);
+            a.place(s->given.vectors, words);
+            a.place(s->given.vectors_m, words);
+            a.place(s->given.vectors_v, words);
+            a.place(s->given.vectors_average, words);
             if (!pass && !allocate(&s->vector_memory, a.used)) {
-                s->vectors = nullptr;
+                s->given.vectors = nullptr;
                 return fail(err, ONET_MEMORY, "the GPU has not enough memory for the words' vectors");
             }
             a.base = (unsigned char *)s->vector_memory;
         }
-        s->vector_count = words;
+        s->given.vector_count = words;
         clear(s, s->vector_memory, a.used);
-        status = upload(s, s->vectors, sets->words->vectors, words * sizeof(float), err);
+        status = upload(s, s->given.vectors, sets->words->vectors, words * sizeof(float), err);
     }
-    if (!status) s->sets = sets;
+    if (!status) s->given.sets = sets;
     return status;
 }
 
@@ -366,15 +372,15 @@ onet_status memory_data(net *t, const onet_sets *sets, const float *mean, const 
 
 void memory_close(gpu *s) {
     step_drop_graphs(s);
-    free(s->graphs);
+    free(s->queue.graphs);
     close_slots(s);
     mixed_close(s);
     drop(&s->fixed);
     drop(&s->batch);
     drop(&s->dataset);
     drop(&s->vector_memory);
-    drop((void **)&s->sent);
-    if (s->results_host) cudaFreeHost(s->results_host);
-    if (s->share) cudaFreeHost(s->share);
+    drop((void **)&s->send.sent);
+    if (s->result.results_host) cudaFreeHost(s->result.results_host);
+    if (s->result.share) cudaFreeHost(s->result.share);
     if (s->out.memory) cudaFreeHost(s->out.memory);
 }

@@ -36,11 +36,11 @@ static void close_gpu(net *t) {
     cudaDeviceSynchronize();
     memory_close(s);
     for (int i = 0; i < SIDES; i++) {
-        if (s->side[i]) cudaStreamDestroy(s->side[i]);
-        if (s->join[i]) cudaEventDestroy(s->join[i]);
+        if (s->queue.side[i]) cudaStreamDestroy(s->queue.side[i]);
+        if (s->queue.join[i]) cudaEventDestroy(s->queue.join[i]);
     }
-    if (s->stream) cudaStreamDestroy(s->stream);
-    if (s->fork) cudaEventDestroy(s->fork);
+    if (s->queue.stream) cudaStreamDestroy(s->queue.stream);
+    if (s->queue.fork) cudaEventDestroy(s->queue.fork);
     free(s);
 }
 
@@ -56,7 +56,7 @@ static void measure(gpu *s, const uint32_t *index, int B) {
     bool same = true;
     s->here = {};
     for (int b = 0; b < B; b++) {
-        int n = (int)sets_size(s->sets, index[b]), m = (int)sets_placed(s->sets, index[b]);
+        int n = (int)sets_size(s->given.sets, index[b]), m = (int)sets_placed(s->given.sets, index[b]);
         batch_size_add(&s->here, n, m);
         same = same && m == n && n == s->here.largest && s->here.items == (size_t)n * (b + 1);
     }
@@ -69,56 +69,56 @@ static void take(net *t, const uint32_t *index, int B) {
     t->B = B;
     measure(s, index, B);
     if (!t->sum) t->whole = s->here;
-    s->mixed = nullptr;
-    s->table_bytes = 0;
-    s->index_host = index;
+    s->ragged.mixed = nullptr;
+    s->ragged.table_bytes = 0;
+    s->send.index_host = index;
     if (s->failed[0]) return;
     step_open_slot(s);
     if (s->failed[0]) return;
-    unsigned char *host = s->slots[s->slot_now].host;
+    unsigned char *host = s->send.slots[s->send.slot_now].host;
     if (B && !s->n) {
         if (!batch_size_fits(s->here, s->room) || !mixed_make(s, index, B)) {
             snprintf(s->failed, sizeof s->failed, "there is no room for a batch of sets of several sizes");
             return;
         }
-        s->mixed = &s->mixed_now;
-        s->index_host = index = s->sorted.index;
+        s->ragged.mixed = &s->ragged.mixed_now;
+        s->send.index_host = index = s->ragged.sorted.index;
     }
     memcpy(host + HEADER, index, (size_t)B * sizeof *index);
     adam_numbers a = {};
-    s->slot_full = true;
-    if (s->train_vectors && !t->sum) a.words = words_list(s, slot_words(s, host));
+    s->send.slot_full = true;
+    if (s->given.train_vectors && !t->sum) a.words = words_list(s, slot_words(s, host));
     memcpy(host, &a, sizeof a);
-    if (!s->eager) return;
-    gpu_ok(s, cudaMemsetAsync(s->batch, 0xff, s->batch_bytes, s->stream), "clearing memory");
+    if (!s->queue.eager) return;
+    gpu_ok(s, cudaMemsetAsync(s->batch, 0xff, s->send.batch_bytes, s->queue.stream), "clearing memory");
     step_send_slot(s);
     step_take(s);
 }
 
 static void forward(net *t) {
     gpu *s = (gpu *)t;
-    if (s->eager)
+    if (s->queue.eager)
         step_forward(s);
     else
-        s->waiting |= FORWARD;
+        s->queue.waiting |= FORWARD;
 }
 
 static void backward(net *t) {
     gpu *s = (gpu *)t;
-    if (s->eager)
+    if (s->queue.eager)
         step_backward(s);
     else
-        s->waiting |= BACKWARD;
+        s->queue.waiting |= BACKWARD;
 }
 
 /* Copies the results to the host and waits for them; NaN when the device failed. */
 static double result(gpu *s, int which) {
     gpu_ok(s,
-           cudaMemcpyAsync(s->results_host, s->results, RESULTS * sizeof(double), cudaMemcpyDeviceToHost,
-                           s->stream),
+           cudaMemcpyAsync(s->result.results_host, s->result.results, RESULTS * sizeof(double),
+                           cudaMemcpyDeviceToHost, s->queue.stream),
            "copying from the device");
-    gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device");
-    return s->failed[0] ? (double)NAN : s->results_host[which];
+    gpu_ok(s, cudaStreamSynchronize(s->queue.stream), "waiting for the device");
+    return s->failed[0] ? (double)NAN : s->result.results_host[which];
 }
 
 static void optimise(net *t, const adam_step *step, double clip, double *norm) {
@@ -130,16 +130,16 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm) {
         if (norm) *norm = (double)NAN;
         return;
     }
-    unsigned char *host = s->slots[s->slot_now].host;
+    unsigned char *host = s->send.slots[s->send.slot_now].host;
     int words = ((const adam_numbers *)host)->words;
-    if (!s->slot_open) { /* the step has been launched already, for its loss: only Adam's numbers are left to
-                            send */
+    if (!s->send.slot_open) { /* the step has been launched already, for its loss: only Adam's numbers are
+                            left to send */
         step_open_slot(s);
-        host = s->slots[s->slot_now].host;
+        host = s->send.slots[s->send.slot_now].host;
     }
-    if (t->sum && s->train_vectors) {
+    if (t->sum && s->given.train_vectors) {
         words = words_share(s, slot_words(s, host));
-        s->slot_full = true;
+        s->send.slot_full = true;
     }
     adam_numbers a = {.scale = (float)step->scale,
                       .b1 = (float)step->beta1,
@@ -152,9 +152,9 @@ static void optimise(net *t, const adam_step *step, double clip, double *norm) {
                       .root = (float)(1 / sqrt(step->correction2)),
                       .clip = (float)clip,
                       .words = words,
-                      .place = (int)(s->ended++ % NET_LOSSES)};
+                      .place = (int)(s->result.ended++ % NET_LOSSES)};
     memcpy(host, &a, sizeof a);
-    if (s->eager) {
+    if (s->queue.eager) {
         step_send_slot(s);
         gpu_adam(s);
     } else
@@ -181,31 +181,32 @@ static void losses(net *t, int count, double *to) {
     step_launch(s, 0);
     result(s, 0);
     for (int i = 0; i < count; i++)
-        to[i] = s->failed[0] ? (double)NAN : s->results_host[2 + (s->ended - count + i) % NET_LOSSES];
+        to[i] = s->failed[0] ? (double)NAN
+                             : s->result.results_host[2 + (s->result.ended - count + i) % NET_LOSSES];
     if (t->sum) t->sum(t->sum_context, to, (size_t)count);
 }
 
 static float *block_of(gpu *s, net_block what, size_t *count) {
-    *count = what >= NET_VECTORS ? s->vector_count : s->base.sh->total;
+    *count = what >= NET_VECTORS ? s->given.vector_count : s->base.sh->total;
     switch (what) {
     case NET_THETA:
-        return s->theta;
+        return s->weights.theta;
     case NET_GRAD:
-        return s->grad;
+        return s->weights.grad;
     case NET_M:
-        return s->m;
+        return s->weights.m;
     case NET_V:
-        return s->v;
+        return s->weights.v;
     case NET_AVERAGE:
-        return s->average;
+        return s->weights.average;
     case NET_VECTORS:
-        return s->vectors;
+        return s->given.vectors;
     case NET_VECTORS_M:
-        return s->vectors_m;
+        return s->given.vectors_m;
     case NET_VECTORS_V:
-        return s->vectors_v;
+        return s->given.vectors_v;
     case NET_VECTORS_AVERAGE:
-        return s->vectors_average;
+        return s->given.vectors_average;
     }
     return nullptr;
 }
@@ -216,8 +217,9 @@ static onet_status put(net *t, net_block what, const float *from, onet_error *er
     cudaSetDevice(s->device);
     step_launch(s, 0);
     float *to = block_of(s, what, &count);
-    gpu_ok(s, cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyHostToDevice, s->stream), "put");
-    gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device");
+    gpu_ok(s, cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyHostToDevice, s->queue.stream),
+           "put");
+    gpu_ok(s, cudaStreamSynchronize(s->queue.stream), "waiting for the device");
     return gpu_status(s, err);
 }
 
@@ -227,8 +229,9 @@ static onet_status get_block(net *t, net_block what, float *to, onet_error *err)
     cudaSetDevice(s->device);
     step_launch(s, 0);
     const float *from = block_of(s, what, &count);
-    gpu_ok(s, cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyDeviceToHost, s->stream), "get");
-    gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device");
+    gpu_ok(s, cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyDeviceToHost, s->queue.stream),
+           "get");
+    gpu_ok(s, cudaStreamSynchronize(s->queue.stream), "waiting for the device");
     return gpu_status(s, err);
 }
 
@@ -281,12 +284,12 @@ static onet_status open_device(gpu *s, gpu_choice which, onet_error *err) {
     s->shared = s->shared_all - LAYERS_STATIC;
     int low, high;
     gpu_ok(s, cudaDeviceGetStreamPriorityRange(&low, &high), "properties");
-    gpu_ok(s, cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, high), "stream");
+    gpu_ok(s, cudaStreamCreateWithPriority(&s->queue.stream, cudaStreamNonBlocking, high), "stream");
     for (int i = 0; i < SIDES; i++) {
-        gpu_ok(s, cudaStreamCreateWithPriority(&s->side[i], cudaStreamNonBlocking, low), "stream");
-        gpu_ok(s, cudaEventCreateWithFlags(&s->join[i], cudaEventDisableTiming), "event");
+        gpu_ok(s, cudaStreamCreateWithPriority(&s->queue.side[i], cudaStreamNonBlocking, low), "stream");
+        gpu_ok(s, cudaEventCreateWithFlags(&s->queue.join[i], cudaEventDisableTiming), "event");
     }
-    gpu_ok(s, cudaEventCreateWithFlags(&s->fork, cudaEventDisableTiming), "event");
+    gpu_ok(s, cudaEventCreateWithFlags(&s->queue.fork, cudaEventDisableTiming), "event");
     gpu_narrow_limits(s);
     if (s->failed[0])
         return fail(err, ONET_FAILED,
@@ -365,7 +368,7 @@ static const net_stages cuda_stages = {.begin = begin_stage,
                                        .encoder_backward = encoder_back_stage};
 
 extern "C" __attribute__((visibility("default"))) const net_stages *ordernet_cuda_stages(net *t) {
-    ((gpu *)t)->eager = true;
+    ((gpu *)t)->queue.eager = true;
     return &cuda_stages;
 }
 
@@ -376,7 +379,7 @@ ordernet_cuda_peek(net *t, cuda_array what, int block, float *to, size_t room) {
     const float *from = nullptr;
     switch (what) {
     case CUDA_X:
-        from = s->x, count = (R + 1) * s->D;
+        from = s->step.x, count = (R + 1) * s->D;
         break;
     case CUDA_AC:
         from = s->enc[block].ac, count = R * 2 * s->H;
@@ -388,19 +391,19 @@ ordernet_cuda_peek(net *t, cuda_array what, int block, float *to, size_t room) {
         from = s->enc[block].best, count = R * s->O;
         break;
     case CUDA_Q:
-        from = s->q, count = (R + 1) * s->Q;
+        from = s->step.q, count = (R + 1) * s->Q;
         break;
     case CUDA_R:
-        from = s->r + (size_t)block * cells * s->C, count = cells * s->C;
+        from = s->step.r + (size_t)block * cells * s->C, count = cells * s->C;
         break;
     case CUDA_LOGPROB:
-        from = s->logit, count = cells;
+        from = s->step.logit, count = cells;
         break;
     case CUDA_DQ:
-        from = s->dq, count = (R + 1) * s->Q;
+        from = s->step.dq, count = (R + 1) * s->Q;
         break;
     case CUDA_DX:
-        from = s->dx, count = (R + 1) * s->D;
+        from = s->step.dx, count = (R + 1) * s->D;
         break;
     case CUDA_DAC:
         from = s->enc[block].dac, count = R * 2 * s->H;

@@ -13,30 +13,30 @@
 static norm_forward forward_of(const gpu *s, norms b, norm_at at, int width, size_t cells) {
     double count = (double)cells;
     return {.b = b,
-            .theta = s->theta,
+            .theta = s->weights.theta,
             .at = at,
             .width = width,
             .update = s->base.update,
             .each = 1 / count,
             .sample = count > 1 ? count / (count - 1) : 1,
-            .share = s->base.sum ? s->share : nullptr};
+            .share = s->base.sum ? s->result.share : nullptr};
 }
 
 static norm_backward backward_of(const gpu *s, norms b, norm_at at, int width, size_t cells, float *k0,
                                  float *k1) {
     return {.b = b,
-            .grad = s->grad,
+            .grad = s->weights.grad,
             .at = at,
             .width = width,
             .each = 1 / (double)cells,
             .k0 = k0,
             .k1 = k1,
-            .share = s->base.sum ? s->share : nullptr};
+            .share = s->base.sum ? s->result.share : nullptr};
 }
 
 static norms decoder_norms(const gpu *s, int block) {
     size_t at = (size_t)block * s->C;
-    return {s->dec.mean + at, s->dec.inv + at, s->dec.g + at, s->dec.e + at};
+    return {s->weights.dec.mean + at, s->weights.dec.inv + at, s->weights.dec.g + at, s->weights.dec.e + at};
 }
 
 norm_forward norms_first(const gpu *s, int block) {
@@ -70,7 +70,7 @@ norm_backward norms_decoder_back(const gpu *s, int block) {
     size_t at = (size_t)block * s->C;
     norm_backward p =
         backward_of(s, decoder_norms(s, block), s->base.sh->dec[block].norm, s->base.sh->s.decoder_out,
-                    s->base.whole.step_cells, s->dec_k0 + at, s->dec_k1 + at);
+                    s->base.whole.step_cells, s->weights.dec_k0 + at, s->weights.dec_k1 + at);
     p.bias = s->base.sh->dec[block].bias;
     p.biased = 1;
     return p;
@@ -92,23 +92,23 @@ __global__ void __launch_bounds__(128) back_total(norm_backward p, const double 
 
 /* Waits until the sums of this rank are in the host's memory, and all-reduces them. */
 static void sum_all(gpu *s, int width) {
-    bool there = gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device");
+    bool there = gpu_ok(s, cudaStreamSynchronize(s->queue.stream), "waiting for the device");
     for (int i = 0; i < 5 * width; i++)
-        if (!there || !s->base.B) s->share[i] = there ? 0 : (double)NAN;
-    s->base.sum(s->base.sum_context, s->share, 2 * (size_t)width);
-    s->chained = false;
+        if (!there || !s->base.B) s->result.share[i] = there ? 0 : (double)NAN;
+    s->base.sum(s->base.sum_context, s->result.share, 2 * (size_t)width);
+    s->queue.chained = false;
 }
 
 void norms_total(gpu *s, norm_forward p) {
     if (!s->base.sum) return;
     sum_all(s, p.width);
     p.share = nullptr;
-    LAUNCH(s, s->stream, up(p.width, 128), 128, 0, make_total, p, s->share);
+    LAUNCH(s, s->queue.stream, up(p.width, 128), 128, 0, make_total, p, s->result.share);
 }
 
 void norms_total(gpu *s, norm_backward p) {
     if (!s->base.sum) return;
     sum_all(s, p.width);
     p.share = nullptr;
-    LAUNCH(s, s->stream, up(p.width, 128), 128, 0, back_total, p, s->share);
+    LAUNCH(s, s->queue.stream, up(p.width, 128), 128, 0, back_total, p, s->result.share);
 }

@@ -109,9 +109,9 @@ __global__ void __launch_bounds__(FINISH_THREADS) finish(const __grid_constant__
 void gpu_finish(gpu *s) {
     const shape *sh = s->base.sh;
     finish_args p = {};
-    p.chunks = s->chunks;
-    p.grad = s->grad;
-    p.theta = s->theta;
+    p.chunks = s->result.chunks;
+    p.grad = s->weights.grad;
+    p.theta = s->weights.theta;
     p.H = s->H;
     p.O = s->O;
     p.C = s->C;
@@ -134,38 +134,38 @@ void gpu_finish(gpu *s) {
                     .in = at->in};
     }
     for (int m = 0; m < s->N; m++) p.dec_in[m] = sh->dec[m].in;
-    p.rows_part = s->rows_part;
-    p.conv_part = s->conv_from;
-    p.pool_part = s->pool_from;
-    p.head_total = s->head_total;
-    p.dec_g = s->dec.g;
-    p.rows_splits = s->rows_splits;
-    p.conv_splits = s->conv_splits;
-    p.pool_splits = s->pool_splits;
+    p.rows_part = s->step.rows_part;
+    p.conv_part = s->step.conv_from;
+    p.pool_part = s->step.pool_from;
+    p.head_total = s->step.head_total;
+    p.dec_g = s->weights.dec.g;
+    p.rows_splits = s->step.rows_splits;
+    p.conv_splits = s->step.conv_splits;
+    p.pool_splits = s->step.pool_splits;
     p.start_row = s->narrow.start_row;
     p.start = sh->start;
     s->narrow.start_row = nullptr;
-    p.norm_part = s->norm_part;
+    p.norm_part = s->result.norm_part;
     for (int i = 0; i < SIDES; i++) gpu_join(s, i);
-    CHAIN(s, s->chunk_count, FINISH_THREADS, 0, finish<false>, p);
+    CHAIN(s, s->result.chunk_count, FINISH_THREADS, 0, finish<false>, p);
 }
 
 void gpu_share_gradient(gpu *s) {
     size_t count = s->base.sh->trained, bytes = count * sizeof(float);
-    s->chained = false;
-    if (!s->base.B) gpu_ok(s, cudaMemsetAsync(s->grad, 0, bytes, s->stream), "clearing memory");
-    gpu_ok(s, cudaMemcpyAsync(s->out.grad, s->grad, bytes, cudaMemcpyDeviceToHost, s->stream),
+    s->queue.chained = false;
+    if (!s->base.B) gpu_ok(s, cudaMemsetAsync(s->weights.grad, 0, bytes, s->queue.stream), "clearing memory");
+    gpu_ok(s, cudaMemcpyAsync(s->out.grad, s->weights.grad, bytes, cudaMemcpyDeviceToHost, s->queue.stream),
            "copying from the device");
-    if (!gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device"))
+    if (!gpu_ok(s, cudaStreamSynchronize(s->queue.stream), "waiting for the device"))
         for (size_t i = 0; i < count; i++) s->out.grad[i] = NAN;
     s->base.sum_floats(s->base.sum_context, s->out.grad, count);
-    gpu_ok(s, cudaMemcpyAsync(s->grad, s->out.grad, bytes, cudaMemcpyHostToDevice, s->stream),
+    gpu_ok(s, cudaMemcpyAsync(s->weights.grad, s->out.grad, bytes, cudaMemcpyHostToDevice, s->queue.stream),
            "copying to the device");
     finish_args p = {};
-    p.chunks = s->chunks;
-    p.grad = s->grad;
-    p.norm_part = s->norm_part;
-    CHAIN(s, s->chunk_count, FINISH_THREADS, 0, finish<true>, p);
+    p.chunks = s->result.chunks;
+    p.grad = s->weights.grad;
+    p.norm_part = s->result.norm_part;
+    CHAIN(s, s->result.chunk_count, FINISH_THREADS, 0, finish<true>, p);
 }
 
 struct move_args {
@@ -236,27 +236,28 @@ __global__ void __launch_bounds__(256) move(move_args p) {
 }
 
 void gpu_adam(gpu *s) {
-    move_args p = {.theta = s->theta,
-                   .m = s->m,
-                   .v = s->v,
-                   .grad = s->grad,
+    move_args p = {.theta = s->weights.theta,
+                   .m = s->weights.m,
+                   .v = s->weights.v,
+                   .grad = s->weights.grad,
                    .count = s->base.sh->trained,
-                   .adam = s->adam,
-                   .norm_part = s->norm_part,
-                   .parts = s->chunk_count,
-                   .results = s->results,
-                   .vectors = s->vectors,
-                   .vectors_m = s->vectors_m,
-                   .vectors_v = s->vectors_v,
-                   .word_first = s->word_first,
-                   .word_row = s->word_row,
-                   .word_id = s->word_id,
-                   .dx = s->dx,
-                   .scale = s->scale,
+                   .adam = s->send.adam,
+                   .norm_part = s->result.norm_part,
+                   .parts = s->result.chunk_count,
+                   .results = s->result.results,
+                   .vectors = s->given.vectors,
+                   .vectors_m = s->given.vectors_m,
+                   .vectors_v = s->given.vectors_v,
+                   .word_first = s->send.word_first,
+                   .word_row = s->send.word_row,
+                   .word_id = s->send.word_id,
+                   .dx = s->step.dx,
+                   .scale = s->weights.scale,
                    .width = s->base.sh->s.width,
                    /* words_share leaves dx without padding */
                    .ldx = s->base.sum ? s->base.sh->s.width : s->D};
-    int blocks = (int)((p.count + CHUNK - 1) / CHUNK) + (s->train_vectors ? (int)s->base.whole.items : 0);
+    int blocks =
+        (int)((p.count + CHUNK - 1) / CHUNK) + (s->given.train_vectors ? (int)s->base.whole.items : 0);
     CHAIN(s, blocks, 256, 0, move, p);
 }
 
@@ -269,9 +270,11 @@ __global__ void __launch_bounds__(256) draw(float *average, const float *from, s
 }
 
 void gpu_average(gpu *s, double decay) {
-    s->chained = false;
+    s->queue.chained = false;
     int blocks = 8 * s->multiprocessors;
-    LAUNCH(s, s->stream, blocks, 256, 0, draw, s->average, s->theta, s->base.sh->total, decay);
-    if (s->vector_count)
-        LAUNCH(s, s->stream, blocks, 256, 0, draw, s->vectors_average, s->vectors, s->vector_count, decay);
+    LAUNCH(s, s->queue.stream, blocks, 256, 0, draw, s->weights.average, s->weights.theta, s->base.sh->total,
+           decay);
+    if (s->given.vector_count)
+        LAUNCH(s, s->queue.stream, blocks, 256, 0, draw, s->given.vectors_average, s->given.vectors,
+               s->given.vector_count, decay);
 }

@@ -6,17 +6,17 @@
 #include "engine/cuda/common/step.cuh"
 
 void gpu_fork(gpu *s, int i) {
-    gpu_ok(s, cudaEventRecord(s->fork, s->stream), "event");
-    gpu_ok(s, cudaStreamWaitEvent(s->side[i], s->fork, 0), "event");
-    s->forked[i] = 1;
+    gpu_ok(s, cudaEventRecord(s->queue.fork, s->queue.stream), "event");
+    gpu_ok(s, cudaStreamWaitEvent(s->queue.side[i], s->queue.fork, 0), "event");
+    s->queue.forked[i] = 1;
 }
 
 void gpu_join(gpu *s, int i) {
-    if (!s->forked[i]) return;
-    gpu_ok(s, cudaEventRecord(s->join[i], s->side[i]), "event");
-    gpu_ok(s, cudaStreamWaitEvent(s->stream, s->join[i], 0), "event");
-    s->forked[i] = 0;
-    s->chained = false;
+    if (!s->queue.forked[i]) return;
+    gpu_ok(s, cudaEventRecord(s->queue.join[i], s->queue.side[i]), "event");
+    gpu_ok(s, cudaStreamWaitEvent(s->queue.stream, s->queue.join[i], 0), "event");
+    s->queue.forked[i] = 0;
+    s->queue.chained = false;
 }
 
 /* ---- operations ---- */
@@ -57,7 +57,8 @@ void step_head(gpu *s) {
     if (s->base.B)
         gpu_head(s);
     else
-        gpu_ok(s, cudaMemsetAsync(s->results, 0, sizeof *s->results, s->stream), "clearing memory");
+        gpu_ok(s, cudaMemsetAsync(s->result.results, 0, sizeof *s->result.results, s->queue.stream),
+               "clearing memory");
 }
 
 void step_decoder_backward(gpu *s, int block) {
@@ -102,12 +103,12 @@ void step_backward(gpu *s) {
 /* ---- graphs ---- */
 
 void step_drop_graphs(gpu *s) {
-    for (int i = 0; i < s->graph_count; i++) cudaGraphExecDestroy(s->graphs[i].exec);
-    s->graph_count = 0;
+    for (int i = 0; i < s->queue.graph_count; i++) cudaGraphExecDestroy(s->queue.graphs[i].exec);
+    s->queue.graph_count = 0;
 }
 
 static void enqueue(gpu *s, int parts) {
-    s->chained = false;
+    s->queue.chained = false;
     if (gpu_narrow(s, parts & (FORWARD | BACKWARD))) {
         if (parts & BACKWARD) gpu_finish(s);
         parts &= OPTIMISE;
@@ -123,38 +124,38 @@ static void enqueue(gpu *s, int parts) {
 
 static cudaGraphExec_t graph_for(gpu *s, int parts) {
     const net *t = &s->base;
-    for (int i = 0; i < s->graph_count; i++) {
-        const graph *g = &s->graphs[i];
+    for (int i = 0; i < s->queue.graph_count; i++) {
+        const graph *g = &s->queue.graphs[i];
         if (g->B == t->B && g->n == s->n && g->all == t->whole.sets && g->update == t->update &&
             g->tf32 == t->tf32 && g->parts == parts)
             return g->exec;
     }
     enum { MOST = 512 };
-    if (s->graph_count == MOST) {
-        cudaStreamSynchronize(s->stream);
+    if (s->queue.graph_count == MOST) {
+        cudaStreamSynchronize(s->queue.stream);
         step_drop_graphs(s);
     }
     cudaGraph_t made = nullptr;
     cudaGraphExec_t exec = nullptr;
-    if (!gpu_ok(s, cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal), "capture"))
+    if (!gpu_ok(s, cudaStreamBeginCapture(s->queue.stream, cudaStreamCaptureModeThreadLocal), "capture"))
         return nullptr;
     enqueue(s, parts);
-    if (!gpu_ok(s, cudaStreamEndCapture(s->stream, &made), "capture")) return nullptr;
+    if (!gpu_ok(s, cudaStreamEndCapture(s->queue.stream, &made), "capture")) return nullptr;
     gpu_ok(s, cudaGraphInstantiate(&exec, made, 0), "graph");
     cudaGraphDestroy(made);
     if (s->failed[0]) return nullptr;
-    if (!s->graphs) s->graphs = (graph *)calloc(MOST, sizeof *s->graphs);
-    if (!s->graphs) {
+    if (!s->queue.graphs) s->queue.graphs = (graph *)calloc(MOST, sizeof *s->queue.graphs);
+    if (!s->queue.graphs) {
         snprintf(s->failed, sizeof s->failed, "not enough memory");
         return nullptr;
     }
-    s->graphs[s->graph_count++] = {.B = t->B,
-                                   .n = s->n,
-                                   .all = t->whole.sets,
-                                   .update = t->update,
-                                   .tf32 = t->tf32,
-                                   .parts = parts,
-                                   .exec = exec};
+    s->queue.graphs[s->queue.graph_count++] = {.B = t->B,
+                                               .n = s->n,
+                                               .all = t->whole.sets,
+                                               .update = t->update,
+                                               .tf32 = t->tf32,
+                                               .parts = parts,
+                                               .exec = exec};
     return exec;
 }
 
@@ -162,23 +163,27 @@ static cudaGraphExec_t graph_for(gpu *s, int parts) {
 
 /* The next slot of pinned memory; waits when the host is SLOTS steps ahead of the device. */
 void step_open_slot(gpu *s) {
-    s->slot_now = (s->slot_now + 1) % SLOTS;
-    gpu_ok(s, cudaEventSynchronize(s->slots[s->slot_now].sent), "waiting for the device");
-    s->slot_open = true;
+    s->send.slot_now = (s->send.slot_now + 1) % SLOTS;
+    gpu_ok(s, cudaEventSynchronize(s->send.slots[s->send.slot_now].sent), "waiting for the device");
+    s->send.slot_open = true;
 }
 
 void step_send_slot(gpu *s) {
-    slot *k = &s->slots[s->slot_now];
+    slot *k = &s->send.slots[s->send.slot_now];
     size_t bytes = HEADER;
-    if (s->slot_full) bytes = s->train_vectors ? s->send_bytes : HEADER + (size_t)s->base.B * 4;
-    if (!s->slot_open) return;
-    gpu_ok(s, cudaMemcpyAsync(s->sent, k->host, bytes, cudaMemcpyHostToDevice, s->stream), "sending");
-    if (s->table_bytes)
-        gpu_ok(s, cudaMemcpyAsync(s->tables, k->tables, s->table_bytes, cudaMemcpyHostToDevice, s->stream),
+    if (s->send.slot_full)
+        bytes = s->given.train_vectors ? s->send.send_bytes : HEADER + (size_t)s->base.B * 4;
+    if (!s->send.slot_open) return;
+    gpu_ok(s, cudaMemcpyAsync(s->send.sent, k->host, bytes, cudaMemcpyHostToDevice, s->queue.stream),
+           "sending");
+    if (s->ragged.table_bytes)
+        gpu_ok(s,
+               cudaMemcpyAsync(s->ragged.tables, k->tables, s->ragged.table_bytes, cudaMemcpyHostToDevice,
+                               s->queue.stream),
                "sending");
-    s->table_bytes = 0;
-    gpu_ok(s, cudaEventRecord(k->sent, s->stream), "event");
-    s->slot_open = s->slot_full = s->chained = false;
+    s->ragged.table_bytes = 0;
+    gpu_ok(s, cudaEventRecord(k->sent, s->queue.stream), "event");
+    s->send.slot_open = s->send.slot_full = s->queue.chained = false;
 }
 
 /* Launches what is waiting, and `more` with it. A batch of one size is a graph. Where ranks share a batch
@@ -186,14 +191,14 @@ void step_send_slot(gpu *s) {
  * failed, since the other ranks wait for this one. Nor is there a graph for sets of several sizes: hardly any
  * two batches are alike. */
 void step_launch(gpu *s, int more) {
-    int parts = s->waiting | more;
-    s->waiting = 0;
+    int parts = s->queue.waiting | more;
+    s->queue.waiting = 0;
     if (!parts || (s->failed[0] && !s->base.sum)) return;
     step_send_slot(s);
-    if (s->base.sum || s->mixed) {
+    if (s->base.sum || s->ragged.mixed) {
         enqueue(s, parts);
         return;
     }
     cudaGraphExec_t exec = graph_for(s, parts);
-    if (exec) gpu_ok(s, cudaGraphLaunch(exec, s->stream), "launch");
+    if (exec) gpu_ok(s, cudaGraphLaunch(exec, s->queue.stream), "launch");
 }

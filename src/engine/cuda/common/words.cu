@@ -36,11 +36,12 @@ static uint64_t *keys_new(gpu *s, size_t rows) {
 /* each(set, first row of its items here, row of item i within the set, word of item i), for all items here.
  */
 template <class F> static void each_item(const gpu *s, F each) {
-    const onet_sets *sets = s->sets;
+    const onet_sets *sets = s->given.sets;
     for (int b = 0; b < s->base.B; b++) {
-        size_t from = sets->start[s->index_host[b]];
-        int n = s->mixed ? s->sorted.places[b].n : s->n, row0 = s->mixed ? s->sorted.places[b].row0 : b * n;
-        const int32_t *slot = s->mixed && sets->context ? s->sorted.slot + row0 : nullptr;
+        size_t from = sets->start[s->send.index_host[b]];
+        int n = s->ragged.mixed ? s->ragged.sorted.places[b].n : s->n,
+            row0 = s->ragged.mixed ? s->ragged.sorted.places[b].row0 : b * n;
+        const int32_t *slot = s->ragged.mixed && sets->context ? s->ragged.sorted.slot + row0 : nullptr;
         for (int i = 0; i < n; i++) each(b, row0, slot ? slot[i] : i, sets->word[from + (size_t)i]);
     }
 }
@@ -64,21 +65,22 @@ int words_share(gpu *s, int32_t *first) {
     float *all = s->out.word_d;
     if (here)
         gpu_ok(s,
-               cudaMemcpy2DAsync(s->out.here, row, s->dx, (size_t)s->D * sizeof(float), row, here,
-                                 cudaMemcpyDeviceToHost, s->stream),
+               cudaMemcpy2DAsync(s->out.here, row, s->step.dx, (size_t)s->D * sizeof(float), row, here,
+                                 cudaMemcpyDeviceToHost, s->queue.stream),
                "copying from the device");
-    bool there = gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device");
+    bool there = gpu_ok(s, cudaStreamSynchronize(s->queue.stream), "waiting for the device");
     memset(word, 0, rows * sizeof *word);
     memset(all, 0, rows * row);
     each_item(s, [&](int set, int row0, int i, int32_t of) {
-        size_t to = (t->row ? t->row[s->mixed ? s->sorted.from[set] : set] : (size_t)row0) + (size_t)i;
+        size_t to =
+            (t->row ? t->row[s->ragged.mixed ? s->ragged.sorted.from[set] : set] : (size_t)row0) + (size_t)i;
         word[to] = of;
         for (size_t c = 0; c < d; c++)
             all[to * d + c] = there ? s->out.here[(size_t)(row0 + i) * d + c] : NAN;
     });
     t->sum(t->sum_context, word, rows);
     t->sum_floats(t->sum_context, all, rows * d);
-    gpu_ok(s, cudaMemcpyAsync(s->dx, all, rows * row, cudaMemcpyHostToDevice, s->stream),
+    gpu_ok(s, cudaMemcpyAsync(s->step.dx, all, rows * row, cudaMemcpyHostToDevice, s->queue.stream),
            "copying to the device");
     uint64_t *key = keys_new(s, rows);
     if (!key) return 0;

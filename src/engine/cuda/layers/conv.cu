@@ -615,12 +615,12 @@ conv_args gpu_conv_args(gpu *s, int m, bool back) {
     int n = s->n, B = s->base.B;
     p.R = (int)s->here.items;
     p.T = (int)s->here.steps;
-    if (s->mixed) {
-        p.plan = s->mixed->conv;
-        p.tiles = s->mixed->conv_tiles;
-        p.places = s->mixed->places;
-        p.row_at = s->mixed->row_at;
-        p.step_set = s->mixed->step_set;
+    if (s->ragged.mixed) {
+        p.plan = s->ragged.mixed->conv;
+        p.tiles = s->ragged.mixed->conv_tiles;
+        p.places = s->ragged.mixed->places;
+        p.row_at = s->ragged.mixed->row_at;
+        p.step_set = s->ragged.mixed->step_set;
     } else {
         conv_plan_make(s, B, n, &p.plan);
         p.n = n;
@@ -632,32 +632,32 @@ conv_args gpu_conv_args(gpu *s, int m, bool back) {
     p.N = s->N;
     p.m = m;
     p.Q = s->Q;
-    p.r = s->r;
-    p.dv = s->dv;
+    p.r = s->step.r;
+    p.dv = s->step.dv;
     p.plane = s->here.step_cells * s->C;
-    p.v = s->dec_v;
-    p.dpre = s->dpre;
-    p.pv = s->dec_pool;
-    p.dstep = s->dstep;
-    p.norm = s->dec;
-    p.k0 = s->dec_k0;
-    p.k1 = s->dec_k1;
-    p.conv = back ? s->conv_t : s->conv;
-    p.pool = back ? s->pool_t : s->pool;
-    p.q = s->q;
-    p.pos = s->pos;
-    p.order = s->order;
-    p.praw = s->praw;
-    p.parg = s->parg;
-    p.step_dv = s->step_dv;
-    p.step_count = s->step_count;
-    p.step_r = s->step_r;
-    p.dlogit = s->dlogit;
-    p.theta = s->theta;
-    p.part = s->part;
-    p.counter = s->counters;
+    p.v = s->step.dec_v;
+    p.dpre = s->step.dpre;
+    p.pv = s->step.dec_pool;
+    p.dstep = s->step.dstep;
+    p.norm = s->weights.dec;
+    p.k0 = s->weights.dec_k0;
+    p.k1 = s->weights.dec_k1;
+    p.conv = back ? s->weights.conv_t : s->weights.conv;
+    p.pool = back ? s->weights.pool_t : s->weights.pool;
+    p.q = s->step.q;
+    p.pos = s->step.pos;
+    p.order = s->step.order;
+    p.praw = s->step.praw;
+    p.parg = s->step.parg;
+    p.step_dv = s->step.step_dv;
+    p.step_count = s->step.step_count;
+    p.step_r = s->step.step_r;
+    p.dlogit = s->step.dlogit;
+    p.theta = s->weights.theta;
+    p.part = s->step.part;
+    p.counter = s->result.counters;
     if (m < 0) return p;
-    p.head = s->theta + sh->head_weight + 2 * sh->D + 2 * p.out * m;
+    p.head = s->weights.theta + sh->head_weight + 2 * sh->D + 2 * p.out * m;
     p.bias = sh->dec[m].bias;
     p.gamma = sh->dec[m].norm.gamma;
     p.forward = norms_decoder(s, m);
@@ -681,9 +681,9 @@ template <bool BACK, bool ROUNDED, bool MIXED> static void conv_launch(gpu *s, i
 
 template <bool BACK> static void conv_any(gpu *s, int m) {
     if (s->base.tf32)
-        s->mixed ? conv_launch<BACK, true, true>(s, m) : conv_launch<BACK, true, false>(s, m);
+        s->ragged.mixed ? conv_launch<BACK, true, true>(s, m) : conv_launch<BACK, true, false>(s, m);
     else
-        s->mixed ? conv_launch<BACK, false, true>(s, m) : conv_launch<BACK, false, false>(s, m);
+        s->ragged.mixed ? conv_launch<BACK, false, true>(s, m) : conv_launch<BACK, false, false>(s, m);
 }
 
 void gpu_decoder_forward(gpu *s, int block) {

@@ -191,13 +191,13 @@ int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     conv_weights_args a = {};
     int CB = s->C % 32 ? 16 : 32, z = (s->C / CB) * (s->C / CB), count = pairs(s->N), ld = CB + 8;
     int rows, cells; /* of a tile in shared memory: of v, and of dpre */
-    a.v = pools ? s->dec_pool : s->dec_v;
-    a.d = pools ? s->dstep : s->dpre;
+    a.v = pools ? s->step.dec_pool : s->step.dec_v;
+    a.d = pools ? s->step.dstep : s->step.dpre;
     a.C = s->C;
     a.T = (int)s->here.steps;
     a.plane = (pools ? s->here.steps : s->here.step_cells) * s->C;
-    if (s->mixed) {
-        const weight_tiles &w = s->mixed->weights[pools];
+    if (s->ragged.mixed) {
+        const weight_tiles &w = s->ragged.mixed->weights[pools];
         a.table = w.tiles;
         a.tiles = w.count;
         a.chunks = 1;
@@ -222,10 +222,10 @@ int gpu_conv_weights(gpu *s, cudaStream_t where, bool pools, float *part) {
     size_t shared = (floats > red ? floats : red) * sizeof(float);
     dim3 grid(splits, count, z);
     if (s->base.tf32)
-        s->mixed ? weights_launch<true, true>(s, where, grid, CB, shared, a)
-                 : weights_launch<true, false>(s, where, grid, CB, shared, a);
+        s->ragged.mixed ? weights_launch<true, true>(s, where, grid, CB, shared, a)
+                        : weights_launch<true, false>(s, where, grid, CB, shared, a);
     else
-        s->mixed ? weights_launch<false, true>(s, where, grid, CB, shared, a)
-                 : weights_launch<false, false>(s, where, grid, CB, shared, a);
+        s->ragged.mixed ? weights_launch<false, true>(s, where, grid, CB, shared, a)
+                        : weights_launch<false, false>(s, where, grid, CB, shared, a);
     return splits;
 }

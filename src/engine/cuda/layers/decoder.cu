@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(256) pack(const __grid_constant__ pack_args p)
 void gpu_pack(gpu *s) {
     const shape *sh = s->base.sh;
     pack_args p = {};
-    p.theta = s->theta;
+    p.theta = s->weights.theta;
     for (int m = 0; m < s->N; m++) {
         p.weight[m] = sh->dec[m].weight;
         p.in[m] = sh->dec[m].in;
@@ -65,14 +65,14 @@ void gpu_pack(gpu *s) {
     p.D = sh->D;
     p.tf32 = s->base.tf32;
     p.columns = columns_of(sh, s->M);
-    p.rows = s->rows;
-    p.conv = s->conv;
-    p.conv_t = s->conv_t;
-    p.pool = s->pool;
-    p.pool_t = s->pool_t;
+    p.rows = s->weights.rows;
+    p.conv = s->weights.conv;
+    p.conv_t = s->weights.conv_t;
+    p.pool = s->weights.pool;
+    p.pool_t = s->weights.pool_t;
     if (!s->N) return;
     gpu_fork(s, 1);
-    LAUNCH(s, s->side[1], 2 * s->multiprocessors, 256, 0, pack, p);
+    LAUNCH(s, s->queue.side[1], 2 * s->multiprocessors, 256, 0, pack, p);
 }
 
 /* ---- rows ---- */
@@ -121,9 +121,11 @@ void gpu_decoder_rows_forward(gpu *s) {
         CHAIN(s, f.rows, 64, 0, features_only, f);
         return;
     }
-    q_args p = {.f = f, .rows = s->rows, .Q = s->Q, .q = s->q};
+    q_args p = {.f = f, .rows = s->weights.rows, .Q = s->Q, .q = s->step.q};
     if (s->base.tf32)
-        s->mixed ? decoder_rows_launch<true, true>(s, p, R) : decoder_rows_launch<true, false>(s, p, R);
+        s->ragged.mixed ? decoder_rows_launch<true, true>(s, p, R)
+                        : decoder_rows_launch<true, false>(s, p, R);
     else
-        s->mixed ? decoder_rows_launch<false, true>(s, p, R) : decoder_rows_launch<false, false>(s, p, R);
+        s->ragged.mixed ? decoder_rows_launch<false, true>(s, p, R)
+                        : decoder_rows_launch<false, false>(s, p, R);
 }

@@ -117,9 +117,10 @@ __global__ void __launch_bounds__(128)
 
 void gpu_start_gradient(gpu *s, cudaStream_t where, float *last) {
     const shape *sh = s->base.sh;
-    LAUNCH(s, where, up(3 * s->N * s->C, 32), 256, 0, start_dq, s->start_part, s->base.B, s->C, s->N, last);
-    LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->rows, s->Q, columns_of(sh, s->M),
-           s->grad + sh->start);
+    LAUNCH(s, where, up(3 * s->N * s->C, 32), 256, 0, start_dq, s->step.start_part, s->base.B, s->C, s->N,
+           last);
+    LAUNCH(s, where, sh->D, 128, 0, start_gradient, last, s->weights.rows, s->Q, columns_of(sh, s->M),
+           s->weights.grad + sh->start);
 }
 
 void gpu_decoder_rows_backward(gpu *s) {
@@ -127,23 +128,24 @@ void gpu_decoder_rows_backward(gpu *s) {
     int R = (int)s->here.items;
     if (s->N > 1) {
         gpu_fork(s, 1);
-        s->conv_splits = gpu_conv_weights(s, s->side[1], false, s->conv_part);
+        s->step.conv_splits = gpu_conv_weights(s, s->queue.side[1], false, s->step.conv_part);
         gpu_fork(s, 2);
-        s->pool_splits = gpu_conv_weights(s, s->side[2], true, s->pool_part);
-        s->conv_from = s->conv_part;
-        s->pool_from = s->pool_part;
+        s->step.pool_splits = gpu_conv_weights(s, s->queue.side[2], true, s->step.pool_part);
+        s->step.conv_from = s->step.conv_part;
+        s->step.pool_from = s->step.pool_part;
     }
     if (s->N) {
         conv_args p = gpu_conv_args(s, -1, true);
         dim3 grid(up((p.R + p.T) * (s->C / 4), 256), s->N);
-        if (s->mixed)
-            CHAIN(s, grid, 256, 0, decoder_dq<true>, p, s->dq, s->start_part);
+        if (s->ragged.mixed)
+            CHAIN(s, grid, 256, 0, decoder_dq<true>, p, s->step.dq, s->step.start_part);
         else
-            CHAIN(s, grid, 256, 0, decoder_dq<false>, p, s->dq, s->start_part);
+            CHAIN(s, grid, 256, 0, decoder_dq<false>, p, s->step.dq, s->step.start_part);
         gpu_fork(s, 2);
-        float *last = s->dq + (size_t)R * s->Q;
-        gpu_start_gradient(s, s->side[2], last);
-        s->rows_splits = gpu_rows_weights(s, s->side[2], s->dq, s->Q, R + 1, sh->D, 0, s->rows_part);
+        float *last = s->step.dq + (size_t)R * s->Q;
+        gpu_start_gradient(s, s->queue.side[2], last);
+        s->step.rows_splits =
+            gpu_rows_weights(s, s->queue.side[2], s->step.dq, s->Q, R + 1, sh->D, 0, s->step.rows_part);
     }
-    gpu_inputs(s, s->M, s->dq, s->rows, s->Q);
+    gpu_inputs(s, s->M, s->step.dq, s->weights.rows, s->Q);
 }

@@ -128,21 +128,21 @@ void gpu_encoder_rows(gpu *s, int block) {
                       .tile_rows = n && n <= 64 ? 64 / n * n : 64,
                       .R = R,
                       .w1 = e->w1,
-                      .bias = s->theta + at->bias1,
+                      .bias = s->weights.theta + at->bias1,
                       .ac = e->ac,
-                      .part = s->part,
-                      .counters = s->counters,
+                      .part = s->step.part,
+                      .counters = s->result.counters,
                       .norm = norm1};
     dim3 grid(up(R, rows.tile_rows), up(s->H, 32));
     sums_args sums = {.n = n,
                       .H = s->H,
-                      .places = s->mixed ? s->mixed->places : nullptr,
+                      .places = s->ragged.mixed ? s->ragged.mixed->places : nullptr,
                       .ac = e->ac,
-                      .part = s->part,
-                      .counters = s->counters,
+                      .part = s->step.part,
+                      .counters = s->result.counters,
                       .norm = norm1};
     dim3 sums_grid(B, up(s->H, 32));
-    if (s->mixed) {
+    if (s->ragged.mixed) {
         if (s->base.tf32)
             CHAIN(s, grid, 128, sizeof(rows_tile<true>), (encoder_rows<false, true, rows_tile<true>>), rows);
         else

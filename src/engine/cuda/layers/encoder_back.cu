@@ -40,10 +40,10 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
     const shape *sh = s->base.sh;
     const encoder_at *at = &sh->enc[block];
     encoder_block *e = &s->enc[block];
-    int R = (int)s->here.items, n = s->mixed ? s->mixed->largest : s->n;
+    int R = (int)s->here.items, n = s->ragged.mixed ? s->ragged.mixed->largest : s->n;
     correct_args correct = {.n = s->n,
                             .H = s->H,
-                            .places = s->mixed ? s->mixed->places : nullptr,
+                            .places = s->ragged.mixed ? s->ragged.mixed->places : nullptr,
                             .ac = e->ac,
                             .sum = e->sum,
                             .c0 = e->c0,
@@ -51,7 +51,7 @@ void gpu_encoder_rows_backward(gpu *s, int block) {
                             .dac = e->dac};
     CHAIN(s, dim3(s->base.B, up(2 * n * (s->H / 4), 256)), 256, 0, encoder_correct, correct);
     gpu_fork(s, 2);
-    e->splits = gpu_rows_weights(s, s->side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
-    if (block == 0 && !s->train_vectors) return; /* its input needs no gradient */
+    e->splits = gpu_rows_weights(s, s->queue.side[2], e->dac, 2 * s->H, R, at->in, 1, e->weight_part);
+    if (block == 0 && !s->given.train_vectors) return; /* its input needs no gradient */
     gpu_inputs(s, block, e->dac, e->w1, 2 * s->H);
 }

@@ -22,10 +22,10 @@ struct features {
 /* Of encoder block `block`, or (block == M) of the decoder. */
 static inline features gpu_features(const gpu *s, int block) {
     const shape *sh = s->base.sh;
-    features f = {.x = s->x, .ldx = s->D, .rows = (int)s->here.items};
+    features f = {.x = s->step.x, .ldx = s->D, .rows = (int)s->here.items};
     f.columns = columns_of(sh, block);
     f.n = s->n;
-    if (s->mixed) f.row_at = s->mixed->row_at;
+    if (s->ragged.mixed) f.row_at = s->ragged.mixed->row_at;
     f.pool = sh->s.pool;
     if (!block) return f;
     f.best = s->enc[block - 1].best;

@@ -168,7 +168,7 @@ void gpu_head(gpu *s) {
     /* Floats of shared memory, at most: more would leave fewer thread blocks resident. */
     enum { ROOM = 10000 };
     const shape *sh = s->base.sh;
-    int B = s->base.B, n = s->mixed ? s->mixed->largest : s->n, least = s->N * s->C + n;
+    int B = s->base.B, n = s->ragged.mixed ? s->ragged.mixed->largest : s->n, least = s->N * s->C + n;
     double steps = (double)s->base.whole.steps;
     head_args p = {.n = s->n,
                    .C = s->C,
@@ -176,29 +176,29 @@ void gpu_head(gpu *s) {
                    .D = sh->D,
                    .ldx = s->D,
                    .out = sh->s.decoder_out,
-                   .places = s->mixed ? s->mixed->places : nullptr,
-                   .x = s->x,
-                   .theta = s->theta,
+                   .places = s->ragged.mixed ? s->ragged.mixed->places : nullptr,
+                   .x = s->step.x,
+                   .theta = s->weights.theta,
                    .head = sh->head_weight,
-                   .r = s->r,
+                   .r = s->step.r,
                    .plane = s->here.step_cells * s->C,
-                   .g = s->dec.g,
-                   .pos = s->pos,
-                   .right = s->right,
-                   .logit = s->logit,
-                   .dlogit = s->dlogit,
-                   .item_d = s->item_d,
-                   .part = s->head_part,
+                   .g = s->weights.dec.g,
+                   .pos = s->step.pos,
+                   .right = s->step.right,
+                   .logit = s->step.logit,
+                   .dlogit = s->step.dlogit,
+                   .item_d = s->step.item_d,
+                   .part = s->step.head_part,
                    .each = (float)(1 / steps),
-                   .loss_part = s->loss_part,
-                   .loss = s->results,
+                   .loss_part = s->step.loss_part,
+                   .loss = s->result.results,
                    .steps = steps,
-                   .counter = s->counters};
-    int room = least + n * n <= ROOM ? least + n * n : s->mixed ? std::max<int>(least, ROOM) : least;
+                   .counter = s->result.counters};
+    int room = least + n * n <= ROOM ? least + n * n : s->ragged.mixed ? std::max<int>(least, ROOM) : least;
     CHAIN(s, B, HEAD_THREADS, room * sizeof(float), head, p, room);
     gpu_fork(s, 0);
-    LAUNCH(s, s->side[0], B, HEAD_THREADS, 0, head_weights, p);
-    gpu_sum_rows(s, s->side[0], s->head_part, B, s->N * s->C + s->D, s->head_total);
+    LAUNCH(s, s->queue.side[0], B, HEAD_THREADS, 0, head_weights, p);
+    gpu_sum_rows(s, s->queue.side[0], s->step.head_part, B, s->N * s->C + s->D, s->step.head_total);
 }
 
 /* ---- the batch ---- */
@@ -286,36 +286,36 @@ __global__ void __launch_bounds__(128) take(const __grid_constant__ take_args p,
 
 void gpu_take(gpu *s) {
     const shape *sh = s->base.sh;
-    const mixed_batch *x = s->mixed;
+    const mixed_batch *x = s->ragged.mixed;
     take_args p = {.n = s->n,
                    .d = sh->s.width,
                    .ldx = s->D,
                    .R = (int)s->here.items,
                    .relative = sh->s.relative != 0,
-                   .given = s->relative,
+                   .given = s->given.relative,
                    .places = x ? x->places : nullptr,
                    .slot = x ? x->slot : nullptr,
-                   .row_at = s->row_at,
-                   .step_set = s->step_set,
-                   .index = s->index,
-                   .start = s->start,
-                   .items = s->items,
-                   .vectors = s->train_vectors ? s->vectors : s->table,
-                   .word = s->word,
-                   .order_all = s->order_all,
-                   .target = s->target,
-                   .mean = s->mean,
-                   .scale = s->scale,
-                   .first = s->theta + sh->start,
-                   .x = s->x,
+                   .row_at = s->ragged.row_at,
+                   .step_set = s->ragged.step_set,
+                   .index = s->send.index,
+                   .start = s->given.start,
+                   .items = s->given.items,
+                   .vectors = s->given.train_vectors ? s->given.vectors : s->given.table,
+                   .word = s->given.word,
+                   .order_all = s->given.order_all,
+                   .target = s->given.target,
+                   .mean = s->weights.mean,
+                   .scale = s->weights.scale,
+                   .first = s->weights.theta + sh->start,
+                   .x = s->step.x,
                    .D = sh->D,
-                   .pos = s->pos,
-                   .order = s->order,
-                   .right = s->right,
+                   .pos = s->step.pos,
+                   .order = s->step.order,
+                   .right = s->step.right,
                    .B = s->base.B,
                    .rows = 2 * sh->s.hidden,
                    .H = s->H,
-                   .theta = s->theta};
+                   .theta = s->weights.theta};
     for (int k = 0; k < s->M; k++)
         p.enc[k] = {.weight = sh->enc[k].weight1, .columns = columns_of(sh, k), .w1 = s->enc[k].w1};
     CHAIN(s, s->base.B + up(s->M * p.rows, 4), 128, 0, take, p, s->M);

@@ -134,29 +134,29 @@ void gpu_inputs(gpu *s, int block, const float *d, const float *w, int K) {
                      .columns = columns_of(sh, block),
                      .K = K,
                      .R = (int)s->here.items,
-                     .dx = s->dx,
+                     .dx = s->step.dx,
                      .ldx = s->D};
     if (block == s->M) {
-        p.item_d = s->item_d;
-        p.head = s->theta + sh->head_weight;
+        p.item_d = s->step.item_d;
+        p.head = s->weights.theta + sh->head_weight;
     }
     if (block) {
         const encoder_block *before = &s->enc[block - 1];
         p.width = sh->s.encoder_out;
         p.O = s->O;
         p.n = s->n;
-        if (s->mixed) p.row_at = s->mixed->row_at;
+        if (s->ragged.mixed) p.row_at = s->ragged.mixed->row_at;
         p.pool = sh->s.pool;
-        p.x = s->x;
+        p.x = s->step.x;
         p.best = before->best;
         p.norm = before->norm2;
-        p.gd = s->gd;
-        p.part = s->part;
-        p.counter = s->counters;
+        p.gd = s->step.gd;
+        p.part = s->step.part;
+        p.counter = s->result.counters;
         p.back = norms_second_back(s, block - 1);
     }
     if (s->base.tf32)
-        s->mixed ? inputs_launch<true, true>(s, p) : inputs_launch<true, false>(s, p);
+        s->ragged.mixed ? inputs_launch<true, true>(s, p) : inputs_launch<true, false>(s, p);
     else
-        s->mixed ? inputs_launch<false, true>(s, p) : inputs_launch<false, false>(s, p);
+        s->ragged.mixed ? inputs_launch<false, true>(s, p) : inputs_launch<false, false>(s, p);
 }

@@ -20,25 +20,25 @@ static size_t tables_size(batch_size b) {
 }
 
 static void tables_free(gpu *s) {
-    for (slot &k : s->slots) {
+    for (slot &k : s->send.slots) {
         if (k.tables) cudaFreeHost(k.tables);
         k.tables = nullptr;
     }
-    drop((void **)&s->tables);
-    s->table_room = 0;
+    drop((void **)&s->ragged.tables);
+    s->ragged.table_room = 0;
 }
 
 /* Only here, not with the memory of batches: trainings on batches of one size need none of it. */
 static bool tables_reserve(gpu *s, size_t bytes) {
-    if (bytes <= s->table_room) return true;
-    if (!gpu_ok(s, cudaStreamSynchronize(s->stream), "waiting for the device")) return false;
+    if (bytes <= s->ragged.table_room) return true;
+    if (!gpu_ok(s, cudaStreamSynchronize(s->queue.stream), "waiting for the device")) return false;
     tables_free(s);
     bytes += bytes / 4; /* the next batches will be larger, some of them */
-    bool ok = allocate((void **)&s->tables, bytes);
+    bool ok = allocate((void **)&s->ragged.tables, bytes);
     for (int i = 0; i < SLOTS && ok; i++)
-        ok = cudaMallocHost((void **)&s->slots[i].tables, bytes) == cudaSuccess;
+        ok = cudaMallocHost((void **)&s->send.slots[i].tables, bytes) == cudaSuccess;
     if (ok)
-        s->table_room = bytes;
+        s->ragged.table_room = bytes;
     else {
         cudaGetLastError();
         tables_free(s);
@@ -56,7 +56,7 @@ static void sorted_free(sorted_sets *k) {
 }
 
 bool mixed_reserve(gpu *s, batch_size most) {
-    sorted_sets *k = &s->sorted;
+    sorted_sets *k = &s->ragged.sorted;
     size_t B = (size_t)most.sets;
     sorted_free(k);
     k->index = (uint32_t *)calloc(B, sizeof *k->index);
@@ -69,13 +69,13 @@ bool mixed_reserve(gpu *s, batch_size most) {
 
 void mixed_close(gpu *s) {
     tables_free(s);
-    sorted_free(&s->sorted);
+    sorted_free(&s->ragged.sorted);
 }
 
 /* Sorts the sets, and finds where each begins; returns the number of runs of sets of one size. */
 static int sort_sets(gpu *s, const uint32_t *index, int B) {
-    const onet_sets *sets = s->sets;
-    sorted_sets *k = &s->sorted;
+    const onet_sets *sets = s->given.sets;
+    sorted_sets *k = &s->ragged.sorted;
     for (int b = 0; b < B; b++) {
         k->from[b] = b;
         k->places[b].n = (int)sets_size(sets, index[b]);
@@ -121,10 +121,10 @@ static int sort_sets(gpu *s, const uint32_t *index, int B) {
 /* Rows of a set: first the items that are placed, then its context items. */
 static void make_slots(gpu *s, int B) {
     for (int b = 0; b < B; b++) {
-        const set_place &at = s->sorted.places[b];
-        const uint8_t *context = s->sets->context + s->sets->start[s->sorted.index[b]];
+        const set_place &at = s->ragged.sorted.places[b];
+        const uint8_t *context = s->given.sets->context + s->given.sets->start[s->ragged.sorted.index[b]];
         for (int i = 0, placed = 0, seen = at.m; i < at.n; i++)
-            s->sorted.slot[at.row0 + i] = context[i] ? seen++ : placed++;
+            s->ragged.sorted.slot[at.row0 + i] = context[i] ? seen++ : placed++;
     }
 }
 
@@ -141,17 +141,17 @@ struct table_writer {
 };
 
 bool mixed_make(gpu *s, const uint32_t *index, int B) {
-    mixed_batch *x = &s->mixed_now;
+    mixed_batch *x = &s->ragged.mixed_now;
     if (!tables_reserve(s, tables_size(s->here))) return false;
     int runs = sort_sets(s, index, B);
-    const set_run *r = s->sorted.runs;
-    table_writer w = {.host = s->slots[s->slot_now].tables, .device = s->tables, .used = 0};
-    std::copy_n(s->sorted.places, B, w.next<set_place>());
+    const set_run *r = s->ragged.sorted.runs;
+    table_writer w = {.host = s->send.slots[s->send.slot_now].tables, .device = s->ragged.tables, .used = 0};
+    std::copy_n(s->ragged.sorted.places, B, w.next<set_place>());
     x->places = w.end<set_place>(B);
     x->slot = nullptr;
-    if (s->sets->context) {
+    if (s->given.sets->context) {
         make_slots(s, B);
-        std::copy_n(s->sorted.slot, r[runs].row0, w.next<int32_t>());
+        std::copy_n(s->ragged.sorted.slot, r[runs].row0, w.next<int32_t>());
         x->slot = w.end<int32_t>(r[runs].row0);
     }
     bool fits = pair_tiles_make(s, r, runs, &x->pair, w.next<pair_tile>());
@@ -165,8 +165,8 @@ bool mixed_make(gpu *s, const uint32_t *index, int B) {
         x->weights[pools].tiles = w.end<weight_tile>(x->weights[pools].count);
     }
     x->largest = r[0].n;
-    x->row_at = s->row_at;
-    x->step_set = s->step_set;
-    s->table_bytes = w.used;
+    x->row_at = s->ragged.row_at;
+    x->step_set = s->ragged.step_set;
+    s->ragged.table_bytes = w.used;
     return fits;
 }

@@ -376,20 +376,20 @@ template <bool ROUNDED, bool MIXED> static void pair_forward_launch(gpu *s, cons
 void gpu_encoder_pairs(gpu *s, int block) {
     encoder_block *e = &s->enc[block];
     pair_args p = {pairs_of(s, block)};
-    if (s->mixed) {
-        p.plan = s->mixed->pair;
-        p.tiles = s->mixed->pair_tiles;
+    if (s->ragged.mixed) {
+        p.plan = s->ragged.mixed->pair;
+        p.tiles = s->ragged.mixed->pair_tiles;
     } else if (!pair_plan_make(s, p.B, p.n, &p.plan))
         return;
     p.gamma = s->base.sh->enc[block].norm2.gamma;
     p.u = e->u;
     p.best = e->best;
     p.arg = e->arg;
-    p.part = s->part;
-    p.counter = s->counters;
+    p.part = s->step.part;
+    p.counter = s->result.counters;
     p.norm2 = norms_second(s, block);
     if (s->base.tf32)
-        s->mixed ? pair_forward_launch<true, true>(s, p) : pair_forward_launch<true, false>(s, p);
+        s->ragged.mixed ? pair_forward_launch<true, true>(s, p) : pair_forward_launch<true, false>(s, p);
     else
-        s->mixed ? pair_forward_launch<false, true>(s, p) : pair_forward_launch<false, false>(s, p);
+        s->ragged.mixed ? pair_forward_launch<false, true>(s, p) : pair_forward_launch<false, false>(s, p);
 }

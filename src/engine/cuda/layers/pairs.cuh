@@ -24,7 +24,7 @@ static inline pairs_of_block pairs_of(const gpu *s, int block) {
             .out = sh->s.encoder_out,
             .pool = sh->s.pool,
             .ac = s->enc[block].ac,
-            .theta = s->theta,
+            .theta = s->weights.theta,
             .weight = at->weight2,
             .bias = at->bias2,
             .norm1 = s->enc[block].norm1};

@@ -490,26 +490,26 @@ template <bool ROUNDED, bool MIXED> static void pair_backward_launch(gpu *s, con
 void gpu_encoder_pairs_backward(gpu *s, int block) {
     encoder_block *e = &s->enc[block];
     back_args p = {pairs_of(s, block)};
-    if (s->mixed) {
-        p.plan = s->mixed->back;
-        p.tiles = s->mixed->back_tiles;
+    if (s->ragged.mixed) {
+        p.plan = s->ragged.mixed->back;
+        p.tiles = s->ragged.mixed->back_tiles;
     } else if (!back_plan_make(s, p.B, p.n, &p.plan))
         return;
     p.u = e->u;
-    p.gd = s->gd;
+    p.gd = s->step.gd;
     p.arg = e->arg;
     p.k0 = e->k0;
     p.k1 = e->k1;
-    p.grad = s->grad;
+    p.grad = s->weights.grad;
     p.sum = e->sum;
     p.g = e->g;
-    p.part = s->part_f;
-    p.counter = s->counters;
+    p.part = s->step.part_f;
+    p.counter = s->result.counters;
     p.back = norms_first_back(s, block);
     if (s->base.tf32)
-        s->mixed ? pair_backward_launch<true, true>(s, p) : pair_backward_launch<true, false>(s, p);
+        s->ragged.mixed ? pair_backward_launch<true, true>(s, p) : pair_backward_launch<true, false>(s, p);
     else
-        s->mixed ? pair_backward_launch<false, true>(s, p) : pair_backward_launch<false, false>(s, p);
+        s->ragged.mixed ? pair_backward_launch<false, true>(s, p) : pair_backward_launch<false, false>(s, p);
     gpu_fork(s, 1);
-    gpu_sum_rows(s, s->side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);
+    gpu_sum_rows(s, s->queue.side[1], e->g, p.plan.tiles, s->H * s->O, e->g_total);
 }

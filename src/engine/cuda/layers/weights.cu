@@ -49,7 +49,7 @@ static int rows_weights_launch(gpu *s, cudaStream_t where, const float *d, int w
                       .width = width,
                       .R = R,
                       .rows_split = each,
-                      .x = s->x,
+                      .x = s->step.x,
                       .ldx = s->D,
                       .in = in,
                       .ones = ones,

@@ -13,7 +13,7 @@ __device__ static inline int narrow_pair(int m, int b) {
 __device__ inline void narrow::load_plane(int m, bool back) {
     const int count = p.n * p.n;
     size_t from = ((size_t)m * p.B + blockIdx.x) * count * WIDE;
-    const float *r = p.r + from, *dv = p.dv + from;
+    const float *r = p.step.r + from, *dv = p.step.dv + from;
     const float *g = dec(m).g, *k0 = slope0(m), *k1 = slope1(m);
 #pragma unroll 1
     for (int i = threadIdx.x; i < count * WIDE; i += NT) {
@@ -31,9 +31,9 @@ __device__ inline void narrow::load_steps(int m, bool back) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < p.n * WIDE; i += NT) {
         int c = i % WIDE;
-        to[i] = back ? dec(m).g[c] * p.step_dv[from + i] - slope0(m)[c] * p.step_count[from + i] -
-                           slope1(m)[c] * p.step_r[from + i]
-                     : dec(m).g[c] * p.praw[from + i] + dec(m).e[c];
+        to[i] = back ? dec(m).g[c] * p.step.step_dv[from + i] - slope0(m)[c] * p.step.step_count[from + i] -
+                           slope1(m)[c] * p.step.step_r[from + i]
+                     : dec(m).g[c] * p.step.praw[from + i] + dec(m).e[c];
     }
 }
 
@@ -46,10 +46,10 @@ __device__ inline void narrow::decoder_rows() {
     product(at(p.l.x), p.lx, p.rows_t, (p.D + 15) / 16, p.Q / 8, n + 1, at(p.l.product), p.l.product_room,
             [&](int row, int c, float4 v) {
                 if (row < n)
-                    store4(p.q + (row0() + row) * p.Q + c, v);
+                    store4(p.step.q + (row0() + row) * p.Q + c, v);
                 else {
                     store4(at(p.l.start_q) + c, v);
-                    if (first) store4(p.q + (size_t)p.B * n * p.Q + c, v);
+                    if (first) store4(p.step.q + (size_t)p.B * n * p.Q + c, v);
                 }
             });
 }
@@ -118,7 +118,8 @@ template <bool BACK> __device__ inline void narrow::finish_cells(int m) {
     if (BACK)
 #pragma unroll
         for (int j = 0; j < 4; j++)
-            head[j] = c + j < p.conv_out ? p.theta[p.head + 2 * p.D + 2 * p.conv_out * m + c + j] : 0.0f;
+            head[j] =
+                c + j < p.conv_out ? p.weights.theta[p.head + 2 * p.D + 2 * p.conv_out * m + c + j] : 0.0f;
 #pragma unroll 1
     for (int q = threadIdx.x / 4; q < count; q += NT / 4) {
         int t = q / p.by_n, i = q - t * n;
@@ -148,7 +149,9 @@ template <bool BACK> __device__ inline void narrow::finish_cells(int m) {
             v = make_float4(relu(v.x), relu(v.y), relu(v.z), relu(v.w));
         }
         store4(to + q * LD + c, v);
-        if (p.keep) store4((BACK ? p.dv : p.r) + (((size_t)m * p.B + blockIdx.x) * count + q) * WIDE + c, v);
+        if (p.keep)
+            store4((BACK ? p.step.dv : p.step.r) + (((size_t)m * p.B + blockIdx.x) * count + q) * WIDE + c,
+                   v);
     }
     __syncthreads();
 }
@@ -163,7 +166,7 @@ template <bool BACK> __device__ inline void narrow::cells(int m) {
         if (!BACK && !lag)
 #pragma unroll
             for (int j = 0; j < 4; j++)
-                v[j] = c + j < p.conv_out ? __ldg(p.theta + p.dec_bias[m] + c + j) : 0.0f;
+                v[j] = c + j < p.conv_out ? __ldg(p.weights.theta + p.dec_bias[m] + c + j) : 0.0f;
         if (from >= 0 && from < n)
 #pragma unroll 1
             for (int other = first; other < last; other++) {
@@ -197,13 +200,13 @@ __device__ inline void narrow::conv(int m) {
     const int n = p.n, tid = threadIdx.x, c = tid % WIDE;
     float *w = at(p.l.weights);
     if (p.first == phase_conv(p, m))
-        for (int i = tid; i < p.Q; i += NT) at(p.l.start_q)[i] = p.q[(size_t)p.B * n * p.Q + i];
+        for (int i = tid; i < p.Q; i += NT) at(p.l.start_q)[i] = p.step.q[(size_t)p.B * n * p.Q + i];
 #pragma unroll 1
     for (int i = tid; i < m * SQUARE / 4; i += NT) {
         int other = i / (SQUARE / 4), k = i % (SQUARE / 4) * 4;
         size_t from = (size_t)narrow_pair(m, other) * SQUARE + k;
-        async_copy(w + other * 2 * SQUARE + k, p.conv + from);
-        async_copy(w + (other * 2 + 1) * SQUARE + k, p.pool + from);
+        async_copy(w + other * 2 * SQUARE + k, p.weights.conv + from);
+        async_copy(w + (other * 2 + 1) * SQUARE + k, p.weights.pool + from);
     }
     async_commit();
     async_wait<0>();
@@ -225,21 +228,21 @@ __device__ inline void narrow::conv(int m) {
         w[other * 2 * SQUARE + k] *= dec(other).g[k / WIDE % WIDE];
     }
     double sum = 0, square = 0;
-    float sign = c < p.conv_out && p.theta[p.dec_at[m].gamma + c] < 0 ? -1.0f : 1.0f;
+    float sign = c < p.conv_out && p.weights.theta[p.dec_at[m].gamma + c] < 0 ? -1.0f : 1.0f;
     if (load) {
         for (int other = 0; other < m; other++) {
             load_plane(other, false);
             load_steps(other, false);
         }
         for (int i = tid; i < n; i += NT) {
-            order()[i] = p.order[row0() + i];
-            pos()[i] = p.pos[row0() + i];
+            order()[i] = p.step.order[row0() + i];
+            pos()[i] = p.step.pos[row0() + i];
         }
     }
 #pragma unroll 1
     for (int i = tid; i < n * 6 * WIDE / 4; i += NT) {
         int row = i / (6 * WIDE / 4), k = i % (6 * WIDE / 4) * 4;
-        store4(at(p.l.extra) + row * 6 * WIDE + k, load4(p.q + (row0() + row) * p.Q + m * 6 * WIDE + k));
+        store4(at(p.l.extra) + row * 6 * WIDE + k, load4(p.step.q + (row0() + row) * p.Q + m * 6 * WIDE + k));
     }
     __syncthreads();
     cells<false>(m);
@@ -266,11 +269,12 @@ __device__ inline void narrow::conv(int m) {
         taken[t * WIDE + c] = arg;
         if (!p.keep) continue;
         size_t to = (((size_t)m * p.B + blockIdx.x) * n + t) * WIDE + c;
-        p.praw[to] = best;
-        p.parg[to] = arg;
+        p.step.praw[to] = best;
+        p.step.parg[to] = arg;
     }
     sum_few(sum, square);
-    norms outside = {p.dec.mean + m * WIDE, p.dec.inv + m * WIDE, p.dec.g + m * WIDE, p.dec.e + m * WIDE};
+    norms outside = {p.weights.dec.mean + m * WIDE, p.weights.dec.inv + m * WIDE, p.weights.dec.g + m * WIDE,
+                     p.weights.dec.e + m * WIDE};
     make_norm(dec(m), outside, p.dec_at[m], p.conv_out, WIDE);
 #pragma unroll 1
     for (int i = tid; i < n * WIDE; i += NT) pools[i] = dec(m).g[c] * pools[i] + dec(m).e[c];
@@ -280,7 +284,7 @@ __device__ inline void narrow::conv(int m) {
 /* Log-probabilities, loss, and the gradient at the logits. */
 __device__ inline void narrow::head() {
     const int n = p.n, N = p.N, count = n * n, tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
-    const float *hx = p.theta + p.head;
+    const float *hx = p.weights.theta + p.head;
     float *w = (float *)doubles(p.l.mine), *of_x = (float *)doubles(p.l.total), *logit = at(p.l.dlogit),
           *item_d = at(p.l.small);
     double *losses = doubles(p.l.red);
@@ -325,13 +329,13 @@ __device__ inline void narrow::head() {
         float sum = free ? expf(l - top) : 0.0f;
         for (int s = 16; s; s /= 2) sum += __shfl_xor_sync(0xffffffff, sum, s);
         float lp = free ? l - (top + logf(sum)) : 0.0f, g = 0;
-        int right = p.target ? p.target[p.starts[p.index[blockIdx.x]] + t] : order()[t];
+        int right = p.given.target ? p.given.target[p.given.start[p.index[blockIdx.x]] + t] : order()[t];
         if (free) g = (expf(lp) - (lane == right ? 1.0f : 0.0f)) * each;
         if (lane == right) loss -= (double)lp;
         if (lane >= n) continue;
         logit[t * n + lane] = g;
-        p.logit[row0() * n + t * n + lane] = lp;
-        if (p.keep) p.dlogit[row0() * n + t * n + lane] = g;
+        p.step.logit[row0() * n + t * n + lane] = lp;
+        if (p.keep) p.step.dlogit[row0() * n + t * n + lane] = g;
     }
     for (int s = 16; s; s /= 2) loss += __shfl_xor_sync(0xffffffff, loss, s);
     if (!lane) losses[warp] = loss;
@@ -341,12 +345,12 @@ __device__ inline void narrow::head() {
         float sum = 0;
 #pragma unroll 4
         for (int t = 0; t < n; t++) sum += logit[t * n + i];
-        item_d[i] = p.item_d[row0() + i] = sum;
+        item_d[i] = p.step.item_d[row0() + i] = sum;
     }
     if (!tid) {
         double sum = 0;
         for (int k = 0; k < NT / 32; k++) sum += losses[k];
-        p.loss_part[blockIdx.x] = sum;
+        p.step.loss_part[blockIdx.x] = sum;
     }
     /* Gradients of the head's weights: of v, as if there were no norm, and of x'. */
     int width = N * WIDE, slices = NT / width, slice = tid / width, own = tid % width;
@@ -358,7 +362,7 @@ __device__ inline void narrow::head() {
         red[slice * width + own] = sum;
     }
     __syncthreads();
-    float *part = p.head_part + (size_t)blockIdx.x * (width + p.ldx);
+    float *part = p.step.head_part + (size_t)blockIdx.x * (width + p.ldx);
     if (tid < width) {
         sum = 0;
         for (int z = 0; z < slices; z++) sum += red[z * width + tid];
@@ -424,8 +428,8 @@ __device__ inline void narrow::conv_back(int m) {
     for (int i = tid; i < later * SQUARE / 4; i += NT) {
         int other = i / (SQUARE / 4), k = i % (SQUARE / 4) * 4;
         size_t from = (size_t)narrow_pair(m + 1 + other, m) * SQUARE + k;
-        async_copy(w + other * 2 * SQUARE + k, p.conv_t + from);
-        async_copy(w + (other * 2 + 1) * SQUARE + k, p.pool_t + from);
+        async_copy(w + other * 2 * SQUARE + k, p.weights.conv_t + from);
+        async_copy(w + (other * 2 + 1) * SQUARE + k, p.weights.pool_t + from);
     }
     async_commit();
     async_wait<0>();
@@ -438,9 +442,9 @@ __device__ inline void narrow::conv_back(int m) {
         }
         load_plane(m, false);
         for (int i = tid; i < n * WIDE; i += NT)
-            ((int *)at(p.l.taken))[m * n * WIDE + i] = p.parg[at_step + i];
-        for (int i = tid; i < count; i += NT) at(p.l.dlogit)[i] = p.dlogit[row0() * n + i];
-        for (int i = tid; i < n; i += NT) pos()[i] = p.pos[row0() + i];
+            ((int *)at(p.l.taken))[m * n * WIDE + i] = p.step.parg[at_step + i];
+        for (int i = tid; i < count; i += NT) at(p.l.dlogit)[i] = p.step.dlogit[row0() * n + i];
+        for (int i = tid; i < n; i += NT) pos()[i] = p.step.pos[row0() + i];
     }
     __syncthreads();
     cells<true>(m);
@@ -464,9 +468,9 @@ __device__ inline void narrow::conv_back(int m) {
         steps[n * WIDE + i] = many;
         steps[2 * n * WIDE + i] = all;
         if (!p.keep) continue;
-        p.step_dv[at_step + i] = positive;
-        p.step_count[at_step + i] = many;
-        p.step_r[at_step + i] = all;
+        p.step.step_dv[at_step + i] = positive;
+        p.step.step_count[at_step + i] = many;
+        p.step.step_r[at_step + i] = all;
     }
     sum_few(dy, dy_r);
     const double *total = doubles(p.l.total);
@@ -474,15 +478,15 @@ __device__ inline void narrow::conv_back(int m) {
     if (tid < p.conv_out)
         make_slopes(norm, p.dec_at[m], tid, total[tid],
                     (total[WIDE + tid] - total[tid] * (double)norm.mean[tid]) * (double)norm.inv[tid],
-                    slope0(m), slope1(m), p.dec_k0 + m * WIDE, p.dec_k1 + m * WIDE);
+                    slope0(m), slope1(m), p.weights.dec_k0 + m * WIDE, p.weights.dec_k1 + m * WIDE);
     else if (tid < WIDE)
         slope0(m)[tid] = slope1(m)[tid] = 0;
     __syncthreads();
 
     const int slices = m ? CONV_SLICES / m : 0;
     float *pool_part =
-              p.pool_part + ((size_t)blockIdx.x * (p.N * (p.N - 1) / 2) + narrow_pair(m, 0)) * SQUARE,
-          *conv_part = p.conv_part + (pool_part - p.pool_part);
+              p.step.pool_part + ((size_t)blockIdx.x * (p.N * (p.N - 1) / 2) + narrow_pair(m, 0)) * SQUARE,
+          *conv_part = p.step.conv_part + (pool_part - p.step.pool_part);
     float *dsteps = at(p.l.dsteps) + m * n * WIDE, *mine = plane(m);
     if (load)
         for (int other = 0; other < m; other++) {
@@ -535,7 +539,7 @@ __device__ inline void narrow::rows_back() {
     if (load) {
         load_set(p.D);
         for (int m = 0; m < N; m++) load_plane(m, true);
-        for (int i = tid; i < n; i += NT) at(p.l.small)[i] = p.item_d[row0() + i];
+        for (int i = tid; i < n; i += NT) at(p.l.small)[i] = p.step.item_d[row0() + i];
         __syncthreads();
     }
 #pragma unroll 1
@@ -558,15 +562,15 @@ __device__ inline void narrow::rows_back() {
         for (int l = 0; l < 3; l++) {
             int col = (m * 6 + side * 3 + l) * WIDE + c;
             auto put = [&](int item, float v) {
-                dq[item * ldq + col] = p.dq[(row0() + item) * p.Q + col] = v;
+                dq[item * ldq + col] = p.step.dq[(row0() + item) * p.Q + col] = v;
             };
             if (!side) {
                 put(which, sum[l]);
                 if (!which) dq[n * ldq + col] = 0;
-                if (!which && blockIdx.x == 0) p.dq[(size_t)p.B * n * p.Q + col] = 0;
+                if (!which && blockIdx.x == 0) p.step.dq[(size_t)p.B * n * p.Q + col] = 0;
                 continue;
             }
-            float *start = p.start_part + ((size_t)blockIdx.x * N + m) * 3 * WIDE + l * WIDE + c,
+            float *start = p.step.start_part + ((size_t)blockIdx.x * N + m) * 3 * WIDE + l * WIDE + c,
                   *start_row = dq + n * ldq + col;
             /* Step t saw y'_{t-l}; y'_{t} by lag l > n-1-t was seen by no step, nor was the last item's y'.
              */
@@ -578,7 +582,7 @@ __device__ inline void narrow::rows_back() {
         }
     }
     __syncthreads();
-    const float *head = p.theta + p.head, *item_d = at(p.l.small);
+    const float *head = p.weights.theta + p.head, *item_d = at(p.l.small);
     float *dx = at(p.l.dx);
     product(dq, ldq, p.rows_b, p.Q / 16, p.D8 / 8, n + 1, at(p.l.planes), p.l.extra - p.l.planes,
             [&](int row, int c, float4 v) {
@@ -591,7 +595,7 @@ __device__ inline void narrow::rows_back() {
                 for (int j = 0; j < 4; j++) {
                     if (c + j >= p.D) continue;
                     out[j] += item_d[row] * __ldg(head + c + j);
-                    p.dx[(row0() + row) * p.ldx + c + j] = out[j];
+                    p.step.dx[(row0() + row) * p.ldx + c + j] = out[j];
                 }
                 store4(dx + row * p.lx + c, make_float4(out[0], out[1], out[2], out[3]));
             });

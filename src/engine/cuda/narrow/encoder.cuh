@@ -8,23 +8,24 @@
 /* The set's items and order, from the data. */
 __device__ inline void narrow::take_set() {
     const int n = p.n, d = p.d, lx = p.lx, tid = threadIdx.x;
-    size_t from = p.starts[p.index[blockIdx.x]], row = row0();
+    size_t from = p.given.start[p.index[blockIdx.x]], row = row0();
     float *x = at(p.l.x);
 #pragma unroll 1
     for (int i = tid; i < n; i += NT) {
-        int item = p.order_all[from + i];
-        order()[i] = p.order[row + i] = item;
-        pos()[item] = p.pos[row + item] = i;
+        int item = p.given.order_all[from + i];
+        order()[i] = p.step.order[row + i] = item;
+        pos()[item] = p.step.pos[row + item] = i;
     }
 #pragma unroll 1
     for (int i = tid; i < (n + 1) * lx; i += NT) {
         int item = i / p.by_lx, c = i - item * lx;
         float v = 0;
-        if (item == n && c < p.D) v = p.theta[p.start + c];
+        if (item == n && c < p.D) v = p.weights.theta[p.start + c];
         if (item < n && c < d) {
-            v = p.word ? p.vectors[(size_t)p.word[from + item] * d + c] : p.items[(from + item) * d + c];
-            v = (v - p.feature_mean[c]) * p.feature_scale[c];
-            p.x[(row + item) * p.ldx + c] = v;
+            v = p.given.word ? p.vectors[(size_t)p.given.word[from + item] * d + c]
+                             : p.given.items[(from + item) * d + c];
+            v = (v - p.weights.mean[c]) * p.weights.scale[c];
+            p.step.x[(row + item) * p.ldx + c] = v;
         }
         x[i] = v;
     }
@@ -38,15 +39,15 @@ __device__ inline void narrow::load_set(int columns) {
     float *x = at(p.l.x);
 #pragma unroll 1
     for (int i = tid; i < n; i += NT) {
-        order()[i] = p.order[row + i];
-        pos()[i] = p.pos[row + i];
+        order()[i] = p.step.order[row + i];
+        pos()[i] = p.step.pos[row + i];
     }
 #pragma unroll 1
     for (int i = tid; i < (n + 1) * lx; i += NT) {
         int item = i / p.by_lx, c = i - item * lx;
         float v = 0;
-        if (item == n && c < p.D) v = p.theta[p.start + c];
-        if (item < n && c < columns) v = p.x[(row + item) * p.ldx + c];
+        if (item == n && c < p.D) v = p.weights.theta[p.start + c];
+        if (item < n && c < columns) v = p.step.x[(row + item) * p.ldx + c];
         x[i] = v;
     }
     __syncthreads();
@@ -65,7 +66,7 @@ __device__ inline void narrow::pooled_features(int k) {
         size_t row = row0() + item;
         float y = pooled(norm.g[o], norm.e[o], p.over_items, n)(load ? e.best[row * WIDE + o] : best[i]);
         at(p.l.x)[item * p.lx + e.in + o] = y;
-        p.x[row * p.ldx + e.in + o] = y;
+        p.step.x[row * p.ldx + e.in + o] = y;
     }
     __syncthreads();
 }
@@ -131,7 +132,7 @@ __device__ inline void narrow::fold_weights(int k) {
     const int H = p.H, lane = threadIdx.x & 31, o = threadIdx.x >> 5;
     static_assert(NT / 32 == WIDE, "a warp an output");
     norms norm = norm1(k);
-    const float *from = p.theta + e.weight2 + (size_t)min(o, p.out - 1) * p.hidden;
+    const float *from = p.weights.theta + e.weight2 + (size_t)min(o, p.out - 1) * p.hidden;
     float add = 0;
 #pragma unroll 4
     for (int h = lane; h < H; h += 32) {
@@ -141,7 +142,7 @@ __device__ inline void narrow::fold_weights(int k) {
         at(p.l.w)[h * LD + o] = v * norm.g[h];
     }
     for (int s = 16; s; s /= 2) add += __shfl_xor_sync(0xffffffff, add, s);
-    if (!lane) at(p.l.small)[o] = o < p.out ? add + p.theta[e.bias2 + o] : 0.0f;
+    if (!lane) at(p.l.small)[o] = o < p.out ? add + p.weights.theta[e.bias2 + o] : 0.0f;
     __syncthreads();
 }
 
@@ -209,7 +210,7 @@ __device__ inline void narrow::encoder_pairs(int k) {
     fold_weights(k);
     double sum = 0, square = 0;
     int o = tid % WIDE;
-    float sign = o < p.out && p.theta[e.at2.gamma + o] < 0 ? -1.0f : 1.0f;
+    float sign = o < p.out && p.weights.theta[e.at2.gamma + o] < 0 ? -1.0f : 1.0f;
     if (load) {
         for (int i = tid; i < n * (H / 2); i += NT) {
             int row = i / p.by_half, c = (i - row * (H / 2)) * 4;
@@ -288,7 +289,7 @@ __device__ inline void narrow::pool_back(int k, double &dy, double &dy_xhat) {
             }
         }
         gd[i * WIDE + o] = norm.g[o] * dz;
-        if (p.keep) p.gd[to] = norm.g[o] * dz;
+        if (p.keep) p.step.gd[to] = norm.g[o] * dz;
     }
     __syncthreads();
 }
@@ -433,7 +434,7 @@ __device__ __forceinline__ void narrow::make_du(int k, double (&own)[4]) {
     const int n = p.n, H = p.H, lda = 2 * H + 4, tid = threadIdx.x, quad = tid % 4 * 4;
     float *ac = at(p.l.ac), *du = at(p.l.du);
     float4 k0 = load4(at(p.l.slopes) + quad), k1 = load4(at(p.l.slopes) + WIDE + quad);
-    const float *gd = load ? p.gd + row0() * WIDE : at(p.l.added);
+    const float *gd = load ? p.step.gd + row0() * WIDE : at(p.l.added);
 #pragma unroll 1
     for (int i = tid; i < n * (H / 2); i += NT) {
         int row = i / p.by_half, c = (i - row * (H / 2)) * 4;
@@ -507,7 +508,8 @@ __device__ __forceinline__ void narrow::add_slices(int k, int slices, float *gs,
 #pragma unroll
             for (int o = 0; o < WIDE; o++)
                 if (o < p.out)
-                    add += (double)p.theta[e.weight2 + (size_t)o * p.hidden + tid] * (double)gs[tid * LG + o];
+                    add += (double)p.weights.theta[e.weight2 + (size_t)o * p.hidden + tid] *
+                           (double)gs[tid * LG + o];
         mine[tid] = add;
     }
     __syncthreads();
@@ -523,12 +525,13 @@ __device__ __forceinline__ void narrow::make_slopes1(int k, float *c0, float *c1
         double dy = 0;
 #pragma unroll
         for (int o = 0; o < WIDE; o++)
-            if (o < p.out) dy += (double)p.theta[e.weight2 + (size_t)o * p.hidden + tid] * total[H + o];
+            if (o < p.out)
+                dy += (double)p.weights.theta[e.weight2 + (size_t)o * p.hidden + tid] * total[H + o];
         make_slopes(norm, e.at1, tid, dy, (total[tid] - (double)norm.mean[tid] * dy) * (double)norm.inv[tid],
                     c0, c1, e.c0, e.c1);
     } else if (tid < H)
         c0[tid] = c1[tid] = 0;
-    if (blockIdx.x == 0 && tid < p.out) p.grad[e.bias2 + tid] = (float)total[H + tid];
+    if (blockIdx.x == 0 && tid < p.out) p.weights.grad[e.bias2 + tid] = (float)total[H + tid];
     __syncthreads();
 }
 
@@ -556,7 +559,7 @@ __device__ __forceinline__ void narrow::add_dx(int k) {
                 float4 *to = (float4 *)(at(p.l.dx) + row * p.lx + c), add = *to;
                 v = make_float4(v.x + add.x, v.y + add.y, v.z + add.z, v.w + add.w);
                 *to = v;
-                float *out = p.dx + (row0() + row) * p.ldx + c;
+                float *out = p.step.dx + (row0() + row) * p.ldx + c;
                 if (c < e.in) out[0] = v.x;
                 if (c + 1 < e.in) out[1] = v.y;
                 if (c + 2 < e.in) out[2] = v.z;
@@ -590,11 +593,11 @@ __device__ inline void narrow::encoder_back(int k) {
         load_set(p.D);
         for (int i = tid; i < n * p.lx; i += NT) {
             int row = i / p.by_lx, c = i - row * p.lx;
-            at(p.l.dx)[i] = c < p.D ? p.dx[(row0() + row) * p.ldx + c] : 0.0f;
+            at(p.l.dx)[i] = c < p.D ? p.step.dx[(row0() + row) * p.ldx + c] : 0.0f;
         }
     }
     correct_dac(k, c0, c1, dc);
-    if (k || p.train_vectors) add_dx(k);
+    if (k || p.given.train_vectors) add_dx(k);
     if (!k) return;
     double dy = 0, dy_xhat = 0;
     pool_back(k - 1, dy, dy_xhat);

@@ -20,12 +20,12 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
         for (int i = tid; i < p.N * WIDE; i += NT) {
             int m = i / WIDE, c = i % WIDE;
             norms to = s.dec(m);
-            to.mean[c] = p.dec.mean[i];
-            to.inv[c] = p.dec.inv[i];
-            to.g[c] = p.dec.g[i];
-            to.e[c] = p.dec.e[i];
-            s.slope0(m)[c] = p.dec_k0[i];
-            s.slope1(m)[c] = p.dec_k1[i];
+            to.mean[c] = p.weights.dec.mean[i];
+            to.inv[c] = p.weights.dec.inv[i];
+            to.g[c] = p.weights.dec.g[i];
+            to.e[c] = p.weights.dec.e[i];
+            s.slope0(m)[c] = p.weights.dec_k0[i];
+            s.slope1(m)[c] = p.weights.dec_k1[i];
         }
     }
     __syncthreads();
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(NT, 1) narrow_step(const __grid_constant__ nar
     if (tid == 0) *p.exchange.epoch = s.epoch;
     if (tid >= 32 || p.first > head || p.last < head) return;
     double sum = 0;
-    for (int b = tid; b < p.B; b += 32) sum += __ldcg(p.loss_part + b);
+    for (int b = tid; b < p.B; b += 32) sum += __ldcg(p.step.loss_part + b);
     for (int k = 16; k; k /= 2) sum += __shfl_xor_sync(0xffffffff, sum, k);
     if (!tid) *p.loss = sum / p.places;
 }
@@ -127,7 +127,7 @@ static bool narrow_layout_make(const narrow_args &p, size_t room, narrow_layout 
 static bool narrow_fill(const gpu *s, narrow_args *p) {
     const shape *sh = s->base.sh;
     int n = s->n, B = s->base.B, R = B * n;
-    if (!gpu_narrow_net(s) || s->mixed || n * n > NT || B < 1 || B > s->narrow.blocks || s->base.sum)
+    if (!gpu_narrow_net(s) || s->ragged.mixed || n * n > NT || B < 1 || B > s->narrow.blocks || s->base.sum)
         return false;
     *p = {};
     p->n = n;
@@ -149,48 +149,19 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
     p->Q = s->Q;
     p->d = sh->s.width;
     p->over_items = sh->s.pool;
-    p->train_vectors = s->train_vectors;
     p->update = s->base.update;
     if (!narrow_layout_make(*p, s->shared_all - NARROW_STATIC, &p->l)) return false;
-    p->index = s->index;
-    p->starts = s->start;
-    p->items = s->items;
-    p->vectors = s->train_vectors ? s->vectors : s->table;
-    p->feature_mean = s->mean;
-    p->feature_scale = s->scale;
-    p->word = s->word;
-    p->order_all = s->order_all;
-    p->target = s->target;
-    p->theta = s->theta;
-    p->grad = s->grad;
+    p->given = s->given;
+    p->weights = s->weights;
+    p->step = s->step;
+    p->index = s->send.index;
+    p->vectors = s->given.train_vectors ? s->given.vectors : s->given.table;
     p->start = sh->start;
     p->head = sh->head_weight;
-    p->x = s->x;
-    p->dx = s->dx;
-    p->gd = s->gd;
     p->ldx = s->D;
-    p->pos = s->pos;
-    p->order = s->order;
-    p->q = s->q;
-    p->dq = s->dq;
-    p->r = s->r;
-    p->dv = s->dv;
-    p->praw = s->praw;
-    p->parg = s->parg;
-    p->step_dv = s->step_dv;
-    p->step_count = s->step_count;
-    p->step_r = s->step_r;
-    p->logit = s->logit;
-    p->dlogit = s->dlogit;
-    p->item_d = s->item_d;
-    p->start_part = s->start_part;
     p->start_d = s->narrow.start_d;
-    p->head_part = s->head_part;
-    p->conv_part = s->conv_part;
-    p->pool_part = s->pool_part;
     p->bias_part = s->narrow.bias_part;
-    p->loss_part = s->loss_part;
-    p->loss = s->results;
+    p->loss = s->result.results;
     for (int k = 0; k < s->M; k++) {
         const encoder_block *e = &s->enc[k];
         const encoder_at *at = &sh->enc[k];
@@ -219,17 +190,10 @@ static bool narrow_fill(const gpu *s, narrow_args *p) {
         p->dec_bias[m] = sh->dec[m].bias;
         p->dec_at[m] = sh->dec[m].norm;
     }
-    p->dec = s->dec;
-    p->dec_k0 = s->dec_k0;
-    p->dec_k1 = s->dec_k1;
     p->rows_t = s->narrow.rows_t;
     p->rows_b = s->narrow.rows_b;
-    p->conv = s->conv;
-    p->conv_t = s->conv_t;
-    p->pool = s->pool;
-    p->pool_t = s->pool_t;
     p->exchange = s->narrow.exchange;
-    p->counter = s->counters;
+    p->counter = s->result.counters;
     double cells = (double)s->base.whole.pairs;
     p->each = 1 / cells;
     p->sample = cells > 1 ? cells / (cells - 1) : 1;
@@ -250,9 +214,9 @@ static void narrow_launch(gpu *s, narrow_args &p, int first, int last) {
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
-    launch_on(s->failed, s->stream, &attribute, "narrow_step", p.B, NT, p.l.all * sizeof(float), narrow_step,
-              p);
-    s->chained = false;
+    launch_on(s->failed, s->queue.stream, &attribute, "narrow_step", p.B, NT, p.l.all * sizeof(float),
+              narrow_step, p);
+    s->queue.chained = false;
 }
 
 /* ---- packed weights ---- */
@@ -303,8 +267,8 @@ __global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narro
         int b = pair - m * (m - 1) / 2, back = i - e * WIDE - c + c * WIDE + e;
         float v = 0, q = 0;
         if (c < p.out && e < p.out) {
-            const float *from =
-                p.theta + p.weight[m] + ((size_t)c * p.dec_in[m] + 2 * p.D + 2 * p.out * b + e) * 3 + 2 - l;
+            const float *from = p.theta + p.weight[m] +
+                                ((size_t)c * p.dec_in[m] + 2 * p.D + 2 * p.out * b + e) * 3 + 2 - l;
             v = from[0];
             q = from[3 * p.out];
         }
@@ -316,7 +280,7 @@ __global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narro
 static void narrow_begin(gpu *s) {
     const shape *sh = s->base.sh;
     narrow_pack_args p = {};
-    p.theta = s->theta;
+    p.theta = s->weights.theta;
     p.M = s->M;
     p.N = s->N;
     p.H = s->H;
@@ -338,11 +302,11 @@ static void narrow_begin(gpu *s) {
     }
     p.rows_t = s->narrow.rows_t;
     p.rows_b = s->narrow.rows_b;
-    p.conv = s->conv;
-    p.conv_t = s->conv_t;
-    p.pool = s->pool;
-    p.pool_t = s->pool_t;
-    LAUNCH(s, s->stream, dim3(32, s->M + 2), 256, 0, narrow_pack, p);
+    p.conv = s->weights.conv;
+    p.conv_t = s->weights.conv_t;
+    p.pool = s->weights.pool;
+    p.pool_t = s->weights.pool_t;
+    LAUNCH(s, s->queue.stream, dim3(32, s->M + 2), 256, 0, narrow_pack, p);
 }
 
 /* ---- the gradient from the parts of each thread block ---- */
@@ -493,9 +457,9 @@ static void add_sum(rest_jobs *jobs, int *first, const float *part, float *out, 
 
 /* What all sets give to the start vector's row of dq. */
 static void add_start(const gpu *s, rest_jobs *jobs, int *first) {
-    float *last = s->dq + (size_t)s->base.B * s->n * s->Q;
+    float *last = s->step.dq + (size_t)s->base.B * s->n * s->Q;
     for (int m = 0; m < s->N; m++)
-        add_sum(jobs, first, s->start_part + m * 3 * WIDE, last + (m * 6 + 3) * WIDE, s->base.B,
+        add_sum(jobs, first, s->step.start_part + m * 3 * WIDE, last + (m * 6 + 3) * WIDE, s->base.B,
                 s->N * 3 * WIDE, 3 * WIDE);
 }
 
@@ -503,14 +467,14 @@ static void narrow_start(gpu *s) {
     rest_jobs jobs = {};
     int blocks = 0;
     add_start(s, &jobs, &blocks);
-    LAUNCH(s, s->stream, blocks, REST, 0, narrow_rest, jobs);
+    LAUNCH(s, s->queue.stream, blocks, REST, 0, narrow_rest, jobs);
 }
 
 static void narrow_tail(gpu *s, const narrow_args &p) {
     const shape *sh = s->base.sh;
     int R = p.B * p.n, square = pairs(s->N) * SQUARE, blocks = 0, first = 0;
     rest_jobs jobs = {};
-    jobs.x = s->x;
+    jobs.x = s->step.x;
     jobs.ldx = s->D;
     jobs.rows = R;
     jobs.each = up(up(R, NARROW_SPLITS), 8) * 8;
@@ -520,7 +484,7 @@ static void narrow_tail(gpu *s, const narrow_args &p) {
             .d = d, .part = part, .width = width, .in = in, .ones = ones, .first = blocks};
         blocks += up(width, CHANNELS) * up(in + ones, COLUMNS) * jobs.splits;
     };
-    multiply(s->dq, s->Q, sh->D, 0, s->rows_part);
+    multiply(s->step.dq, s->Q, sh->D, 0, s->step.rows_part);
     for (int few = 0; few < 2; few++) {
         for (int k = 0; k < s->M; k++)
             if ((sh->enc[k].in + 1 <= 24) == few)
@@ -530,21 +494,22 @@ static void narrow_tail(gpu *s, const narrow_args &p) {
     jobs.sums_first = blocks;
     for (int k = 0; k < s->M; k++)
         add_sum(&jobs, &first, s->enc[k].g, s->enc[k].g_total, p.B, s->H * s->O, s->H * s->O);
-    add_sum(&jobs, &first, s->head_part, s->head_total, p.B, s->N * s->C + s->D, s->N * s->C + s->D);
-    if (square) add_sum(&jobs, &first, s->conv_part, s->narrow.conv_total, p.B, square, square);
-    if (square) add_sum(&jobs, &first, s->pool_part, s->narrow.pool_total, p.B, square, square);
+    add_sum(&jobs, &first, s->step.head_part, s->step.head_total, p.B, s->N * s->C + s->D,
+            s->N * s->C + s->D);
+    if (square) add_sum(&jobs, &first, s->step.conv_part, s->narrow.conv_total, p.B, square, square);
+    if (square) add_sum(&jobs, &first, s->step.pool_part, s->narrow.pool_total, p.B, square, square);
     for (int m = 0; m < s->N; m++)
-        add_sum(&jobs, &first, s->narrow.bias_part + m * WIDE, s->grad + sh->dec[m].bias, p.B, s->N * WIDE,
-                sh->s.decoder_out);
-    add_sum(&jobs, &first, s->narrow.start_d, s->grad + sh->start, p.B, s->D, sh->D);
+        add_sum(&jobs, &first, s->narrow.bias_part + m * WIDE, s->weights.grad + sh->dec[m].bias, p.B,
+                s->N * WIDE, sh->s.decoder_out);
+    add_sum(&jobs, &first, s->narrow.start_d, s->weights.grad + sh->start, p.B, s->D, sh->D);
     add_start(s, &jobs, &first);
     CHAIN(s, blocks + first, REST, 0, narrow_rest, jobs);
     for (int k = 0; k < s->M; k++) s->enc[k].splits = jobs.splits;
-    s->rows_splits = jobs.splits;
-    s->conv_from = s->narrow.conv_total;
-    s->pool_from = s->narrow.pool_total;
-    s->conv_splits = s->pool_splits = 1;
-    s->narrow.start_row = s->dq + (size_t)R * s->Q;
+    s->step.rows_splits = jobs.splits;
+    s->step.conv_from = s->narrow.conv_total;
+    s->step.pool_from = s->narrow.pool_total;
+    s->step.conv_splits = s->step.pool_splits = 1;
+    s->narrow.start_row = s->step.dq + (size_t)R * s->Q;
 }
 
 /* ---- a step, or an operation of it ---- */

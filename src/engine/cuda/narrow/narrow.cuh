@@ -69,7 +69,7 @@ struct narrow_encoder {
 };
 
 struct narrow_args {
-    int n, B, H, hidden, out, conv_out, M, N, D, D8, Q, d, lx, train_vectors;
+    int n, B, H, hidden, out, conv_out, M, N, D, D8, Q, d, lx;
     onet_pool over_items;                      /* of the encoder */
     divider by_n, by_lx, by_half, by_h, by_2h; /* n, lx, H/2, H, 2H */
     int first, last;                           /* phases */
@@ -77,26 +77,18 @@ struct narrow_args {
     int update;
     narrow_layout l;
     const uint32_t *index;
-    const uint64_t *starts;
-    const float *items, *vectors, *feature_mean, *feature_scale;
-    const int32_t *word, *order_all, *target;
-    float *theta, *grad;
+    given_arrays given;
+    weight_arrays weights;
+    step_arrays step;
+    const float *vectors; /* of words: the trained ones, or the table */
     size_t start, head;
-    float *x, *dx, *gd;
     int ldx;
-    int *pos, *order;
-    float *q, *dq, *r, *dv, *praw, *step_dv, *step_count, *step_r;
-    int *parg;
-    float *logit, *dlogit, *item_d;
-    float *start_part, *start_d, *head_part, *conv_part, *pool_part, *bias_part;
-    double *loss_part, *loss;
+    float *start_d, *bias_part;
+    double *loss;
     narrow_encoder enc[DEEP];
     size_t dec_bias[DEEP];
     norm_at dec_at[DEEP];
-    norms dec;
-    float *dec_k0, *dec_k1;
     const float *rows_t, *rows_b; /* packed: [D, Q], [Q, D] */
-    const float *conv, *conv_t, *pool, *pool_t;
     exchange_args exchange;
     unsigned *counter;
     double each, sample, places; /* of a norm's cells; steps in the batch */
@@ -307,7 +299,7 @@ struct narrow {
     __device__ void make_norm(norms b, norms outside, norm_at at, int width, int padded) const {
         const double *total = doubles(p.l.total);
         norm_forward f = {.b = b,
-                          .theta = p.theta,
+                          .theta = p.weights.theta,
                           .at = at,
                           .width = width,
                           .update = p.update && blockIdx.x == 0,
@@ -331,7 +323,7 @@ struct narrow {
      * writes them, and the gradients, to device memory too. */
     __device__ void make_slopes(norms b, norm_at at, int c, double dy, double dy_xhat, float *k0, float *k1,
                                 float *outside0, float *outside1) const {
-        norm_backward f = {.b = b, .grad = p.grad, .at = at, .each = p.each, .k0 = k0, .k1 = k1};
+        norm_backward f = {.b = b, .grad = p.weights.grad, .at = at, .each = p.each, .k0 = k0, .k1 = k1};
         norm_back_total(f, c, dy, dy_xhat);
         if (blockIdx.x) return;
         norm_gradients(f, c, dy, dy_xhat);

@@ -1,0 +1,96 @@
+/* How features are scaled, as tensors of a model file. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/data/scaling.h"
+
+size_t scaling_tensors(const scaling *s, st_tensor t[SCALING_TENSORS]) {
+    if (!s) return 0;
+    size_t w = (size_t)s->width, k = s->knots;
+    t[0] = (st_tensor){.name = "scaling.kind", .type = ST_U8, .dims = 1, .shape = {w}, .data = s->kind};
+    t[1] = (st_tensor){.name = "scaling.within", .type = ST_U8, .dims = 1, .shape = {w}, .data = s->within};
+    t[2] = (st_tensor){.name = "scaling.exact", .type = ST_U8, .dims = 1, .shape = {w}, .data = s->exact};
+    t[3] = (st_tensor){.name = "scaling.centre", .type = ST_F64, .dims = 1, .shape = {w}, .data = s->centre};
+    t[4] = (st_tensor){.name = "scaling.count", .type = ST_I32, .dims = 1, .shape = {w}, .data = s->count};
+    t[5] = (st_tensor){.name = "scaling.knots", .type = ST_F64, .dims = 1, .shape = {k}, .data = s->knot};
+    t[6] = (st_tensor){.name = "scaling.levels", .type = ST_F64, .dims = 1, .shape = {k}, .data = s->level};
+    return k ? 7 : 5;
+}
+
+static onet_status corrupt(const safetensors *file, onet_error *err) {
+    return fail(err, ONET_BAD,
+                "%s: the tensors of its scaling (scaling.kind, ...) do not go together; train the model "
+                "again or use an earlier one",
+                safetensors_name(file));
+}
+
+/* What scaling_apply relies on. */
+static bool sound(const scaling *s, int inputs) {
+    size_t knots = 0;
+    int count = s->width;
+    for (int j = 0; j < s->width; j++) {
+        bool quantiles = s->kind[j] == SCALING_QUANTILE;
+        if (s->kind[j] >= SCALING_KINDS || s->within[j] > 1 || s->exact[j] > 1 || !isfinite(s->centre[j]) ||
+            s->count[j] < 0 || quantiles != (s->count[j] > 0) || (size_t)s->count[j] > s->knots - knots)
+            return false;
+        for (int i = 0; i < s->count[j]; i++) {
+            const double *knot = s->knot + knots + i, *level = s->level + knots + i;
+            if (!isfinite(*knot) || !(*level >= 0 && *level <= 1) ||
+                (i && !(knot[-1] < *knot && level[-1] <= *level)))
+                return false;
+        }
+        knots += (size_t)s->count[j];
+        count += s->within[j];
+    }
+    return knots == s->knots && count == inputs;
+}
+
+onet_status scaling_read(scaling **result, const safetensors *file, int inputs, onet_error *err) {
+    const size_t any = SIZE_MAX;
+    const st_tensor *kind, *within, *exact, *centre, *count, *knot = NULL, *level = NULL;
+    *result = NULL;
+    if (!safetensors_find(file, "scaling.kind")) return ONET_OK;
+    onet_status status = safetensors_expect(file, "scaling.kind", ST_U8, 1, &any, &kind, err);
+    if (status) return status;
+    if (kind->shape[0] < 1 || kind->shape[0] > (size_t)inputs) return corrupt(file, err);
+    if ((status = safetensors_expect(file, "scaling.within", ST_U8, 1, kind->shape, &within, err)) ||
+        (status = safetensors_expect(file, "scaling.exact", ST_U8, 1, kind->shape, &exact, err)) ||
+        (status = safetensors_expect(file, "scaling.centre", ST_F64, 1, kind->shape, &centre, err)) ||
+        (status = safetensors_expect(file, "scaling.count", ST_I32, 1, kind->shape, &count, err)))
+        return status;
+    if (safetensors_find(file, "scaling.knots") &&
+        ((status = safetensors_expect(file, "scaling.knots", ST_F64, 1, &any, &knot, err)) ||
+         (status = safetensors_expect(file, "scaling.levels", ST_F64, 1, knot->shape, &level, err))))
+        return status;
+    scaling *s = scaling_room((int)kind->shape[0], knot ? knot->shape[0] : 0);
+    if (!s) return fail_memory(err, "the scaling of the features");
+    s->inputs = inputs;
+    status = safetensors_load(file, kind, s->kind, err);
+    if (!status) status = safetensors_load(file, within, s->within, err);
+    if (!status) status = safetensors_load(file, exact, s->exact, err);
+    if (!status) status = safetensors_load(file, centre, s->centre, err);
+    if (!status) status = safetensors_load(file, count, s->count, err);
+    if (!status && knot) status = safetensors_load(file, knot, s->knot, err);
+    if (!status && knot) status = safetensors_load(file, level, s->level, err);
+    if (!status && !sound(s, inputs)) status = corrupt(file, err);
+    if (status)
+        scaling_free(s);
+    else
+        *result = s;
+    return status;
+}
+
+void scaling_sum(sha256 *sum, const scaling *s) {
+    size_t w = (size_t)s->width;
+    sha256_add(sum, "scaling", sizeof "scaling");
+    sha256_add(sum, s->kind, w);
+    sha256_add(sum, s->within, w);
+    sha256_add(sum, s->exact, w);
+    sha256_add(sum, s->centre, w * sizeof *s->centre);
+    sha256_add(sum, s->count, w * sizeof *s->count);
+    sha256_add(sum, s->knot, s->knots * sizeof *s->knot);
+    sha256_add(sum, s->level, s->knots * sizeof *s->level);
+}
