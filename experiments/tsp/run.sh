@@ -6,7 +6,7 @@
 # usage: experiments/tsp/run.sh [OPTION ...]
 #   --small          minutes instead of hours: sizes 5-10, 1,500 instances each, one epoch, small evaluation
 #   --only NAME      train and evaluate one of the settings below: paper, best, large (paper and best);
-#                    large needs a GPU: 12 minutes on an H200
+#                    large needs a GPU: 31 minutes on an H200
 #   --out DIR        where everything goes (experiments/tsp/out, or out-small)
 #   --tsplib DIR     TSPLIB instances to measure on ($ORDERNET_SHARED/data/tsplib; left out if it is not there)
 #   --seed N         of the training data; evaluation uses seeds that follow it (1)
@@ -46,7 +46,7 @@ paper=(--preset tsp --no-standardise --batch 128 --epochs 10 --learning-rate 1e-
 # weights, and norm statistics by the number of cities.
 best=(--preset tsp --batch 128 --epochs 10 --learning-rate 4e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --batches one-size --statistics measured)
-# large: models/tours.safetensors. A deeper network, first on 5 to 50 cities, then, from that model, on 5 to 200. A third of
+# large: models/tours.safetensors. A deeper network, first on 5 to 50 cities, then, from that model, on 5 to 200, then 300. A third of
 # the instances is not uniform, and each is there under the 8 symmetries of the square. Small sizes are listed several
 # times: the loss is a mean over steps, of which a large set has more.
 first_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,21-50 first_per_size=1300
@@ -55,6 +55,10 @@ large_per_size=1850
 deep=(--batch 256 --epochs 100000 --schedule cosine --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.99)
 first=(--preset tsp --encoder-blocks 12 --decoder-blocks 6 "${deep[@]}" --learning-rate 4e-3 --max-steps 33190)
 large=("${deep[@]}" --learning-rate 3e-3 --max-steps 11224 --half)
+larger_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,51-100
+larger_sizes+=,110,120,130,140,150,160,170,180,190,200,200,250,300
+larger_per_size=1230
+larger=("${deep[@]}" --learning-rate 2e-3 --max-steps 13900 --half)
 # Sizes far beyond those of training, as CITIES:INSTANCES.
 far=(200:100 500:30 1000:10)
 
@@ -65,8 +69,10 @@ if [ "$small" ]; then
     paper+=(--epochs 1 --batch 32)
     best+=(--epochs 1 --batch 32 --average 0.9)
     first_sizes=5-10 first_per_size=100 large_sizes=5-10,15,20 large_per_size=100
+    larger_sizes=5-10,15,20,30 larger_per_size=100
     first+=(--encoder-blocks 2 --decoder-blocks 2 --max-steps 100 --batch 32 --average 0.9)
     large+=(--max-steps 100 --batch 32 --average 0.9)
+    larger+=(--max-steps 100 --batch 32 --average 0.9)
     far=(200:2)
 fi
 
@@ -82,6 +88,7 @@ make_data() {
 [ "$only" != large ] || {
     make_data first.safetensors $first_sizes $first_per_size $((seed + 200)) auto --kicks 20 --shape mixed --symmetries 8
     make_data large.safetensors $large_sizes $large_per_size $((seed + 201)) auto --kicks 20 --shape mixed --symmetries 8
+    make_data larger.safetensors $larger_sizes $larger_per_size $((seed + 202)) auto --kicks 20 --shape mixed --symmetries 8
 }
 make_data valid.safetensors $sizes $valid_per_size $((seed + 1)) exact
 make_data proven.safetensors $proven $proven_per_size $((seed + 2)) exact
@@ -105,7 +112,8 @@ for name in ${only:-paper best}; do
     mkdir -p "$to"
     if [ $name = large ]; then
         learn first "$out/first.safetensors" "$to/first.safetensors" "${first[@]}"
-        learn large "$out/large.safetensors" "$to/tsp.safetensors" --from "$to/first.safetensors" "${large[@]}"
+        learn large "$out/large.safetensors" "$to/second.safetensors" --from "$to/first.safetensors" "${large[@]}"
+        learn larger "$out/larger.safetensors" "$to/tsp.safetensors" --from "$to/second.safetensors" "${larger[@]}"
     else
         learn $name "$out/train.safetensors" "$to/tsp.safetensors" --valid "$out/valid.safetensors" "${settings[@]}"
     fi
