@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tasks of several kinds, and what learns them: guessing, one column, a linear ranker, boosted trees, OrderNet.
 
-usage: suite.py [--data FOLDER] [--tune BUDGET] [--tasks A,B,...] [--program FILE] [--out results.csv]
+usage: suite.py [--data FOLDER] [--tune BUDGET] [--tasks A,B,...] [--threads N] [--program FILE] [--out results.csv]
        suite.py --table [--out results.csv]
 
 The folder has tasks/NAME.train.jsonl and tasks/NAME.test.jsonl, and pages/train.jsonl and pages/valid.jsonl. Settings
@@ -121,7 +121,7 @@ def program_row(program, model, test, pages, more=()):
     row = {"exact": report["exact"]["mean"], "low": report["exact"]["low"], "high": report["exact"]["high"],
            "tau": report["tau"]["mean"], "neighbours": report["neighbours"]["mean"]}
     if pages:
-        groups = json.loads(run([program, "eval", "--json", "--group", "source", "--model", model, test])[0])["groups"]
+        groups = json.loads(run([program, "eval", "--json", "--group", "source", "--model", model, test])[0])["by_group"]
         row["newspapers"] = next(g for g in groups if g["group"] == "austrian")["neighbours"]["mean"]
     return row, report
 
@@ -134,7 +134,7 @@ def rows_of(task, args, done):
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, "m.safetensors")
         if set(wanted) & {"OrderNet", "guessing", "best column", "linear ranker"}:
-            _, seconds = run([program, "train", "--data", train, "--model", model, "--quiet"])
+            _, seconds = run([program, "train", "--data", train, "--model", model, "--quiet", *args.machine])
             row, report = program_row(program, model, test, pages, ["--baselines", "--train", train])
             yield {"method": "OrderNet", "seconds": seconds, **row}
             for ours, theirs in (("guessing", "guessing"), ("best column", "column"), ("linear ranker", "ranker")):
@@ -143,20 +143,20 @@ def rows_of(task, args, done):
                     yield {"method": ours, "exact": found["exact"]["mean"], "low": found["exact"]["low"],
                            "high": found["exact"]["high"], "tau": found["tau"]["mean"],
                            "settings": str(found.get("name", "")), "seconds": found.get("seconds", "")}
+        if "OrderNet --tune" in wanted:
+            model = os.path.join(folder, "t.safetensors")
+            group = ["--group-column", "doc"] if pages and args.groups else []
+            out, seconds = run([program, "train", "--data", train, "--tune", args.tune, "--model", model, *group, *args.machine])
+            command = next(line for line in out.splitlines() if line.startswith("ordernet train"))
+            settings = command.split("--model ")[1].split(" ", 1)
+            yield {"method": "OrderNet --tune", "seconds": seconds, **program_row(program, model, test, pages)[0],
+                   "settings": f"--tune {args.tune}: {settings[1] if len(settings) > 1 else 'default'}"}
         if "trees on pairs" in wanted:
             begun = time.time()
             sets = read(test)
             exact, tau, neighbours = measure(sets, trees(read(train), sets))
             yield {"method": "trees on pairs", "exact": exact, "tau": tau, "neighbours": neighbours,
                    "seconds": time.time() - begun}
-        if "OrderNet --tune" in wanted:
-            model = os.path.join(folder, "t.safetensors")
-            group = ["--group-column", "doc"] if pages and args.groups else []
-            out, seconds = run([program, "train", "--data", train, "--tune", args.tune, "--model", model, *group])
-            command = next(line for line in out.splitlines() if line.startswith("ordernet train"))
-            settings = command.split("--model ")[1].split(" ", 1)
-            yield {"method": "OrderNet --tune", "seconds": seconds, **program_row(program, model, test, pages)[0],
-                   "settings": f"--tune {args.tune}: {settings[1] if len(settings) > 1 else 'default'}"}
 
 
 def load(path):
@@ -202,9 +202,11 @@ def main():
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--program", default=str(ROOT / "ordernet"))
     parser.add_argument("--out", type=Path, default=HERE / "results.csv")
+    parser.add_argument("--threads", help="of training; the models are the same for any number")
     parser.add_argument("--groups", action="store_true", help="keep the pages of a document in one part")
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
+    args.machine = ["--threads", args.threads] if args.threads else []
     rows = load(args.out)
     if not args.table:
         for task in args.tasks.split(","):

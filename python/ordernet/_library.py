@@ -350,6 +350,62 @@ class CompareOptions(Structure):
     ]
 
 
+class Tried(Structure):
+    _fields_ = [
+        ("settings", c_char * 256),
+        ("whole", c_int),
+        ("parts", c_int),
+        ("exact", c_double),
+        ("neighbours", c_double),
+        ("tau", c_double),
+        ("score", c_double),
+        ("seconds", c_double),
+    ]
+
+
+class TuneProgress(Structure):
+    _fields_ = [
+        ("trials", c_int),
+        ("most", c_int),
+        ("seconds", c_double),
+        ("seconds_left", c_double),
+        ("count", c_int),
+        ("tried", POINTER(Tried)),
+    ]
+
+
+TuneFunction = CFUNCTYPE(c_int, c_void_p, POINTER(TuneProgress))
+
+
+class TuneOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("seconds", c_double),
+        ("trials", c_int),
+        ("group", c_void_p),
+        ("path", c_char_p),
+        ("resume", c_int),
+        ("progress", TuneFunction),
+        ("context", c_void_p),
+    ]
+
+
+class Tuned(Structure):
+    _fields_ = [
+        ("settings", c_char * 256),
+        ("trials", c_int),
+        ("stopped", c_int),
+        ("new_trials", c_int),
+        ("ranker", c_int),
+        ("seconds", c_double),
+        ("best", Tried),
+        ("test", Report),
+        ("test_default", Report),
+        ("guess", c_double),
+        ("reserved", c_void_p * 8),
+    ]
+
+
 class Tsp(Structure):
     _fields_ = [
         ("n", c_int),
@@ -450,6 +506,8 @@ _SIGNATURES = {  # result, arguments; those of a missing result give a status
     "onet_orderer_run": (c_int, [c_void_p, POINTER(SetsStruct), c_void_p, _ERR]),
     "onet_orderer_score_steps": (c_int, [c_void_p, POINTER(SetsStruct), c_void_p, c_void_p, _ERR]),
     "onet_model_merge": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_size_t, _ERR]),
+    "onet_tune_defaults": (None, [POINTER(TuneOptions), c_size_t]),
+    "onet_tune": (c_int, [POINTER(TrainOptions), POINTER(Tuned), POINTER(SetsStruct), POINTER(TuneOptions), _ERR]),
     "onet_train_defaults": (None, [POINTER(TrainOptions), c_size_t]),
     "onet_train": (c_int, [POINTER(c_void_p), POINTER(SetsStruct), POINTER(SetsStruct), POINTER(TrainOptions), _ERR]),
     "onet_measure_each": (c_int, [c_void_p, POINTER(SetsStruct), c_void_p, c_void_p, _ERR]),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import inspect
 import math
+import os
+import re
 import threading
 import warnings
 from collections import deque
@@ -62,6 +64,8 @@ _PLAIN = (
     "models",
     "checkpoint_seconds",
 )
+#: What a search may change, beside the net.
+_TUNED = ("epochs", "batch", "learning_rate", "weight_decay", "drop", "jitter", "stray", "models")
 _CHOSEN = {
     "schedule": "schedules",
     "batches": "batch_kinds",
@@ -114,6 +118,10 @@ class OrderNet:
     models
         train so many, with the seeds seed, seed + 1, ..., and merge them into one (see ``merge``), which is right
         more often than one of them; in scikit-learn's words the number of estimators of an ensemble.
+    tune
+        look for the best parameters first, as ``--tune`` does: a time ("5m", "90s", "2h"; True: 5 minutes) or a
+        number of trials (40), which gives the same model on every machine. Parameters that differ from their
+        defaults stay as they are. ``tuned_`` has what came out.
     pretrained
         fine-tuning (``--from``): a path, or a fitted OrderNet, whose weights the training starts with. Give a path where
         scikit-learn clones the model: it clones a model inside without what that was fitted to.
@@ -141,6 +149,10 @@ class OrderNet:
         what is done with each feature, a dict of text by its name, or by its number from 0.
     kind_
         "network", or "ranker" for the model of a Ranker.
+    tuned_
+        after a search (tune): "params", the parameters chosen, "ranker", whether the linear ranker is the model,
+        "trials", "seconds", and on sets that no choice has seen "exact", "exact_default" (the parameters as they
+        were), each as (mean, low, high), and "guess".
     n_features_in_, feature_names_in_ (where the sets had names), n_parameters_, record_, checksum_
         features per item; trained parameters; the training record of the model file; its SHA-256.
     """
@@ -186,6 +198,7 @@ class OrderNet:
         valid_limit: int = 2000,
         keep: str = "last",
         models: int = 1,
+        tune: Union[None, bool, int, str] = None,
         pretrained: Any = None,
         checkpoint_seconds: float = 60,
         beam: int = 5,
@@ -233,6 +246,7 @@ class OrderNet:
         self.valid_limit = valid_limit
         self.keep = keep
         self.models = models
+        self.tune = tune
         self.pretrained = pretrained
         self.checkpoint_seconds = checkpoint_seconds
         self.beam = beam
@@ -439,7 +453,10 @@ class OrderNet:
         functions = [callbacks] if callable(callbacks) else _listed(callbacks or [], "callbacks", UsageError)
         if not all(map(callable, functions)):
             raise WrongTypeError("callbacks has what cannot be called: expected functions of a Progress")
-        self._run(options, train, valid_sets, functions)
+        if self.tune is not None and self.tune is not False and self._tune(options, train, resume):
+            self._rank(options, train)
+        else:
+            self._run(options, train, valid_sets, functions)
         self._report(train, valid_sets)
         return self
 
@@ -517,6 +534,73 @@ class OrderNet:
                 self.best_epoch_ = last[0].best_epoch if last[0] else 0
         if status and not (status == _library.INTERRUPTED and engine is not None):
             _library.fail(status, err)
+
+    # ---- The best parameters ----
+
+    def _budget(self) -> Tuple[float, int]:
+        """Seconds and trials; one of them is 0."""
+        text = "5m" if self.tune is True else str(self.tune)
+        found = re.fullmatch(r"(\d+(?:\.\d*)?)([smh]?)", text)
+        if found is None or not float(found[1]) or (not found[2] and (not found[1].isdigit() or int(found[1]) < 4)):
+            raise UsageError(
+                f"tune is {self.tune!r}: it must be a time, as in '90s', '5m' or '2h', or a number of trials of 4 or more"
+            )
+        if not found[2]:
+            return 0.0, int(found[1])
+        return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]], 0
+
+    def _tune(self, options: TrainOptions, train: Sets, resume: bool) -> bool:
+        """Fills in the options with the best that a search finds; whether the ranker is better than all nets."""
+        if options.patience:
+            raise UsageError("tune divides the sets itself: leave out patience")
+        how, result, err, stop = _library.TuneOptions(), _library.Tuned(), _library.Error(), [0]
+        lib.onet_tune_defaults(byref(how), ctypes.sizeof(how))
+        how.seconds, how.trials = self._budget()
+        if options.model_path:
+            how.path = re.sub(rb"\.safetensors$", b"", options.model_path) + b".trials.csv"
+            how.resume = int(bool(resume))
+            if options.keep and not resume and os.path.exists(how.path):
+                raise UsageError(f"{os.fsdecode(how.path)} is there already: go on with resume=True, or replace it with force=True")
+        how.progress = _library.TuneFunction(lambda _, __: stop[0])
+
+        def work() -> int:
+            return lib.onet_tune(byref(options), byref(result), byref(train._struct), byref(how), byref(err))
+
+        def halt() -> None:
+            stop[0] = 1
+
+        status = _library.interruptible(work, halt, lambda: None, threading.Event())
+        if status:
+            _library.fail(status, err)
+        params = {name: getattr(options.settings, name) for name in _NETS}
+        params.update((name, getattr(options, name)) for name in _TUNED)
+        params["relative"] = bool(options.settings.relative)
+        params["pool"] = next(name for name, value in _library.choices("pools").items() if value == options.settings.pool)
+        interval = lambda measure: (measure.mean, measure.low, measure.high)  # noqa: E731
+        self.tuned_ = {
+            "params": params,
+            "settings": result.settings.decode(),
+            "ranker": bool(result.ranker),
+            "trials": result.trials,
+            "seconds": result.seconds,
+            "exact": interval(result.test.exact),
+            "exact_default": interval(result.test_default.exact),
+            "guess": result.guess,
+        }
+        options.resume = int(bool(options.resume) and not result.new_trials)
+        options.keep = int(options.keep and not resume)
+        return bool(result.ranker)
+
+    def _rank(self, options: TrainOptions, train: Sets) -> None:
+        """The linear ranker in place of the net."""
+        model, ranker = c_void_p(), _library.RankerOptions(size=ctypes.sizeof(_library.RankerOptions))
+        ranker.relative, ranker.standardise = options.settings.relative, options.standardise
+        ranker.seed, ranker.threads = options.seed, options.threads
+        call("onet_ranker_train", byref(model), byref(train._struct), byref(ranker))
+        self._take(Engine(model))
+        self.history_, self.best_epoch_ = {}, 0
+        if options.model_path:
+            self.save(os.fsdecode(options.model_path))
 
     # ---- Ordering ----
 

@@ -363,3 +363,25 @@ def test_parameters_are_those_of_the_command(program):
     off = {"no-standardise": "standardise", "from": "pretrained"}
     missing = {name for name in options if off.get(name, name) not in here and f"`--{name}`" not in page}
     assert not missing - {"help", "tune"}, missing
+def test_tune(tmp_path):
+    """A search by trials gives the same model twice, and OrderNet(**params) gives it again."""
+    random = np.random.default_rng(3)
+    sets = [random.random((5, 2)).astype(np.float32) for _ in range(60)]
+    orders = [np.argsort(np.abs(s[:, 0] - s[:, 0].mean()), kind="stable") for s in sets]
+    small = dict(hidden=16, encoder_blocks=1, encoder_out=8, decoder_out=8, epochs=4, progress=False)
+    model = ordernet.OrderNet(tune=8, **small).fit(sets, orders, path=tmp_path / "m.safetensors")
+    found = model.tuned_
+    assert found["trials"] == 8 and len((tmp_path / "m.trials.csv").read_text().splitlines()) == 10
+    assert 0 <= found["exact"][1] <= found["exact"][0] <= found["exact"][2] <= 1
+    assert found["guess"] == pytest.approx(1 / 120)
+    assert not found["ranker"]
+    again = ordernet.OrderNet(**{**small, **found["params"]}).fit(sets, orders)
+    assert again.to_bytes() == model.to_bytes() == (tmp_path / "m.safetensors").read_bytes()
+    assert model.fit(sets, orders, path=tmp_path / "m.safetensors", resume=True).to_bytes() == again.to_bytes()
+    with pytest.raises(ordernet.UsageError, match="is there already"):
+        model.fit(sets, orders, path=tmp_path / "m.safetensors")
+    by_value = [np.argsort(s[:, 1], kind="stable") for s in sets]
+    assert ordernet.OrderNet(tune=8, **small).fit(sets, by_value).tuned_["ranker"]
+    for wrong in (3, "5x", 0.5, "0s", -4):
+        with pytest.raises(ordernet.UsageError, match="tune is"):
+            ordernet.OrderNet(tune=wrong, **small).fit(sets, orders)

@@ -68,6 +68,7 @@ typedef struct search {
     int8_t *part_of;            /* [sets]: 0 .. TEST; -1: always trained on */
     onet_sets *part[PARTS + 1]; /* the sets of a part */
     onet_sets *rest[PARTS + 1]; /* what is trained on where that part measures; nothing of the test part */
+    size_t given;               /* the size of the caller's options: what they cannot hold is not chosen */
     choice_made base_made;
     bool fixed[SETTINGS];
     config *configs;  /* [MOST_CONFIGS] */
@@ -792,7 +793,8 @@ static void fix_settings(search *s) {
     space_read(&usual, &plain);
     space_read(&s->base_made, &s->base);
     for (int i = 0; i < SETTINGS; i++)
-        s->fixed[i] = s->base_made.value[i] != usual.value[i] || (settings[i].numbers && s->sets->word);
+        s->fixed[i] = s->base_made.value[i] != usual.value[i] || (settings[i].numbers && s->sets->word) ||
+                      settings[i].at + sizeof(double) > s->given;
     static const int of_net[] = {S_SCALE,  S_WITHIN,      S_RELATIVE, S_POOL,       S_ENCODER,
                                  S_HIDDEN, S_ENCODER_OUT, S_DECODER,  S_DECODER_OUT};
     for (size_t i = 0; s->base.from && i < sizeof of_net / sizeof *of_net; i++)
@@ -874,7 +876,7 @@ onet_status onet_tune(onet_train_options *options, onet_tuned *result, const one
                       const onet_tune_options *how, onet_error *err) {
     NEED(options, "options");
     NEED(result, "result");
-    search s = {.sets = sets, .busy = ATOMIC_FLAG_INIT};
+    search s = {.sets = sets, .given = options->size, .busy = ATOMIC_FLAG_INIT};
     onet_train_defaults(&s.base, sizeof s.base);
     onet_tune_defaults(&s.how, sizeof s.how);
     onet_status status = sized_take(&s.base, sizeof s.base, options, "onet_train_options", err);
