@@ -191,6 +191,8 @@ def table(rows):
         if not found:
             continue
         best = max(float(r["exact"]) for r in found.values())
+        if "guessing" in found and best <= float(found["guessing"]["high"]):
+            best = None  # none can be told from guessing
         times = [f"{float(found[m]['seconds']):.0f}" if m in found else "-" for m in METHODS[3:]]
         print(f"| {task} | " + " | ".join(shown(found.get(m), best) for m in METHODS) + " | " + ", ".join(times) + " |")
 

@@ -596,6 +596,9 @@ class OrderNet:
         model, ranker = c_void_p(), _library.RankerOptions(size=ctypes.sizeof(_library.RankerOptions))
         ranker.relative, ranker.standardise = options.settings.relative, options.standardise
         ranker.seed, ranker.threads = options.seed, options.threads
+        for name in ("scale", "within"):
+            if hasattr(options, name) and hasattr(ranker, name):
+                setattr(ranker, name, getattr(options, name))
         call("onet_ranker_train", byref(model), byref(train._struct), byref(ranker))
         self._take(Engine(model))
         self.history_, self.best_epoch_ = {}, 0

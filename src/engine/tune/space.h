@@ -26,7 +26,8 @@ enum {
     S_JITTER,
     S_STRAY,
     S_MODELS,
-    S_RANKER, /* the linear ranker in place of the net; of the others it knows only S_RELATIVE */
+    S_RANKER, /* the linear ranker in place of the net; of the others it knows S_SCALE, S_WITHIN and
+                 S_RELATIVE */
     SETTINGS
 };
 

@@ -245,7 +245,9 @@ static onet_status train_one(const search *s, onet_model **model, const choice_m
                                   .relative = o->settings.relative,
                                   .standardise = s->base.standardise,
                                   .seed = s->base.seed,
-                                  .threads = o->threads};
+                                  .threads = o->threads,
+                                  .scale = o->scale,
+                                  .within = o->within};
     return onet_ranker_train(model, sets, &ranker, err);
 }
 
@@ -793,8 +795,9 @@ static void fix_settings(search *s) {
     space_read(&usual, &plain);
     space_read(&s->base_made, &s->base);
     for (int i = 0; i < SETTINGS; i++)
-        s->fixed[i] = s->base_made.value[i] != usual.value[i] || (settings[i].numbers && s->sets->word) ||
-                      settings[i].at + sizeof(double) > s->given;
+        s->fixed[i] =
+            s->base_made.value[i] != usual.value[i] || (settings[i].numbers && s->sets->word) ||
+            settings[i].at + (settings[i].kind == SPACE_INT ? sizeof(int) : sizeof(double)) > s->given;
     static const int of_net[] = {S_SCALE,  S_WITHIN,      S_RELATIVE, S_POOL,       S_ENCODER,
                                  S_HIDDEN, S_ENCODER_OUT, S_DECODER,  S_DECODER_OUT};
     for (size_t i = 0; s->base.from && i < sizeof of_net / sizeof *of_net; i++)
