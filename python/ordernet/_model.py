@@ -574,7 +574,8 @@ class OrderNet:
             _library.fail(status, err)
         params = {name: getattr(options.settings, name) for name in _NETS}
         params.update((name, getattr(options, name)) for name in _TUNED)
-        params["relative"] = bool(options.settings.relative)
+        params["relative"], params["within"] = bool(options.settings.relative), bool(options.within)
+        params["scale"] = (options.scale or b"auto").decode()
         params["pool"] = next(name for name, value in _library.choices("pools").items() if value == options.settings.pool)
         interval = lambda measure: (measure.mean, measure.low, measure.high)  # noqa: E731
         self.tuned_ = {
@@ -596,9 +597,7 @@ class OrderNet:
         model, ranker = c_void_p(), _library.RankerOptions(size=ctypes.sizeof(_library.RankerOptions))
         ranker.relative, ranker.standardise = options.settings.relative, options.standardise
         ranker.seed, ranker.threads = options.seed, options.threads
-        for name in ("scale", "within"):
-            if hasattr(options, name) and hasattr(ranker, name):
-                setattr(ranker, name, getattr(options, name))
+        ranker.scale, ranker.within = options.scale, options.within
         call("onet_ranker_train", byref(model), byref(train._struct), byref(ranker))
         self._take(Engine(model))
         self.history_, self.best_epoch_ = {}, 0
