@@ -159,16 +159,16 @@ onet_status train_check_sets(const onet_sets *train, const onet_sets *valid, con
     if (!status && valid && (status = sets_check(valid, err)) && status != ONET_MEMORY)
         error_prefix(err, "the validation sets");
     if (status) return status;
-    if (!valid && o->patience)
-        return fail(err, ONET_USAGE, "patience goes by validation sets: there are none");
+    if (!valid && o->patience) return WRONG("patience", "patience goes by validation sets: give some");
     if (valid && (!valid->order || valid->width != train->width))
         return fail(err, ONET_BAD,
                     "the validation sets need an order, and items of width %d as the training sets have",
                     train->width);
     if (train->word && o->settings.relative)
-        return fail(err, ONET_USAGE,
-                    "relative features are for items that are numbers: the vectors of words are not put in "
-                    "relation to each other");
+        return fail_field(
+            err, ONET_USAGE, "onet_settings.relative",
+            "relative features are for items that are numbers: the vectors of words are not put "
+            "in relation to each other");
     if (valid && (!valid->word != !train->word || (valid->word && !words_same(valid->words, train->words))))
         return fail(err, ONET_BAD, "the validation sets must be of words of the training sets' vocabulary");
     status = valid ? columns_check(valid->columns, train->columns, err) : ONET_OK;

@@ -171,16 +171,8 @@ static onet_status check_sets(const train_values *v, const onet_sets *data, cons
     if (from && onet_model_width(from) != data->width)
         return fail(err, ONET_BAD, "%s orders items of %d feature%s, but those of %s have %d", v->from,
                     onet_model_width(from), onet_model_width(from) == 1 ? "" : "s", v->data, data->width);
-    if (v->settings.relative && data->words)
-        return fail(err, ONET_USAGE,
-                    "--relative is for numbers: the items of %s are words, whose vectors are not put in "
-                    "relation to each other",
-                    v->data);
     if (v->options.train_vectors && !data->words)
         return fail(err, ONET_USAGE, "--train-vectors is for words: the items of %s are numbers", v->data);
-    if (v->options.patience && !valid)
-        return fail(err, ONET_USAGE,
-                    "--patience goes by validation sets: give some, with --valid or --holdout");
     if (valid && !valid->order)
         return fail(err, ONET_BAD, "%s has no right orders to compare with; give each set an 'order'",
                     v->valid);
