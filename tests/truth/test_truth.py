@@ -471,6 +471,25 @@ def answers():
             assert order.tolist() == meant[s], f"{what}: onet_order"
 
 
+def tours():
+    """Cities far from 0 and near each other have the same tour in every format, over HTTP and in Python."""
+    import ordernet
+    from client import Server
+
+    square = Data([[[500000.1, 4649776.2], [500000.3, 4649776.4], [500000.3, 4649776.2], [500000.1, 4649776.4]]], names=["x", "y"])
+    for name, make in FORMATS.items():
+        said = run("tsp", "solve", write(name, make(square))).decode()
+        assert "length 0.800000, optimal" in said, f"{name}: {said}"
+    server = Server("--model", f"m={os.path.join(ROOT, 'tests/cli/sort.safetensors')}")
+    try:
+        status, said = server.post("/v1/tour", {"items": square.items[0].tolist()})
+    finally:
+        server.stop()
+    assert status == 200 and abs(float(said["answers"][0]["length"]) - 0.8) < 1e-6 and said["answers"][0]["optimal"] is True, said
+    tour = ordernet.exact_tour(square.items[0])
+    assert abs(ordernet.tour_length(square.items[0], tour) - 0.8) < 1e-6, tour
+
+
 def frames():
     """A data frame of pandas is a table."""
     try:
@@ -509,7 +528,7 @@ def browser():
                 assert rows[0] == rows[1] and abs(logprob - float(p)) < 1e-4 * max(1, abs(float(p))), f"{what}: {file}: {found} is not {order}"
 
 
-TESTS = [conversions, names_in_another_order, answers, frames, browser, each_format, pipes_and_compression, numpy_types, one_model]
+TESTS = [conversions, names_in_another_order, answers, tours, frames, browser, each_format, pipes_and_compression, numpy_types, one_model]
 
 
 class Skip(Exception):
