@@ -32,7 +32,7 @@ static onet_sets *repeated(void) {
 
 static void equal_sets_stay_together(void **state) {
     (void)state;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_sets *sets = repeated();
     for (uint64_t seed = 0; seed < 20; seed++) {
         size_t part[SETS], sum[5] = {0}, taken = 0;
@@ -61,7 +61,7 @@ static void what_is_equal(void **state) {
                                 "{\"items\": [0, 1]}\n{\"items\": [1, -0.0]}\n{\"items\": [0, 1, 1]}\n"
                                 "{\"items\": [0, 2]}\n{\"items\": [0, 1], \"context\": [0]}\n",
                                 NULL);
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     size_t part[5];
     assert_int_equal(onet_sets_divide(part, sets, NULL, 4, 1, &err), ONET_OK);
     for (int a = 0; a < 5; a++)
@@ -71,7 +71,7 @@ static void what_is_equal(void **state) {
 
 static void groups_stay_together(void **state) {
     (void)state;
-    onet_error err = {""};
+    onet_error err = {.text = ""};
     onet_sets *sets = repeated();
     /* The kinds 0 to 9 by tens of sets, and one set that ties two groups; the others have none. */
     const char *name[] = {"a", "b", "c"}, *group[SETS] = {0};

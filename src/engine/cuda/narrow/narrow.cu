@@ -267,8 +267,8 @@ __global__ void __launch_bounds__(256) narrow_pack(const __grid_constant__ narro
         int b = pair - m * (m - 1) / 2, back = i - e * WIDE - c + c * WIDE + e;
         float v = 0, q = 0;
         if (c < p.out && e < p.out) {
-            const float *from = p.theta + p.weight[m] +
-                                ((size_t)c * p.dec_in[m] + 2 * p.D + 2 * p.out * b + e) * 3 + 2 - l;
+            const float *from =
+                p.theta + p.weight[m] + ((size_t)c * p.dec_in[m] + 2 * p.D + 2 * p.out * b + e) * 3 + 2 - l;
             v = from[0];
             q = from[3 * p.out];
         }
