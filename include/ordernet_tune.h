@@ -33,7 +33,7 @@ typedef struct onet_tune_progress {
 typedef struct onet_tune_options {
     size_t size;         /* sizeof(onet_tune_options) */
     double seconds;      /* budget of time; 0: trials decides. Default: 300 */
-    int trials;          /* budget of trials, the same for any machine; 0: seconds decides */
+    int trials;          /* trials at most, the same for any machine; 0: seconds decides */
     const size_t *group; /* [sets]: sets of one group stay in one part; NULL: each set is its own */
     const char *path;    /* a CSV with every trial; NULL: none is written */
     int resume;          /* 1: take the trials of `path`, if it is there, as done, and go on after them */

@@ -1212,7 +1212,7 @@ static void tuning(void **state) {
     usage(onet_tune(&o, &found, sets, &how, &err));
     o = small_training();
     ok(onet_tune(&o, &found, sets, &how, &err));
-    assert_int_equal(found.trials, 4);
+    assert_in_range(found.trials, 1, 4); /* a round that would go beyond the budget is not begun */
     assert_int_equal(found.test.sets, 6);
     assert_true(found.guess == 0.5);
     onet_sets_free(sets);

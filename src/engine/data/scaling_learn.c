@@ -22,6 +22,10 @@ enum {
  * net cannot tell them apart. Normal and uniform values have 1, exponential ones 0.6, log-normal ones 0.4 for
  * a sigma of 1 and 0.03 for 2. */
 #define CLOSE 0.05
+/* Beside that, the feature has heavy tails, with a deviation of so many interquartile ranges, */
+#define HEAVY 3
+/* or clusters so far apart that within one of them neighbours are this close. */
+#define FAR 0.001
 
 const onet_choice *onet_scales(void) {
     static const onet_choice list[] = {
@@ -127,7 +131,9 @@ static void moments(const scaling *s, const onet_sets *sets, int j, double *mean
     *deviation = sqrt(square / items);
 }
 
-/* Whether a quarter of the neighbours in a set are CLOSE. gap [MOST_GAPS], value [largest set] are scratch.
+/* Whether the neighbours in a set are CLOSE, in the tails or clusters of the feature: positions in columns of
+ * a page are close too, but what parts them is noise, which quantiles would blow up. gap [MOST_GAPS], value
+ * [largest set] are scratch.
  */
 static bool crowded(const scaling *s, const onet_sets *sets, int j, double deviation, double *gap,
                     double *value) {
@@ -142,7 +148,13 @@ static bool crowded(const scaling *s, const onet_sets *sets, int j, double devia
     }
     if (gaps < ENOUGH_GAPS) return false;
     qsort(gap, gaps, sizeof *gap, compare);
-    return gap[gaps / 4] < CLOSE * deviation;
+    double close = gap[gaps / 4];
+    if (close < FAR * deviation || close >= CLOSE * deviation) return close < FAR * deviation;
+    size_t values = 0;
+    for (size_t i = 0; i < items && values < MOST_GAPS; i += step)
+        gap[values++] = scaling_value(s, sets, sets->start[0] + i, j);
+    qsort(gap, values, sizeof *gap, compare);
+    return deviation > HEAVY * (gap[values * 3 / 4] - gap[values / 4]);
 }
 
 /* ---- Quantiles --------------------------------------------------------------------------------------- */

@@ -139,6 +139,8 @@ void onet_orderer_free(onet_orderer *r) {
             free(r->worker[t].row);
         }
     free(r->worker);
+    free(r->own);
+    free(r->logprob);
     if (r->gpu) r->gpu->close(r->gpu);
     pool_free(r->pool);
     freezer_free(&r->z);
@@ -452,18 +454,17 @@ onet_status onet_orderer_run(onet_orderer *r, const onet_sets *sets, onet_answer
     size_t lacks = 0;
     while (lacks < sets->count && answers[lacks].logprob) lacks++;
     if (lacks == sets->count) return run(r, sets, answers, (score_out){0}, err);
-    size_t top = (size_t)r->top;
-    onet_answer *own = array_new(sets->count, sizeof *own);
-    double *logprob = array_new(sets->count, top * sizeof *logprob);
-    status = own && logprob ? ONET_OK : fail_memory(err, "the answers");
-    for (size_t s = 0; s < sets->count && !status; s++) {
-        own[s] = answers[s];
-        if (!own[s].logprob) own[s].logprob = logprob + s * top;
+    size_t top = (size_t)r->top, all;
+    if (!size_mul(sets->count, top, &all) ||
+        !array_reserve(&r->own, &r->own_room, sets->count, sizeof *r->own) ||
+        !array_reserve(&r->logprob, &r->logprob_room, all, sizeof *r->logprob))
+        return fail_memory(err, "the answers");
+    for (size_t s = 0; s < sets->count; s++) {
+        r->own[s] = answers[s];
+        if (!r->own[s].logprob) r->own[s].logprob = r->logprob + s * top;
     }
-    if (!status) status = run(r, sets, own, (score_out){0}, err);
-    for (size_t s = 0; own && s < sets->count; s++) answers[s].found = own[s].found;
-    free(own);
-    free(logprob);
+    status = run(r, sets, r->own, (score_out){0}, err);
+    for (size_t s = 0; s < sets->count; s++) answers[s].found = r->own[s].found;
     return status;
 }
 

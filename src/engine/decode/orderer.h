@@ -19,6 +19,9 @@ struct onet_orderer {
     const world *w;    /* ranks that share the work; NULL: this process alone */
     device_choice device;
     order_device *gpu; /* NULL: not in use, or not yet */
+    onet_answer *own;  /* [own_room]: answers of a caller who wants no log-probabilities, with those of */
+    double *logprob;   /* [logprob_room] */
+    size_t own_room, logprob_room;
 };
 
 /* onet_orderer_new, with `gpu` where the options name no GPU by its number. */
