@@ -480,6 +480,7 @@ static const option options[] = {
              "without one part, and measure each on that part, as 'ordernet eval' does. With --model the "
              "model is then trained on all of the data; without, none is written."},
     {.name = "group-column",
+     .basic = true,
      .kind = OPTION_STRING,
      .argument = "NAME",
      .field = AT(read.group_column),
