@@ -195,7 +195,7 @@ static void check(bool ok, const char *where, const char *what, double value) {
 /* The distance of two log-probabilities, relative to what float32 logits allow. */
 static double apart(double a, double b) {
     double d = fabs(a - b) / fmax(1, fabs(b));
-    return isfinite(d) ? d : INFINITY;
+    return isfinite(d) ? d : (double)INFINITY;
 }
 static const double NEAR = 1e-4;
 
@@ -233,7 +233,7 @@ static void compare(const char *where, const sample *k, onet_orderer *cpu, const
             worst = fmax(worst, d);
             for (size_t t = 0; t < n; t++) {
                 double e = fabs((double)(a->step[(size_t)o * n + t] - b->step[(size_t)o * n + t]));
-                worst_step = fmax(worst_step, isfinite(e) ? e : INFINITY);
+                worst_step = fmax(worst_step, isfinite(e) ? e : (double)INFINITY);
             }
         }
         other += differs;
@@ -500,7 +500,7 @@ static double sets_a_second(const onet_settings *s, int n, int rounds, int beam,
 
 static void bench(const char *name, const onet_settings *s, int n, int beam, int gpu_sets, int cpu_sets) {
     double gpu = sets_a_second(s, n, gpu_sets, beam, true);
-    double cpu = cpu_sets ? sets_a_second(s, n, cpu_sets, beam, false) : NAN;
+    double cpu = cpu_sets ? sets_a_second(s, n, cpu_sets, beam, false) : (double)NAN;
     printf("%-6s n %5d beam %d  %12.1f sets/s on the GPU", name, n, beam, gpu);
     if (cpu_sets) printf(", %10.1f on the CPU, %6.1f times", cpu, gpu / cpu);
     printf("\n");
