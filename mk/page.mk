@@ -4,7 +4,8 @@ WASM_CC     ?= clang
 WASM_B      := $(B)/wasm
 PAGE        := $(B)/page
 WASM_FLAGS  := --target=wasm32-wasi --sysroot=/usr -std=c11 -Oz -ffp-contract=off -fvisibility=hidden \
-               -Iinclude -Isrc -D_GNU_SOURCE $(WARN) -Wno-double-promotion
+               -Iinclude -Isrc -D_GNU_SOURCE $(WARN) -Wno-shorten-64-to-32 -Wno-double-promotion
+# size_t has 32 bits there: sizes are checked where they are read, not where they are narrowed.
 # Files of src/engine/base that depend on the operating system have a counterpart of the same name in src/front/wasm.
 WASM_ENTRY  := src/front/wasm/exports.c src/tasks/tours/wasm/tours.c
 WASM_OWN    := $(filter-out $(WASM_ENTRY),$(sort $(wildcard src/front/wasm/*.c)))

@@ -57,7 +57,7 @@ static const char *column_name(const onet_comparison *c, const onet_sets *sets, 
 }
 
 /* Why a model may have failed: what its probabilities say, and what is odd about the data. */
-static void print_why(const onet_comparison *c, const onet_sets *sets) {
+static onet_status print_why(const onet_comparison *c, const onet_sets *sets, onet_error *err) {
     char text[4096];
     double model = c->model.loglik_all.mean, guess = c->guess.loglik_all.mean;
     if (c->model_failed && model < guess - SURE)
@@ -70,15 +70,18 @@ static void print_why(const onet_comparison *c, const onet_sets *sets) {
                "guessing "
                "has %.2f): it has found nothing to go by.\n",
                model, guess);
-    if (onet_sets_oddities(sets, text, sizeof text, NULL)) return;
+    onet_status status = onet_sets_oddities(sets, text, sizeof text, err);
+    if (status) return status;
     for (char *line = text, *end; *line; line = end) {
         end = line + strcspn(line, "\n");
         printf("  - %.*s\n", (int)(end - line), line);
         if (*end) end++;
     }
+    return ONET_OK;
 }
 
-void comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command) {
+onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command,
+                             onet_error *err) {
     int wide = 34;
     char column[SHOWN + 32] = "", name[SHOWN], exact[64], tau[64];
     if (c->feature >= 0)
@@ -103,9 +106,10 @@ void comparison_print(const onet_comparison *c, const onet_sets *sets, const cha
     puts(c->sentence);
     if (c->conclusion == ONET_WORTH_RANKER && c->model.sets && !c->is_ranker)
         puts("To use the ranker: 'ordernet train --ranker', with the same --data.");
-    if (c->model_failed || c->model_beaten) print_why(c, sets);
+    onet_status status = c->model_failed || c->model_beaten ? print_why(c, sets, err) : ONET_OK;
     fflush(stdout);
     comparison_warn(c, command);
+    return status;
 }
 
 void comparison_warn(const onet_comparison *c, const char *command) {

@@ -16,7 +16,8 @@ onet_status comparison_make(onet_comparison *c, const onet_model *model, const o
 void comparison_warn(const onet_comparison *c, const char *command);
 /* The table, the conclusion, the warning and, where the model failed, what is odd about the sets, which are
  * those that it was trained on or, where these are not known, those that it was measured on. */
-void comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command);
+onet_status comparison_print(const onet_comparison *c, const onet_sets *sets, const char *command,
+                             onet_error *err);
 
 json_t *comparison_json(const onet_comparison *c, const onet_sets *sets);
 

@@ -172,7 +172,8 @@ static onet_status place(zip_member *m, const entry *e, onet_error *err) {
     m->at = e->local + LOCAL_SIZE + get(local + 26, 2) + get(local + 28, 2);
     if (m->at > z->directory_at || e->packed > z->directory_at - m->at)
         return bad_member(m, "is cut off", err);
-    if (m->method == STORED ? e->size != e->packed : e->size / BEST_DEFLATE > e->packed)
+    if ((size_t)e->size != e->size ||
+        (m->method == STORED ? e->size != e->packed : e->size / BEST_DEFLATE > e->packed))
         return bad_member(m, "has an impossible size", err);
     m->packed_left = e->packed;
     m->size = m->size_left = e->size;

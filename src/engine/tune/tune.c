@@ -240,7 +240,7 @@ static onet_train_options train_options(const search *s, const choice_made *made
 /* The net or the ranker of these settings. */
 static onet_status train_one(const search *s, onet_model **model, const choice_made *made,
                              const onet_sets *sets, const onet_train_options *o, onet_error *err) {
-    if (!made->value[S_RANKER]) return onet_train(model, sets, NULL, o, err);
+    if (made->value[S_RANKER] == 0) return onet_train(model, sets, NULL, o, err);
     onet_ranker_options ranker = {.size = sizeof ranker,
                                   .relative = o->settings.relative,
                                   .standardise = s->base.standardise,
@@ -431,7 +431,7 @@ static bool ask(search *s, task *list, int *count, const choice_made *made, tria
 static int parents(const search *s, int level, int *index) {
     int there = ranking(s, level, index), nets = 0;
     for (int i = 0; i < there; i++)
-        if (!s->configs[index[i]].made.value[S_RANKER]) index[nets++] = index[i];
+        if (s->configs[index[i]].made.value[S_RANKER] == 0) index[nets++] = index[i];
     return nets;
 }
 
@@ -659,7 +659,7 @@ static const config *winner(const search *s) {
 /* Several models of the best settings, merged: better on most data. */
 static onet_status try_several(search *s, onet_error *err) {
     const config *best = winner(s);
-    if (!best || s->fixed[S_MODELS] || best->made.value[S_RANKER] || !best->whole[0] ||
+    if (!best || s->fixed[S_MODELS] || best->made.value[S_RANKER] != 0 || !best->whole[0] ||
         s->count >= MOST_CONFIGS || s->base.train_vectors)
         return ONET_OK;
     task list[1];

@@ -95,7 +95,7 @@ static onet_status compare(const train_values *v, const onet_model *model, const
             some.constraint_count--;
     }
     onet_status status = comparison_make(&c, model, data, &some, &v->options, err);
-    if (!status) comparison_print(&c, data, "train");
+    if (!status) status = comparison_print(&c, data, "train", err);
     if (!status && v->learning_curve) status = learning_curve(model, data, &some, &v->options, v->quiet, err);
     return status;
 }
@@ -156,8 +156,7 @@ static onet_status measure_folds(const train_values *v, const onet_sets *data, o
     if (status || !processes_first()) return status;
     printf("%d folds: each set is measured by a model that was trained without it\n", v->folds);
     report_print(&report);
-    comparison_print(&comparison, data, "train");
-    return ONET_OK;
+    return comparison_print(&comparison, data, "train", err);
 }
 
 static onet_status check_sets(const train_values *v, const onet_sets *data, const onet_sets *valid,

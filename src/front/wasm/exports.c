@@ -23,7 +23,8 @@ EXPORT(page_alloc) void *page_alloc(size_t bytes) {
     return calloc(bytes ? bytes : 1, 1);
 }
 
-EXPORT(page_free) void page_free(void *p) {
+/* The layout task has a page_free too. */
+EXPORT(page_free) void page_memory_free(void *p) {
     free(p);
 }
 

@@ -134,25 +134,39 @@ static size_t best_of(const judging *j, const double *mean, double preference) {
     return best;
 }
 
-/* A copy of the page with its regions sorted by place, and where each stood: index [count]. What is found
- * then does not depend on how the regions stand in the file. The copy shares all but the list of its regions.
- */
-static int by_place(const void *a, const void *b, void *context) {
-    const page_region *all = context, *x = &all[*(const int32_t *)a], *y = &all[*(const int32_t *)b];
+typedef struct standing {
+    const page_region *region;
+    int32_t index;
+} standing;
+
+static int by_place(const void *a, const void *b) {
+    const standing *s = a, *t = b;
+    const page_region *x = s->region, *y = t->region;
     const double p[] = {x->box.y0, x->box.x0, x->box.y1, x->box.x1, x->kind},
                  q[] = {y->box.y0, y->box.x0, y->box.y1, y->box.x1, y->kind};
     for (size_t k = 0; k < sizeof p / sizeof *p; k++)
         if (p[k] != q[k]) return p[k] < q[k] ? -1 : 1;
-    return (*(const int32_t *)a > *(const int32_t *)b) - (*(const int32_t *)a < *(const int32_t *)b);
+    return (s->index > t->index) - (s->index < t->index);
 }
 
+/* A copy of the page with its regions sorted by place, and where each stood: index [count]. What is found
+ * then does not depend on how the regions stand in the file. The copy shares all but the list of its regions.
+ */
 static onet_status sorted_copy(page *copy, int32_t *index, const page *p, onet_error *err) {
     *copy = *p;
     copy->regions = array_new((size_t)p->count, sizeof *copy->regions);
-    if (!copy->regions) return fail_memory(err, "the order of a page");
-    for (int i = 0; i < p->count; i++) index[i] = i;
-    qsort_r(index, (size_t)p->count, sizeof *index, by_place, p->regions);
-    for (int i = 0; i < p->count; i++) copy->regions[i] = p->regions[index[i]];
+    standing *all = array_new((size_t)p->count, sizeof *all);
+    if (!copy->regions || !all) {
+        free(all);
+        return fail_memory(err, "the order of a page");
+    }
+    for (int i = 0; i < p->count; i++) all[i] = (standing){&p->regions[i], i};
+    qsort(all, (size_t)p->count, sizeof *all, by_place);
+    for (int i = 0; i < p->count; i++) {
+        index[i] = all[i].index;
+        copy->regions[i] = *all[i].region;
+    }
+    free(all);
     return ONET_OK;
 }
 
