@@ -309,7 +309,7 @@ const tests = {
       ["junk.npz", Buffer.from("PK\x03\x04 and so on"), /junk\.npz is corrupt/],
       ["junk.csv.gz", Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6]), /corrupt/],
       ["comma.csv", `set;rank;a\n${rows((i) => `${i},5`)}\n`, /Choose at least one column of numbers to learn from\. Numbers with a decimal comma, such as 0,5, are not read: write 0\.5\./],
-      ["mixed.csv", `set;rank;a\n${rows((i) => (i % 3 ? i : `${i},5`))}\n`, /"0,5" is not a number: write 0\.5, with a decimal point/],
+      ["mixed.csv", `set;rank;a\n${rows((i) => (i % 3 ? i : `${i},5`))}\n`, /"0,5" is not a number; write the decimal point as a dot/],
     ]) {
       await learn();
       await drop(page, "#view-own", name, data);

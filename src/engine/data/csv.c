@@ -214,7 +214,16 @@ static onet_status feature(csv_table *t, const csv_rows *rows, size_t k, const c
     double value = NAN;
     onet_status status = ONET_OK;
     if (!missing_text(text, length) && (c->category || begins_category(t, c, text, length))) {
+        bool is_number = number_scan(text, text + length, NUMBER_LOOSE, &value) == text + length;
+        value = NAN;
+        /* A column of numbers whose first one is misspelt is no category. */
+        if (is_number && rows->text[rows->field[k].at] != '"')
+            return fail_field(err, ONET_BAD, "onet_read_options.features",
+                              "%s:%ld: column `%.100s`: \"%s\" is not a number; correct it, or name the "
+                              "features",
+                              t->file, c->text_line, c->name, c->text);
         c->category = true;
+        note_text(c, rows->line, text, length);
         status = classes_note(t, c, text, length, err);
     } else if (missing_text(text, length)) {
         if (!c->missing++) {

@@ -285,10 +285,9 @@ static onet_status check_points(loading *l, const onet_record *r, onet_error *er
                     "before it, as in name,x,y or name,lat,lon",
                     name);
     if (!onet_record_values(r) || !find_points(l, r))
-        return fail(err, ONET_BAD,
-                    "%s:%ld: its items are not points x, y of the plane; name the two "
-                    "columns (--features x,y)",
-                    name, line);
+        return fail_field(err, ONET_BAD, "onet_read_options.features",
+                          "%s:%ld: its items are not points x, y of the plane; name the two columns", name,
+                          line);
     if (onet_record_placed(r) < onet_record_size(r))
         return fail(err, ONET_BAD, "%s:%ld: a tour visits every city; leave the context items out", name,
                     line);
