@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""What goes wrong on prints: the tables of README.md, from the orders that run.sh left in FOLDER.
+"""Classifies the errors on pages of books (prints), and prints the tables of README.md from the orders that
+run.sh left in FOLDER.
 
 usage: errors.py FOLDER [SEED]     SEED: which of the folder's; the first if not given
 
-A page that is not exactly right counts for the first place where the found order leaves the right one: for the region
+A page that is not exactly right counts for the first place where the predicted order leaves the right one: for the region
 that should be read there and the one that is. Then what knowing each book's own way would bring: running titles and page
 numbers of one row in the order that is right on most of its pages, and how each collection reads such rows. Last, the
 gain over top-down with its interval, and the same for harder books: documents are weighted so that top-down has 88 / 76,

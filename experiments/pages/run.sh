@@ -1,8 +1,9 @@
 #!/bin/sh
-# Trains models/pages.safetensors on all training pages, and measures the method on what a model has not seen: documents of
-# collections that it knows, whole collections, and these after fine-tuning on 20 of their pages; with the separators of the
-# original files and without. Each with several first weights: SEEDS, "1 2 3" if not set. A quarter of an hour per seed on two
-# cores; JOBS=10 trains that many models at a time, each on one core. The model alone (FOLDER model) takes three minutes.
+# Trains models/pages.safetensors on all training pages, and measures the method on unseen pages: documents of
+# collections that the model knows, whole unseen collections, and these after fine-tuning on 20 of their
+# pages; with the separators of the original files and without. Each with several seeds: SEEDS, "1 2 3" if not
+# set. A quarter of an hour per seed on two cores; JOBS=10 trains that many models at a time, each on one
+# core. The model alone (FOLDER model) takes three minutes.
 # usage: experiments/pages/run.sh FOLDER [model]     writes FOLDER/pages.safetensors, valid*.txt, table.txt and more
 set -e
 out=$1
@@ -22,7 +23,7 @@ order() { # MODEL PAGES FOUND: with and without separators
 case $2 in
 split) # NAME SEED: one split, which this script calls itself for
     name=$3 seed=$4 model=$out/$4/$3.safetensors
-    train "$out/$name-rest.jsonl" "$model" --seed "$seed" --plain 30
+    train "$out/$name-rest.jsonl" "$model" --seed "$seed" --plain 100
     order "$model" "$out/$name-held" "$out/$seed/$name-held"
     [ -f "$out/$name-few.jsonl" ] || exit 0
     tuned=$out/$seed/$name-tuned.safetensors
@@ -34,7 +35,7 @@ esac
 
 mkdir -p "$out/rules"
 experiments/pages/split.py "$data" "$out"
-train "$out/train.jsonl" "$out/pages.safetensors" --plain 30
+train "$out/train.jsonl" "$out/pages.safetensors" --plain 100
 [ "$2" != model ] || exit 0
 for x in "" -plain; do
     "$program" pages eval --model "$out/pages.safetensors" "$out/valid$x.jsonl" >"$out/valid$x.txt"

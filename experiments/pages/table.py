@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The tables of models/pages.md from the orders that run.sh left in FOLDER.
+"""Prints the tables of models/pages.md from the orders that run.sh left in FOLDER.
 
 usage: table.py FOLDER
 
-FOLDER/SPLIT-held.jsonl and -others.jsonl have the right orders, FOLDER/SEED/SPLIT-*.jsonl the found ones, and
+FOLDER/SPLIT-held.jsonl and -others.jsonl have the right orders, FOLDER/SEED/SPLIT-*.jsonl the predicted ones, and
 FOLDER/rules/RULE-*.jsonl those of the rules. A cell is neighbours right / exact in percent: the mean over the pages, each
 page's value being its mean over the seeds. Behind it, 95% intervals of both over the pages."""
 import glob

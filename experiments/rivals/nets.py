@@ -1,8 +1,8 @@
-"""The rivals: a Pointer Network and an attention model with a pointer decoder.
+"""Implements the rival networks in PyTorch: a Pointer Network and an attention model with a pointer decoder.
 
 Both score every city at every step of a tour. With teacher forcing all steps of a tour are computed at once (`forward`);
-a search goes step by step: `start` gives what stays
-fixed for a set and what moves with the tour, `step` scores the next city, `choose` takes one. Shapes: B sets, n cities, H channels, heads * h = H.
+a search goes step by step: `start` gives what is constant for a set and the state that changes along the tour, `step` scores
+the next city, `choose` takes one. Shapes: B sets, n cities, H channels, heads * h = H.
 """
 
 import torch
@@ -106,7 +106,7 @@ class AttentionModel(nn.Module):
         self.embed = nn.Linear(2, width)
         self.blocks = nn.ModuleList(Block(width, inner, heads) for _ in range(blocks))
         self.norm = nn.LayerNorm(width)
-        self.none = nn.Parameter(torch.randn(3, width) * 0.1)  # in place of the cities that there are not yet
+        self.none = nn.Parameter(torch.randn(3, width) * 0.1)  # in place of cities before the start of the tour
         self.query = nn.Linear(4 * width, width)
         self.keys = nn.Linear(width, 3 * width, bias=False)
         self.glimpse = nn.Linear(width, width)

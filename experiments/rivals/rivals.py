@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a rival on tours that `ordernet tsp generate` made, and measures it.
+"""Trains a rival network (nets.py) on tours that `ordernet tsp generate` made, and measures it.
 
     rivals.py train NET --data train.safetensors --valid valid.safetensors --out NET.pt
     rivals.py evaluate NET NET.pt --out NET.csv test.safetensors ...

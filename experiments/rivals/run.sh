@@ -1,6 +1,7 @@
 #!/bin/bash
-# Trains the rivals on the training file of experiments/tsp and measures them on its test instances; writes results.csv beside
-# this script. Needs PyTorch, and a GPU for the full settings. The three nets are trained at the same time.
+# Trains the rivals (nets.py) on the training file of experiments/tsp and measures them on its test instances;
+# writes results.csv beside this script. Needs PyTorch, and a GPU for the full settings. The three networks
+# are trained at the same time.
 #
 # usage: experiments/rivals/run.sh [--small] [--out DIR]
 #   --small     minutes on a CPU, to see the steps work: 200 tours per size, one epoch; results.csv goes to DIR

@@ -1,4 +1,5 @@
-"""Exact match of new sets with --scale standard, quantile and auto: `python3 experiments/scale/run.py PROGRAM TASKS [OUT]`.
+"""Measures exact match on new sets with --scale standard, quantile and auto: `python3
+experiments/scale/run.py PROGRAM TASKS [OUT]`.
 
 TASKS is a folder with NAME.train.jsonl and NAME.test.jsonl; `tails` (log-normal, twelve decades, two distractors) is
 made here. Where auto gives the same model as standard, by its checksum, the numbers are the same and not measured twice.

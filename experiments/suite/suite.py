@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tasks of several kinds, and what learns them: guessing, one column, a linear ranker, boosted trees, OrderNet.
+"""Compares methods on tasks of several kinds: guessing, one column, a linear ranker, boosted trees, OrderNet.
 
 usage: suite.py [--data FOLDER] [--tune BUDGET] [--tasks A,B,...] [--threads N] [--program FILE] [--out results.csv]
        suite.py --table [--out results.csv]

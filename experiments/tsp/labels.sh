@@ -1,8 +1,8 @@
 #!/bin/bash
-# How good and how fast the tours of the local search are that label instances of more than 50 cities: for each
-# number of kicks per city, the mean gap to better tours of the same instances, the share of tours that are not
-# longer, and the CPU time per tour on one thread. The better tours are proven optima up to 50 cities, and beyond
-# those of 200 kicks per city.
+# Measures how good and how fast the local search is that labels instances of more than 50 cities: for each
+# number of kicks per city, the mean gap to better tours of the same instances, the share of tours that are
+# not longer, and the CPU time per tour on one thread. The better tours are proven optima up to 50 cities, and
+# beyond those of 200 kicks per city.
 #
 # usage: experiments/tsp/labels.sh [CITIES:INSTANCES ...]     (50:300 100:100 200:40)
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The whole tour experiment: makes optimal tours, trains on them, measures the network on new instances, and
-# writes for each setting DIR/SETTING/ with the model, results.csv, figure-length and figure-gap (SVG and PNG),
-# far.csv (200 to 1,000 cities), tsplib.txt, and pages of tours (SVG and PNG).
+# Runs the whole tour experiment: makes optimal tours, trains on them, measures the network on new instances,
+# and writes for each setting DIR/SETTING/ with the model, results.csv, figure-length and figure-gap (SVG and
+# PNG), far.csv (200 to 1,000 cities), tsplib.txt, and pictures of tours (SVG and PNG).
 #
 # usage: experiments/tsp/run.sh [OPTION ...]
 #   --small          minutes instead of hours: sizes 5-10, 1,500 instances each, one epoch, small evaluation
@@ -46,9 +46,9 @@ paper=(--preset tsp --no-standardise --batch 128 --epochs 10 --learning-rate 1e-
 # weights, and norm statistics by the number of cities.
 best=(--preset tsp --batch 128 --epochs 10 --learning-rate 4e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0.1 --clip 1 --average 0.999 --batches one-size --statistics measured)
-# large: models/tours.safetensors. A deeper network, first on 5 to 50 cities, then, from that model, on 5 to 200, then 300. A third of
-# the instances is not uniform, and each is there under the 8 symmetries of the square. Small sizes are listed several
-# times: the loss is a mean over steps, of which a large set has more.
+# large: models/tours.safetensors. A deeper network, trained on 5 to 50 cities, then, from that model, on 5 to 200,
+# then on 5 to 300. A third of the instances is not uniform, and each is there under the 8 symmetries of the square.
+# Small sizes are listed several times: the loss is a mean over steps, of which a large set has more.
 first_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,21-50 first_per_size=1300
 large_sizes=5-20,5-20,5-20,5-20,5-20,5-20,21-50,21-50,22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,51-100,110,130,150,170,185,200
 large_per_size=1850

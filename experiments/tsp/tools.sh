@@ -1,6 +1,7 @@
 #!/bin/bash
-# Which tool for which number of cities: mean gap to a long local search and CPU time per instance, one thread, of the
-# net, of the net with local search after it, and of local search alone. Prints the table of docs/tours.md.
+# Compares tools by number of cities: mean gap to a long local search and CPU time per instance, one thread,
+# of the network, of the network followed by local search, and of local search alone. Prints the table of
+# docs/tours.md.
 # usage: experiments/tsp/tools.sh    (some minutes)
 set -eu
 cd "$(dirname "$0")/../.."

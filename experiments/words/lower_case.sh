@@ -1,7 +1,8 @@
 #!/bin/bash
-# Prints the words of src/tasks/words/sentence/sentence.c: those that stand inside sentences of WikiText-2 (training text, capitals as written) in
-# lower case in at least 90% of the cases, and begin a sentence with a capital at least 20 times or stand inside one at least
-# 1,000 times. The last line says, on standard error, what share of the capitals at the beginning of sentences they are.
+# Prints the list of words in src/tasks/words/sentence/sentence.c: those that occur inside sentences of WikiText-2
+# (training text, capitals as written) in lower case in at least 90% of the cases, and begin a sentence with a capital
+# at least 20 times or stand inside one at least 1,000 times. The last line says, on standard error, what share of the
+# capitals at the beginning of sentences they are.
 # usage: experiments/words/lower_case.sh ../shared/data/wikitext/wikitext2.train.tokens.xz
 export LC_ALL=C
 xz -dc "$1" | awk '

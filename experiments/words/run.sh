@@ -1,6 +1,6 @@
 #!/bin/bash
-# The whole word-order experiment: prepares text and vectors, trains, evaluates, compares with n-grams, and
-# writes results.csv, examples.md and the learning curves learning.svg and loss.svg.
+# Runs the whole word-order experiment: prepares text and vectors, trains, evaluates, compares with n-grams,
+# and writes results.csv, examples.md and the learning curves learning.svg and loss.svg.
 #
 # usage: experiments/words/run.sh [OPTION ...]
 #   --small          minutes instead of hours: 20,000 lines, one epoch, the same steps
@@ -45,8 +45,8 @@ paper=(--preset words --no-standardise --batch 128 --epochs 10 --learning-rate 1
 # trained: the vectors trained too, larger batches, a cosine schedule and an EMA of the weights.
 trained=(--preset words --no-standardise --batch 512 --epochs 8 --learning-rate 2e-3 --schedule cosine
     --warmup 0.02 --weight-decay 0 --clip 0 --average 0.999 --batches one-size --statistics running --train-vectors)
-# best: shipped before the network of sentences.sh. A wider network; one word in six is replaced by an unknown one, against overfitting; and more of
-# the kind of articles that WikiText consists of (see below).
+# best: shipped before the network of sentences.sh. A wider network; one word in six is replaced by an unknown one, against
+# overfitting; and more of the kind of articles that WikiText consists of (see below).
 best=(--preset words --encoder-out 48 --hidden 384 --decoder-out 48 --no-standardise --batch 512 --epochs 18
     --learning-rate 2e-3 --schedule cosine --warmup 0.02 --weight-decay 0.05 --clip 1 --average 0.999
     --batches one-size --statistics running --train-vectors --forget 0.17)

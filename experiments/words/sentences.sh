@@ -1,6 +1,7 @@
 #!/bin/bash
-# The shipped word model: one network for 2 to 20 words, trained on lines and on whole sentences, and what it gives on articles
-# kept out of training, by length, against n-grams and another model of words. Writes sentences.csv, loss.svg and the model.
+# Trains the shipped word model, one network for 2 to 20 words, on lines and on whole sentences, and measures
+# it by length on articles kept out of training, against n-grams and another word model. Writes sentences.csv,
+# loss.svg and the model.
 #
 # usage: experiments/words/sentences.sh [OPTION ...]
 #   --small          minutes on two cores: a part of the text, small nets, few steps; shows that all parts work

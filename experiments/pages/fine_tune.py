@@ -1,11 +1,15 @@
 #!/usr/bin/python3
-"""Fine-tuning on pages of books: the table of README.md, with the models of the four folds that run.sh left in FOLDER.
+"""Measures fine-tuning on pages of books, with the models of the four folds that run.sh left in FOLDER.
+Prints the table of "Fine-tuning on books" in README.md: its columns "before" and "with the usual way" (here
+"fine-tuned").
 
-usage: tune.py FOLDER
+usage: fine_tune.py FOLDER
 
-The pages are those that the fold's model has not seen. A book of at least 24 pages: 20 of them to learn from, or every
-other one, the rest is measured. A collection: 20 pages of some of its books, at most four of each; its other books are
-measured. ORDERNET is the program, ./ordernet if not set."""
+The pages are those that the fold's model has not seen. A book of at least 24 pages: learns from 20 pages
+spread over the book (every second page if it has fewer than 40) and measures the rest. A collection: learns
+from 20 pages of some of its books, at most four of each, and measures its other books. ORDERNET is the
+program, ./ordernet if not set.
+"""
 import collections
 import json
 import os

@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+"""Estimates the accuracy on a collection that no choice has seen (nested cross-validation): trains networks
+without one and without two of the collections.
+
+usage: nested.py FOLDER [SEED ...]     FOLDER as split.py wrote it; trains what is not there yet, a minute each on one core
+
+For each collection, the preference of the usual way (src/tasks/layout/order/choose.c) and the size up to which it alone
+counts are chosen on the seven others, by networks that have seen neither the one nor the other, and measured on it.
+Then the reliability of the confidence, fitted and measured the same way. Seeds after the first measure the same choice."""
+import itertools
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+folder, seeds = sys.argv[1], [int(s) for s in sys.argv[2:]] or [1, 2, 3]
+program = os.environ.get("ORDERNET", "./ordernet")
+out = os.path.join(folder, "nested")
+os.makedirs(out, exist_ok=True)
+NEWS = ("austrian", "hkb", "reichsanzeiger")
+CHOICES = [(p, small) for p in (0, 1.5, 3, 4.5, 6, 10, 1e9) for small in (0, 5, 12, 30)]  # preference, most regions
+
+pages = {}  # by collection and kind: with separators, or plain
+for name, kind in itertools.product(("train", "valid"), ("separators", "plain")):
+    for line in open(os.path.join(folder, name + ("" if kind == "separators" else "-plain") + ".jsonl")):
+        source = json.loads(line)["source"]
+        if kind == "separators" or source in NEWS:
+            pages.setdefault((source, kind), []).append(line)
+names = sorted({source for source, _ in pages})
+
+
+def judge(left, seed):
+    """Trains without the collections `left`, and writes what the network says of their pages."""
+    base = os.path.join(out, "+".join(left) + f"-{seed}")
+    model, rest = base + ".safetensors", base + ".rest.jsonl"
+    if not os.path.exists(model):
+        with open(rest, "w") as file:
+            file.writelines(line for (s, kind), lines in pages.items() if kind == "separators" and s not in left for line in lines)
+        subprocess.run([program, "pages", "train", rest, "--holdout", "0", "--quiet", "--force", "--model", model, "--threads", "1",
+                        "--seed", str(seed), "--plain", "30"], check=True)
+        os.remove(rest)
+    for source, kind in pages:
+        alternatives = f"{base}.{source}.{kind}.alt"
+        if source in left and not os.path.exists(alternatives):
+            held = f"{base}.{source}.{kind}.jsonl"
+            with open(held, "w") as file:
+                file.writelines(pages[source, kind])
+            subprocess.run([program, "pages", "eval", "--quiet", "--model", model, "--threads", "1", "--alternatives", alternatives,
+                            held], check=True, stdout=subprocess.DEVNULL)
+            os.remove(held)
+
+
+def read(left, seed, source, kind):
+    """For each page: log-probabilities of its orders, which is that of the usual way, regions, and how right each order is."""
+    found = []
+    with open(os.path.join(out, "+".join(left) + f"-{seed}.{source}.{kind}.alt")) as file:
+        for line, alternatives in zip(pages[source, kind], map(json.loads, file)):
+            order = json.loads(line)["order"]
+            orders = [a for a in alternatives["alternatives"] if not a["crosses"]]
+            usual = alternatives["alternatives"][alternatives["usual"]]
+            steps = set(zip(order, order[1:]))
+            found.append((np.array([a["logprob"] for a in orders]), np.array([a is usual for a in orders]), len(order),
+                          [sum(s in steps for s in zip(a["order"], a["order"][1:])) / (len(order) - 1) for a in orders],
+                          [a["order"] == order for a in orders]))
+    return found
+
+
+def choose(judged, choice):
+    """Neighbours right, exact, and what the confidence is made of, of each page."""
+    preference, small = choice
+    answers = []
+    for logprob, usual, n, right, exact in judged:
+        k = int(np.argmax(logprob + (1e9 if n <= small else preference) * usual))
+        share = np.exp(logprob + 3 * usual - (logprob + 3 * usual).max())
+        share = min(max(share[k] / share.sum(), 1e-3), 1 - 1e-3)
+        answers.append((right[k], exact[k], None if len(right) == 1 else [np.log(share / (1 - share)), np.log(n)]))
+    return answers
+
+
+def mean(answers):
+    return 100 * np.mean([a[0] for a in answers]), 100 * np.mean([a[1] for a in answers])
+
+
+pairs = [tuple(sorted(p)) for p in itertools.combinations(names, 2)]
+with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as workers:
+    tasks = [((n,), s) for s in seeds for n in names] + [(p, seeds[0]) for p in pairs]
+    list(workers.map(lambda task: judge(*task), tasks))
+
+judged = {(c, s, kind): read(tuple(sorted({c, s})), seeds[0], s, kind) for c in names for s, kind in pages}
+worth = {(choice, c, s): np.mean([sum(mean(choose(judged[c, s, kind], choice))) for kind in ("separators", "plain") if (s, kind) in pages])
+         for choice in CHOICES for c in names for s in names}
+print("| collection | | pages | preference, up to | " + " | ".join(f"seed {s}" for s in seeds) + " |\n| --- | --- | --- | --- |" + " --- |" * len(seeds))
+pooled = {}
+for c, kind in sorted(pages):
+    best = max(CHOICES, key=lambda choice: np.mean([worth[choice, c, s] for s in names if s != c]))
+    cells = []
+    for seed in seeds:
+        answers = choose(read((c,), seed, c, kind), best)
+        pooled.setdefault((c in NEWS, kind), {}).setdefault(seed, []).extend(answers)
+        cells.append("%.1f / %.1f" % mean(answers))
+    print(f"| {c} | {kind} | {len(pages[c, kind])} | {best[0]:g}, {best[1]} | " + " | ".join(cells) + " |")
+for (news, kind), by_seed in sorted(pooled.items()):
+    print(f"| {'newspapers' if news else 'prints'}, pooled | {kind} | {len(by_seed[seeds[0]])} | | " +
+          " | ".join("%.1f / %.1f" % mean(by_seed[s]) for s in seeds) + " |")
+final = max(CHOICES, key=lambda choice: np.mean([worth[choice, c, c] for c in names]))
+print("chosen on all:", final)
+
+
+def calibrate(answers):
+    some = [a for a in answers if a[2]]
+    return LogisticRegression().fit([a[2] for a in some], [a[1] for a in some]), np.mean([a[1] for a in answers if not a[2]])
+
+
+said, true = [], []
+for c in names:
+    fit, same = calibrate([a for s, kind in pages if s != c for a in choose(judged[c, s, kind], final)])
+    for s, kind in pages:
+        if s == c:
+            answers = choose(judged[c, c, kind], final)
+            said += [fit.predict_proba([a[2]])[0, 1] if a[2] else same for a in answers]
+            true += [a[1] for a in answers]
+said, true, error = np.array(said), np.array(true), 0
+print("| confidence | pages | mean | exact |\n| --- | --- | --- | --- |")
+for low, high in zip((0, 0.2, 0.4, 0.6, 0.8, 0.9), (0.2, 0.4, 0.6, 0.8, 0.9, 1.01)):
+    these = (said >= low) & (said < high)
+    if these.any():
+        error += these.mean() * abs(said[these].mean() - true[these].mean())
+        print(f"| {low:g} to {min(high, 1):g} | {these.sum()} | {100 * said[these].mean():.1f} | {100 * true[these].mean():.1f} |")
+fit, same = calibrate([a for c, kind in pages for a in choose(judged[c, c, kind], final)])
+print(f"expected calibration error {error:.3f}; constants {fit.intercept_} {fit.coef_} {same:.3f}")
