@@ -19,7 +19,8 @@ except ImportError:  # before setuptools 70.1 it was a package of its own
     from wheel.bdist_wheel import bdist_wheel
 
 ROOT = Path(__file__).resolve().parent
-LIBRARY = "build/python/libordernet.so"
+# A library that was built before, for another CPU, is named by ORDERNET_LIBRARY (make wheel-aarch64).
+LIBRARY = os.environ.get("ORDERNET_LIBRARY", "build/python/libordernet.so")
 
 
 def version() -> str:
@@ -30,7 +31,8 @@ def version() -> str:
 class BuildWithLibrary(build_py):
     def run(self) -> None:
         super().run()
-        subprocess.run(["make", f"-j{os.cpu_count() or 1}", "--no-print-directory", LIBRARY], cwd=ROOT, check=True)
+        if "ORDERNET_LIBRARY" not in os.environ:
+            subprocess.run(["make", f"-j{os.cpu_count() or 1}", "--no-print-directory", LIBRARY], cwd=ROOT, check=True)
         package = Path(self.build_lib) / "ordernet"
         (package / "models").mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / LIBRARY, package / "libordernet.so")
@@ -45,7 +47,18 @@ class PlatformDistribution(Distribution):
 
 class PlatformWheel(bdist_wheel):
     def get_tag(self):
-        return ("py3", "none", super().get_tag()[2])
+        return ("py3", "none", platform_tag() or super().get_tag()[2])
+
+
+def platform_tag() -> str:
+    """manylinux_2_N_CPU: the library needs glibc 2.N, the newest version among the symbols that it uses, or a newer one."""
+    try:
+        said = subprocess.run(["readelf", "-hVW", str(ROOT / LIBRARY)], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    versions = [int(n) for n in re.findall(r"Name: GLIBC_2\.(\d+)", said)]
+    cpu = "aarch64" if "AArch64" in said else "x86_64" if "X86-64" in said else ""
+    return f"manylinux_2_{max(versions)}_{cpu}" if versions and cpu else ""
 
 
 setup(
