@@ -1,6 +1,6 @@
 #!/bin/sh
-# make demo: learns to sort numbers from examples and sorts new sets; unscrambles lines with the shipped word model;
-# finds tours with the shipped tour model.
+# Runs `make demo`: learns to sort numbers from examples and sorts new sets; unscrambles lines with the
+# shipped word model; finds tours with the shipped tour model.
 set -e
 data=examples/data
 model=demo/sort.safetensors

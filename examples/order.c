@@ -1,4 +1,4 @@
-/* Puts one set in order with a trained model.
+/* Example of the C API: orders one set with a trained model.
  *   cc order.c $(pkg-config --cflags --libs ordernet) -o order
  *   ./order sort.safetensors 0.3 0.1 0.2
  * Each item is as many numbers as the model was trained on. */

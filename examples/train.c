@@ -1,7 +1,8 @@
-/* Trains a model from a file of sets with their right order, with a callback, and saves it.
+/* Example of the C API: trains a model on a file of sets with their right order, with a progress callback,
+ * and saves it.
  *   cc train.c $(pkg-config --cflags --libs ordernet) -o train
  *   ./train sets.jsonl model.safetensors */
-#include <ordernet.h>
+#include <ordernet_io.h>
 #include <stdio.h>
 
 /* Called a few times per second; returning a value other than 0 would stop the training. */

@@ -1,4 +1,4 @@
-/* Makes a vocabulary, learns an order of words from examples, and puts words in order.
+/* Example of the C API: makes a vocabulary, learns an order of words from examples, and orders words with it.
  *
  * usage: words WORD ...       words four one three  ->  one three four */
 #include <stdio.h>

@@ -1,4 +1,5 @@
-"""Parameters and batches from a formula, with the same bits as src/engine/model/generated.c.
+"""Generates parameters and batches from a formula, with the same bits as src/engine/model/generated.c, so
+that both programs compute with the same numbers without sharing a file.
 
 Also the list of the network's tensors in the order of src/engine/model/shape.c, which numbers the streams.
 """
@@ -19,6 +20,7 @@ class Settings:
     decoder_out: int  # C
     pool: str  # "max" or "mean", over the second item of a pair
     relative: bool = False  # each item also has its features relative to its set
+    relations: int = 0  # R, numbers for each ordered pair of items
 
     @property
     def inputs(self):  # features of an item before the encoder
@@ -35,20 +37,20 @@ WORDS = Settings(50, 8, 256, 32, 8, 32, "mean")
 
 def tensors(s):
     """(name, shape) of every tensor: first the trained ones, then the running statistics."""
-    H, O, C, D = s.hidden, s.encoder_out, s.decoder_out, s.encoded
+    H, O, C, D, R = s.hidden, s.encoder_out, s.decoder_out, s.encoded, s.relations
     out = []
     for k in range(s.encoder_blocks):
         block = f"encoder.{k}."
-        out += [(block + "conv1.weight", (H, 2 * (s.inputs + k * O))), (block + "conv1.bias", (H,))]
+        out += [(block + "conv1.weight", (H, 2 * (s.inputs + k * O + R))), (block + "conv1.bias", (H,))]
         out += [(block + "norm1.weight", (H,)), (block + "norm1.bias", (H,))]
         out += [(block + "conv2.weight", (O, H)), (block + "conv2.bias", (O,))]
         out += [(block + "norm2.weight", (O,)), (block + "norm2.bias", (O,))]
     out += [("decoder.start", (D,))]
     for m in range(s.decoder_blocks):
         block = f"decoder.{m}."
-        out += [(block + "conv.weight", (C, 2 * D + 2 * C * m, 3)), (block + "conv.bias", (C,))]
+        out += [(block + "conv.weight", (C, 2 * D + R + 2 * C * m, 3)), (block + "conv.bias", (C,))]
         out += [(block + "norm.weight", (C,)), (block + "norm.bias", (C,))]
-    out += [("head.weight", (1, 2 * D + 2 * C * s.decoder_blocks)), ("head.bias", (1,))]
+    out += [("head.weight", (1, 2 * D + R + 2 * C * s.decoder_blocks)), ("head.bias", (1,))]
     for k in range(s.encoder_blocks):
         for norm, width in (("norm1", H), ("norm2", O)):
             out += [(f"encoder.{k}.{norm}.{what}", (width,)) for what in ("running_mean", "running_var")]
@@ -114,11 +116,18 @@ def batch(seed, step, B, n, d):
     return x, y
 
 
-def sets(seed, step, sizes, d):
-    """A batch of sets of different sizes, [(x [n, d], y [m]), ...]: set b is batch number step * B + b of one set; the
-    first m items of its order are placed, the others are context."""
+def pairs(seed, step, B, n, R):
+    """Relations: float32 [B, n, n, R], uniform in [-1, 1), 0 from an item to itself."""
+    e = (2 * unit(u64(seed, 2**33 + step, B * n * n * R)) - 1).astype(np.float32).reshape(B, n, n, R)
+    return e * (1 - np.eye(n, dtype=np.float32))[None, :, :, None]
+
+
+def sets(seed, step, sizes, d, R):
+    """A batch of sets of different sizes, [(x [n, d], y [m], e [n, n, R]), ...]: set b is batch number step * B + b of
+    one set; the first m items of its order are placed, the others are context."""
     out = []
     for b, (n, m) in enumerate(sizes):
-        x, y = batch(seed, step * len(sizes) + b, 1, n, d)
-        out.append((x[0], y[0, :m]))
+        number = step * len(sizes) + b
+        x, y = batch(seed, number, 1, n, d)
+        out.append((x[0], y[0, :m], pairs(seed, number, 1, n, R)[0]))
     return out

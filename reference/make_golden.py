@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/*.golden: what the twin computes in double, for tests of the C program.
+"""Writes tests/golden.safetensors: what the PyTorch reference (twin.py) computes in double, as expected
+values for the tests of the C program.
 
-    python3 reference/make_golden.py            write all files (a few minutes)
-    python3 reference/make_golden.py NAME ...   write some
-    python3 reference/make_golden.py --check    compute again and compare with the files; status 1 if they differ
+    python3 reference/make_golden.py            write all cases (a few minutes)
+    python3 reference/make_golden.py NAME ...   write some, and keep the others
+    python3 reference/make_golden.py --check    compute again and compare with the file; status 1 if a case differs
 
-The file format and what each entry holds are described in reference/README.md. With Debian 12's
-python3-torch and libblas3 the files are reproduced byte for byte; with another torch the last bits may differ, and
---check allows 1e-9 for it.
+What each entry holds is described in reference/README.md. With Debian 12's python3-torch and libblas3 the file is
+reproduced byte for byte; with another torch the last bits may differ, and --check allows 1e-9 for it.
 """
 
 import os
@@ -20,7 +20,7 @@ if any(os.environ.get(name) != value for name, value in FIXED.items()):
     os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **FIXED})
 
 import argparse
-import struct
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from generated import TSP, WORDS, Settings
 FULL = 1280  # tensors up to this many numbers are stored in full, of larger ones a record
 SAMPLES, PROJECTIONS = 64, 4
 STEPS = 10
-FOLDER = Path(__file__).resolve().parent.parent / "tests" / "golden"
+FILE = Path(__file__).resolve().parent.parent / "tests" / "golden.safetensors"
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ def cases():
         nets[name + "-max"] = net
         nets[name + "-mean"] = replace(net, pool="mean")
         nets[name + "-relative"] = replace(net, relative=True)
+        nets[name + "-pairs"] = replace(net, relations=2 if name == "odd" else 1)
+    nets["only-pairs"] = Settings(0, 2, 20, 5, 3, 7, "mean", relations=3)
     table = [line.split() for line in TABLE.strip().splitlines()]
     out = [Case(f"{net}-n{n}-b{B}", nets[net], int(n), int(B), int(seed)) for net, n, B, seed in table]
     for name, net, seed, *sets in (line.split() for line in MIXED.strip().splitlines()):
@@ -105,6 +107,10 @@ odd-mean  20 2 1
 small-relative 1 2 1
 small-relative 5 8 1
 odd-relative 10 2 1
+small-pairs 1 2 1
+small-pairs 5 8 1
+odd-pairs  10 2 1
+only-pairs  4 3 1
 """
 
 # name, net, seed, sets: n, or n/m with m of the n items placed and the others context. Twenty sets are more than the CPU
@@ -117,6 +123,7 @@ context small-max  1 2/2 3/2 5/3 8/8
 context small-mean 1 8/3 5/5 2/1 3/2
 context odd-mean   1 3/3 8/5 5/1 2/2
 context small-relative 1 3/3 8/5 5/1 2/2
+context odd-pairs  1 3/3 8/5 5/1 2/2
 twenty  small-max  1 2 3/1 5/4 8/3 3 2/2 4/2 6 2/1 3/2 5 2 7/6 3 4/4 2 5/2 3/3 6/5 2
 twenty  small-mean 1 2 3/1 5/4 8/3 3 2/2 4/2 6 2/1 3/2 5 2 7/6 3 4/4 2 5/2 3/3 6/5 2
 """
@@ -133,7 +140,8 @@ def is_null(s, name, shape):
         D, C = s.encoded, s.decoder_out
         null[0, D : 2 * D] = True
         for m in range(s.decoder_blocks):
-            null[0, 2 * D + 2 * C * m + C : 2 * D + 2 * C * (m + 1)] = True
+            at = 2 * D + s.relations + 2 * C * m
+            null[0, at + C : at + 2 * C] = True
     return null
 
 
@@ -173,25 +181,26 @@ def compute(case, dtype, theta, orders=False):
 
     def batch(step):
         x, y = generated.batch(case.seed, step, B, n, s.width)
-        return torch.from_numpy(x).to(dtype), torch.from_numpy(y)
+        e = generated.pairs(case.seed, step, B, n, s.relations)
+        return torch.from_numpy(x).to(dtype), torch.from_numpy(y), torch.from_numpy(e).to(dtype)
 
     out = {}
-    x, y = batch(0)
+    x, y, e = batch(0)
     net = twin.make(s, theta, dtype)
 
     net.eval()
     with torch.no_grad():
-        out["eval_logits"] = numbers(net(x, y)[0])
-        out["eval_loss"] = numbers(net.loss(x, y))
+        out["eval_logits"] = numbers(net(x, y, e)[0])
+        out["eval_loss"] = numbers(net.loss(x, y, e))
     if orders:
-        order, log_p, lead = net.greedy(x)
+        order, log_p, lead = net.greedy(x, e)
         out["greedy_order"], out["greedy_log_prob"], out["greedy_lead"] = numbers(order), numbers(log_p), lead
     if orders and n <= (5 if s.hidden < 200 else 3):
-        order, log_p = net.best(x)
+        order, log_p = net.best(x, e)
         out["best_order"], out["best_log_prob"] = numbers(order), numbers(log_p)
 
     net.train()
-    logits, free = net(x, y)
+    logits, free = net(x, y, e)
     log_p = logits.masked_fill(~free, -torch.inf).log_softmax(2)
     loss = -log_p.gather(2, y[:, :, None]).mean()
     loss.backward()
@@ -227,8 +236,8 @@ def compute_mixed(case, dtype, theta):
     s = case.settings
 
     def batch(step):
-        sets = generated.sets(case.seed, step, case.sizes, s.width)
-        return [(torch.from_numpy(x).to(dtype), torch.from_numpy(y)) for x, y in sets]
+        sets = generated.sets(case.seed, step, case.sizes, s.width, s.relations)
+        return [(torch.from_numpy(x).to(dtype), torch.from_numpy(y), torch.from_numpy(e).to(dtype)) for x, y, e in sets]
 
     def flat(parts):
         return np.concatenate([numbers(p).reshape(-1) for p in parts])
@@ -259,9 +268,10 @@ def check_one_size(s, seed):
     """Sets of one size without context are a batch like those of the other cases."""
     theta = generated.theta(s, seed)
     x, y = (torch.from_numpy(a) for a in generated.batch(seed, 0, 3, 4, s.width))
+    e = torch.from_numpy(generated.pairs(seed, 0, 3, 4, s.relations)).double()
     together, one_by_one = twin.make(s, theta), twin.make(s, theta)
-    loss = together.loss(x.double(), y)
-    listed = one_by_one.loss_of_sets([(x[b].double(), y[b]) for b in range(3)])
+    loss = together.loss(x.double(), y, e)
+    listed = one_by_one.loss_of_sets([(x[b].double(), y[b], e[b]) for b in range(3)])
     loss.backward()
     listed.backward()
     assert abs(loss.item() - listed.item()) < 1e-12
@@ -322,7 +332,7 @@ def check_conditioning(case, want, off):
 
 
 def entries(case):
-    """[(name, float64 array)] as they stand in the file."""
+    """[(name, float64 array)] as they stand in the file, under the name of the case."""
     s = case.settings
     theta = generated.theta(s, case.seed)
     if case.sizes:
@@ -334,7 +344,8 @@ def entries(case):
     check_conditioning(case, want, off)
     pool = {"max": 0, "mean": 1}[s.pool]
     facts = [s.width, s.encoder_blocks, s.hidden, s.encoder_out, s.decoder_blocks, s.decoder_out, pool]
-    facts += [case.B, case.n, case.seed, case.lr] + [1] * s.relative
+    facts += [case.B, case.n, case.seed, case.lr]
+    facts += [s.relative, s.relations] if s.relations else [1] * s.relative
     out = [("case", np.array(facts))]
     if case.sizes:
         out.append(("sizes", np.array(case.sizes, dtype=np.float64).reshape(-1)))
@@ -349,26 +360,33 @@ def entries(case):
     return out + [("noise", off)]
 
 
-def pack(items):
-    data = b"ONETGOLD"
-    for name, values in items:
-        data += struct.pack("<56sQ", name.encode(), len(values)) + np.asarray(values, dtype="<f8").tobytes()
-    return data
+def write(golden):
+    """{case: {entry: array}} as tensors CASE/ENTRY, sorted, of doubles."""
+    header, parts, at = {}, [], 0
+    for case in sorted(golden):
+        for entry, values in golden[case].items():
+            parts.append(np.asarray(values, dtype="<f8").tobytes())
+            header[f"{case}/{entry}"] = {
+                "dtype": "F64", "shape": [len(values)], "data_offsets": [at, at + len(parts[-1])]
+            }
+            at += len(parts[-1])
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    FILE.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(parts))
 
 
-def unpack(data):
-    assert data[:8] == b"ONETGOLD"
-    out, at = {}, 8
-    while at < len(data):
-        name, count = struct.unpack_from("<56sQ", data, at)
-        out[name.rstrip(b"\0").decode()] = np.frombuffer(data, "<f8", count, at + 64)
-        at += 64 + 8 * count
+def read():
+    data, out = FILE.read_bytes(), {}
+    start = 8 + int.from_bytes(data[:8], "little")
+    for name, tensor in json.loads(data[8:start]).items():
+        case, entry = name.rsplit("/", 1)
+        begin, end = tensor["data_offsets"]
+        out.setdefault(case, {})[entry] = np.frombuffer(data[start + begin : start + end], "<f8")
     return out
 
 
 def same(old, new):
-    new = dict(new)
-    if old.keys() != new.keys():
+    if old is None or old.keys() != new.keys():
         return False
     return all(
         name == "noise" or (len(old[name]) == len(new[name]) and np.allclose(old[name], new[name], 1e-9, 1e-9))
@@ -379,26 +397,26 @@ def same(old, new):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="cases (default: all)")
-    parser.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
+    parser.add_argument("--check", action="store_true", help="compare with the file instead of writing it")
     args = parser.parse_args()
     known = {case.name: case for case in cases()}
     unknown = [name for name in args.names if name not in known]
     if unknown:
         parser.error(f"no case {unknown[0]}; there are: {' '.join(known)}")
     torch.set_num_threads(1)
-    (FOLDER / "mixed").mkdir(parents=True, exist_ok=True)
-    differ = 0
+    golden, differ = read() if FILE.exists() else {}, 0
     for name in args.names or known:
-        items = entries(known[name])
-        path = FOLDER / f"{name}.golden"
+        case = dict(entries(known[name]))
         if args.check:
-            good = path.exists() and same(unpack(path.read_bytes()), items)
+            good = same(golden.get(name), case)
             differ += not good
             print(f"{name}: {'the same' if good else 'DIFFERS'}", flush=True)
         else:
-            path.write_bytes(pack(items))
-            off = " ".join(f"{e} {v:.0e}" for e, v in zip(NOISE, dict(items)["noise"]))
-            print(f"{name}: {path.stat().st_size} bytes; expected of float32: {off}", flush=True)
+            golden[name] = case
+            off = " ".join(f"{e} {v:.0e}" for e, v in zip(NOISE, case["noise"]))
+            print(f"{name}: expected of float32: {off}", flush=True)
+    if not args.check:
+        write({name: golden[name] for name in known if name in golden})
     return 1 if differ else 0
 
 

@@ -1,9 +1,10 @@
-"""The network of docs/model.md in PyTorch, written like the paper: the pair tensor and the source-target grid are stored
-in full, nothing is split or folded. Slow and simple on purpose: the tests compare the C program with it.
+"""The twin: the network of docs/model.md in PyTorch, written like the paper, with the pair tensor and the
+source-target grid stored in full, nothing split or folded. Slow and simple on purpose: the tests compare the
+C program with it.
 
-Parameter names and shapes are those of src/engine/model/shape.c. B sets, n items, d features, D = d + M*O. Batches are of sets of
-one size, as in the paper; the methods of_sets and ..._of_sets take a list of sets of different sizes, of which only m of n
-items may be placed, and go through it set by set.
+Parameter names and shapes are those of src/engine/model/shape.c. B sets, n items, d features, D = d + M*O, R relations: e is
+[B, n, n, R], with R = 0 if there are none. Batches are of sets of one size, as in the paper; the methods of_sets and
+..._of_sets take a list of sets of different sizes, of which only m of n items may be placed, and go through it set by set.
 """
 
 import itertools
@@ -44,16 +45,16 @@ class EncoderBlock(nn.Module):
         super().__init__()
         self.pool = s.pool
         # A 1x1 conv over pairs is a linear map of the last axis.
-        self.conv1 = nn.Linear(2 * width, s.hidden)
+        self.conv1 = nn.Linear(2 * width + 2 * s.relations, s.hidden)
         self.norm1 = Norm(s.hidden)
         self.conv2 = nn.Linear(s.hidden, s.encoder_out)
         self.norm2 = Norm(s.encoder_out)
 
-    def forward(self, x):  # [B, n, width] -> [B, n, width + O]
+    def forward(self, x, e):  # [B, n, width] -> [B, n, width + O]
         B, n, width = x.shape
         x_i = x[:, :, None, :].expand(B, n, n, width)
         x_j = x[:, None, :, :].expand(B, n, n, width)
-        z = torch.cat([x_i, x_j], dim=3).reshape(B * n * n, 2 * width)  # the pair tensor, a row a pair
+        z = torch.cat([x_i, x_j, e, e.transpose(1, 2)], dim=3).reshape(B * n * n, -1)  # the pair tensor, one row per pair
         z = self.norm1(torch.relu(self.conv1(z)))
         z = self.norm2(torch.relu(self.conv2(z)))
         z = z.reshape(B, n, n, -1)
@@ -62,10 +63,15 @@ class EncoderBlock(nn.Module):
         pooled = z.max(dim=2).values if self.pool == "max" else z.mean(dim=2)
         return torch.cat([x, pooled], dim=2)
 
-    def of_sets(self, xs):
-        """Sets of different sizes: a list of [n, width] -> a list of [n, width + O]. A pair is a row; the norms see
+    def of_sets(self, xs, es):
+        """Sets of different sizes: a list of [n, width], and their relations -> a list of [n, width + O]. A pair is a row; the norms see
         the pairs of all sets together, a pool those of its own set."""
-        pairs = [torch.cat([x.repeat_interleave(len(x), 0), x.repeat(len(x), 1)], dim=1) for x in xs]
+        pairs = [
+            torch.cat(
+                [x.repeat_interleave(len(x), 0), x.repeat(len(x), 1), e.flatten(0, 1), e.transpose(0, 1).flatten(0, 1)], 1
+            )
+            for x, e in zip(xs, es)
+        ]
         z = self.norm1(torch.relu(self.conv1(torch.cat(pairs))))
         z = self.norm2(torch.relu(self.conv2(z)))
         out = []
@@ -109,31 +115,36 @@ class Decoder(nn.Module):
         self.start = nn.Parameter(torch.zeros(s.encoded))
         self.blocks = s.decoder_blocks
         for m in range(s.decoder_blocks):
-            self.add_module(str(m), DecoderBlock(2 * s.encoded + 2 * s.decoder_out * m, s))
+            self.add_module(str(m), DecoderBlock(2 * s.encoded + s.relations + 2 * s.decoder_out * m, s))
 
-    def forward(self, x, y, free):
-        """x: [B, n, D] encoded items, y: [B, T] order, free: [B, n, T] -> grid [B, n, channels, T]"""
+    def forward(self, x, y, free, e):
+        """x: [B, n, D] encoded items, y: [B, T] order, free: [B, n, T] -> grid [B, n, channels, T]. A cell sees item i,
+        the item placed last, and the relations from that one to item i."""
         B, n, D = x.shape
         T = y.shape[1]
         placed = torch.gather(x, 1, y[:, : T - 1, None].expand(B, T - 1, D))
         before = torch.cat([self.start.expand(B, 1, D), placed], dim=1)  # [B, T, D]: what stands before step t
         source = x[:, :, :, None].expand(B, n, D, T)
         target = before.transpose(1, 2)[:, None].expand(B, n, D, T)
-        g = torch.cat([source, target], dim=2) * free[:, :, None, :]
+        related = torch.zeros(B, n, e.shape[3], T, dtype=x.dtype, device=x.device)
+        for b, t in itertools.product(range(B), range(1, T)):
+            related[b, :, :, t] = e[b, y[b, t - 1]]
+        g = torch.cat([source, target, related], dim=2) * free[:, :, None, :]
         for m in range(self.blocks):
             g = getattr(self, str(m))(g)
         return g
 
-    def of_sets(self, xs, ys):
-        """xs: a list of [m, D] encoded items, ys: a list of [m] orders -> a list of grids [m, channels, m steps]"""
+    def of_sets(self, xs, ys, es):
+        """xs: a list of [m, D] encoded items, ys: a list of [m] orders, es: a list of [m, m, R] -> a list of grids
+        [m, channels, m steps]"""
         gs = []
-        for x, y in zip(xs, ys):
+        for x, y, e in zip(xs, ys, es):
             m, D = x.shape
             before = torch.cat([self.start[None], x[y[:-1]]])  # [m steps, D]
-            g = torch.zeros(m, 2 * D, m, dtype=x.dtype)
+            g = torch.zeros(m, 2 * D + e.shape[2], m, dtype=x.dtype)
             for t in range(m):
                 for i in y[t:]:  # the others are placed: their cells stay zero
-                    g[i, :, t] = torch.cat([x[i], before[t]])
+                    g[i, :, t] = torch.cat([x[i], before[t], e[y[t - 1], i] if t else e[0, 0] * 0])
             gs.append(g)
         for m in range(self.blocks):
             gs = getattr(self, str(m)).of_sets(gs)
@@ -145,46 +156,51 @@ class OrderNet(nn.Module):
         super().__init__()
         self.settings = s
         widths = [s.inputs + k * s.encoder_out for k in range(s.encoder_blocks)]
-        self.encoder = nn.Sequential(*[EncoderBlock(width, s) for width in widths])
+        self.encoder = nn.ModuleList([EncoderBlock(width, s) for width in widths])
         self.decoder = Decoder(s)
-        self.head = nn.Linear(2 * s.encoded + 2 * s.decoder_out * s.decoder_blocks, 1)
+        self.head = nn.Linear(2 * s.encoded + s.relations + 2 * s.decoder_out * s.decoder_blocks, 1)
 
     def inputs(self, x):
         return with_relative(x) if self.settings.relative else x
 
-    def forward(self, x, y):
+    def forward(self, x, y, e=None):
         """Teacher forcing. x: [B, n, d], y: [B, n] -> (logits [B, T, n], free [B, T, n])
 
         free says which items are not yet placed before step t. Logits are given for all items; those that are not
         free are still to be masked.
         """
         B, n, _ = x.shape
+        e = x.new_zeros(B, n, n, 0) if e is None else e  # no relations
         one_hot = nn.functional.one_hot(y, n)  # [B, T, n]
         free = one_hot.cumsum(1) - one_hot == 0
-        g = self.decoder(self.encoder(self.inputs(x)), y, free.transpose(1, 2))
+        x = self.inputs(x)
+        for block in self.encoder:
+            x = block(x, e)
+        g = self.decoder(x, y, free.transpose(1, 2), e)
         logits = self.head(g.transpose(2, 3)).squeeze(3)  # [B, n, T]
         return logits.transpose(1, 2), free
 
-    def log_probs(self, x, y):
+    def log_probs(self, x, y, e=None):
         """[B, T, n]: log-softmax over the free items, -inf for the placed ones."""
-        logits, free = self(x, y)
+        logits, free = self(x, y, e)
         return logits.masked_fill(~free, -torch.inf).log_softmax(2)
 
-    def loss(self, x, y):
+    def loss(self, x, y, e=None):
         """Cross-entropy averaged over all B*n steps. The last step of a set is certain and adds 0 to the sum, and
         still counts in the mean."""
-        return -self.log_probs(x, y).gather(2, y[:, :, None]).mean()
+        return -self.log_probs(x, y, e).gather(2, y[:, :, None]).mean()
 
     def logits_of_sets(self, sets):
-        """Sets of different sizes, with context. sets: a list of (x [n, d], y [m]); y has the placed items of x in
+        """Sets of different sizes, with context. sets: a list of (x [n, d], y [m], e [n, n, R]); y has the placed items of x in
         their order, the other items are context: the encoder sees them, the decoder does not. -> a list of
         (logits [m steps, m], free [m steps, m]) over the placed items, smallest index first."""
-        encoded = self.encoder[0].of_sets([self.inputs(x) for x, _ in sets])
-        for block in self.encoder[1:]:
-            encoded = block.of_sets(encoded)
-        placed = [y.sort().values for _, y in sets]
-        places = [torch.searchsorted(p, y) for p, (_, y) in zip(placed, sets)]  # orders of the placed items alone
-        grids = self.decoder.of_sets([x[p] for x, p in zip(encoded, placed)], places)
+        encoded, related = [self.inputs(x) for x, _, _ in sets], [e for _, _, e in sets]
+        for block in self.encoder:
+            encoded = block.of_sets(encoded, related)
+        placed = [y.sort().values for _, y, _ in sets]
+        places = [torch.searchsorted(p, y) for p, (_, y, _) in zip(placed, sets)]  # orders of the placed items alone
+        related = [e[p][:, p] for e, p in zip(related, placed)]
+        grids = self.decoder.of_sets([x[p] for x, p in zip(encoded, placed)], places, related)
         out = []
         for g, y in zip(grids, places):
             free = torch.ones(len(y), len(y), dtype=torch.bool)
@@ -196,7 +212,7 @@ class OrderNet(nn.Module):
     def log_probs_of_sets(self, sets):
         """A list of [m steps, m], -inf for the placed items; and the steps of the right orders, [sum of m]."""
         log_p = [l.masked_fill(~free, -torch.inf).log_softmax(1) for l, free in self.logits_of_sets(sets)]
-        chosen = [p[range(len(y)), torch.searchsorted(y.sort().values, y)] for p, (_, y) in zip(log_p, sets)]
+        chosen = [p[range(len(y)), torch.searchsorted(y.sort().values, y)] for p, (_, y, _) in zip(log_p, sets)]
         return log_p, torch.cat(chosen)
 
     def loss_of_sets(self, sets):
@@ -204,18 +220,18 @@ class OrderNet(nn.Module):
         return -self.log_probs_of_sets(sets)[1].mean()
 
     @torch.no_grad()
-    def order_log_prob(self, x, y):  # [B]
-        return self.log_probs(x, y).gather(2, y[:, :, None]).sum((1, 2))
+    def order_log_prob(self, x, y, e=None):  # [B]
+        return self.log_probs(x, y, e).gather(2, y[:, :, None]).sum((1, 2))
 
     @torch.no_grad()
-    def greedy(self, x):
+    def greedy(self, x, e):
         """The most probable item at each step, in eval mode. -> (y [B, n], log-probability [B], smallest lead of a
         choice over the second best)"""
         B, n, _ = x.shape
         y = torch.arange(n, device=x.device).repeat(B, 1)
         lead = float("inf")
-        for t in range(n):  # causal: what stands at t and later does not matter to step t
-            log_p = self.log_probs(x, y)[:, t]
+        for t in range(n):  # causal: step t does not depend on the items at t and later
+            log_p = self.log_probs(x, y, e)[:, t]
             if t < n - 1:
                 two = log_p.topk(2, dim=1).values
                 lead = min(lead, (two[:, 0] - two[:, 1]).min().item())
@@ -223,15 +239,16 @@ class OrderNet(nn.Module):
             for b in range(B):
                 at = y[b].tolist().index(best[b].item())
                 y[b, at], y[b, t] = y[b, t].item(), best[b].item()
-        return y, self.order_log_prob(x, y), lead
+        return y, self.order_log_prob(x, y, e), lead
 
     @torch.no_grad()
-    def best(self, x):
+    def best(self, x, e):
         """The most probable of all n! orders, in eval mode. -> (y [B, n], log-probability [B])"""
         orders = torch.tensor(list(itertools.permutations(range(x.shape[1]))), device=x.device)
         ys, log_probs = [], []
         for b in range(x.shape[0]):
-            scores = self.order_log_prob(x[b : b + 1].expand(len(orders), -1, -1), orders)
+            all_x, all_e = (a[b : b + 1].expand(len(orders), *a.shape[1:]) for a in (x, e))
+            scores = self.order_log_prob(all_x, orders, all_e)
             ys.append(orders[scores.argmax()])
             log_probs.append(scores.max())
         return torch.stack(ys), torch.stack(log_probs)

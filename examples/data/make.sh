@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the example data: sets of distinct numbers and their ascending order. The numbers come from the minimal standard
-# generator, so that every awk writes the same files.
+# Makes the example data: sets of distinct numbers and their ascending order. The numbers come from the
+# Park-Miller generator (MINSTD), small enough to be exact in awk's doubles, so that every awk writes the same
+# files.
 # usage: examples/data/make.sh [FOLDER]
 set -e
 cd "${1:-$(dirname "$0")}"
@@ -29,6 +30,6 @@ sets() {
     }'
 }
 
-sets 2000 2 10 1 1 > sort.jsonl
-sets 300 2 10 2 1 > sort-valid.jsonl
+sets 500 2 10 1 1 > sort.jsonl
+sets 100 2 10 2 1 > sort-valid.jsonl
 { sets 4 4 10 3 0; sets 1 20 20 4 0; } > sort-ask.jsonl
