@@ -1,4 +1,4 @@
-// Small helpers for what the views do to the page.
+// DOM helpers of all views: make elements, show errors, accept dropped files, save files.
 
 export const $ = (id) => document.getElementById(id);
 

@@ -1,4 +1,5 @@
-// The learning curve: the share of sets in exactly the right order, and the loss, over the steps of training.
+// Draws the learning curve: the share of sets in exactly the right order, and the loss, over the steps of
+// training.
 import { svg } from "./dom.js";
 
 const LEFT = 48, RIGHT = 44, TOP = 16, BOTTOM = 34, HEIGHT = 250;

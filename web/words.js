@@ -1,4 +1,5 @@
-// Words: the most probable orders of a few words, and the places where each may stand.
+// The view of words: shows the most probable orders of a few words, and the probability of each place for each
+// word.
 import { fetchBytes } from "./client.js";
 import { $, attempt, el, meter, percent } from "./dom.js";
 

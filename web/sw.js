@@ -1,4 +1,5 @@
-// Keeps the page for the next time, with and without a network. `make page` fills in the lists.
+// Service worker: caches the page for later visits, with and without a network. `make page` fills in the
+// lists.
 const VERSION = "page-@VERSION@", WORDS = "words-@WORDS@";
 const FILES = [@FILES@];
 

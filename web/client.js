@@ -1,4 +1,4 @@
-// Workers with the engine in them, and the files that the page fetches.
+// Starts web workers with the engine and calls it in them; fetches the files that the page needs.
 
 /** The compiled engine, once for all workers. */
 const compiled = (async () => {
@@ -64,7 +64,7 @@ export class Remote {
     return this.#waiting.size > 0;
   }
 
-  /** Ends it, whatever it is doing; what was asked of it is never answered. */
+  /** Ends the worker, whatever it is doing; pending calls are never answered. */
   end() {
     this.#ready.then(() => this.#worker.terminate(), () => {});
     this.#waiting.clear();

@@ -1,4 +1,5 @@
-// The engine's operating system: files in memory, the clock, and Unicode, as WASI (preview 1) names them.
+// Implements the system calls of the WebAssembly module (WASI, preview 1): files in memory, the clock; and
+// Unicode functions.
 
 const OK = 0, EBADF = 8, EEXIST = 20, EINVAL = 28, ENOENT = 44, ENOSYS = 52;
 const DIRECTORY = 3, REGULAR = 4;
@@ -183,7 +184,7 @@ export class Files {
 
     const unicode = {
       lower: (point) => String.fromCodePoint(point).toLowerCase().codePointAt(0),
-      // A capital of two letters (SS for ß) is none of one code point.
+      // A letter whose capital is two letters (SS for ß) stays as it is.
       title: (point) => {
         const capital = Array.from(String.fromCodePoint(point).toUpperCase());
         return capital.length === 1 ? capital[0].codePointAt(0) : point;

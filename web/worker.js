@@ -1,11 +1,12 @@
-// Runs the engine away from the page: one request after the other, {id, call, args} in, {id, result} or {id, refusal} out.
+// The web worker that runs the engine off the page's thread: handles one message at a time, {id, call, args}
+// in, {id, result} or {id, refusal} out.
 import { Engine, Refusal } from "./engine.js";
 
 let engine = null;
 const models = new Map(); // name: what Engine.open gave
 let training = null; // {epochs, stop}
 
-const SLICE = 250; // ms of training between two looks at the messages
+const SLICE = 250; // ms of training before messages are read again
 
 const calls = {
   async start(module) {
@@ -37,6 +38,15 @@ const calls = {
       await new Promise((later) => setTimeout(later));
     }
     return { done: false, model: engine.trained() };
+  },
+  /** Looks for the best settings until the time is over, or stop(); progress comes as {progress}. Returns them, or "". */
+  async tune(options) {
+    training = { stop: false };
+    for (;;) {
+      const { done, settings } = engine.tune({ ...options, ms: SLICE }, (progress) => postMessage({ progress }));
+      if (done || training.stop) return settings;
+      await new Promise((later) => setTimeout(later));
+    }
   },
   stop() {
     if (training) training.stop = true;

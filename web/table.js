@@ -1,4 +1,5 @@
-// CSV as far as the page needs it (the header, and small tables to edit), and the table that the user edits.
+// Parses and writes CSV as far as the page needs it (the header, and small tables to edit), and shows the
+// table that the user edits.
 import { el } from "./dom.js";
 
 /** The rows of a CSV text, at most `limit`: fields may be quoted. The header tells whether commas, semicolons or tabs

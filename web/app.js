@@ -1,4 +1,5 @@
-// The page: which view is shown, and what all views share.
+// Starts the browser page: switches between its views (tours, words, own order) and creates the engine that
+// they share.
 import { Remote } from "./client.js";
 import { startTours } from "./tours.js";
 import { startWords } from "./words.js";

@@ -1,4 +1,5 @@
-// Tours: cities that the user sets, the network's tour beside the optimum and Christofides, and its choices one by one.
+// The view of tours: the user places cities; shows the network's tour beside the optimum and Christofides'
+// tour, and its decisions step by step.
 import { fetchBytes, Remote } from "./client.js";
 import { $, attempt, el, meter, percent, save, svg, takeDrops, takeFiles } from "./dom.js";
 import { unpack } from "./unpack.js";
@@ -41,7 +42,7 @@ export async function startTours(engine) {
     fit = { x: 0, y: 0, scale: 1 / SIZE, height: 1 };
   }
 
-  /** The cities are others: all answers are void. */
+  /** Call when the cities have changed: all answers are void. */
   function changed(fromFile = false) {
     if (!fromFile) file = null;
     tours = tours.ordernet ? { ordernet: tours.ordernet } : {}; // drawn until the new one comes

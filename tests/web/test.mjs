@@ -1,4 +1,5 @@
-// The page in a real browser, its answers against those of the program: node test.mjs FOLDER PROGRAM
+// Tests the browser page in a real browser, and compares its answers with those of the program.
+// usage: node test.mjs FOLDER PROGRAM
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -182,6 +183,21 @@ const tests = {
     await solved(page);
     assert.deepEqual(wrong, []);
     await context.close();
+  },
+
+  async "own order: tune, stop: the best so far is trained, and measured"() {
+    const { page, wrong } = await open("own");
+    await page.click("[data-example=numbers]");
+    await page.waitForSelector("#own-tune:enabled");
+    await page.click("#own-tune");
+    await page.waitForFunction(() => /^[3-9] trials, .* the best so far has/.test(document.querySelector("#own-progress").textContent), null, { timeout: 120000 });
+    assert.ok(await page.isDisabled("#own-train"));
+    await page.click("#own-stop");
+    await page.waitForFunction(() => /^Done: .* Settings: /.test(document.querySelector("#own-progress").textContent), null, { timeout: 120000 });
+    await page.waitForSelector("#own-report table");
+    assert.ok(await page.isEnabled("#own-save"));
+    assert.deepEqual(wrong, []);
+    await page.close();
   },
 
   async "own order: train, stop, go on, save, open; orders are the program's"() {

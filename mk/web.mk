@@ -1,5 +1,6 @@
-# make page: build/page, a folder of static files with the library as WebAssembly (docs/page.md). Needs clang and lld
-# with wasi-libc; `make setup-page` installs them on Debian, and Node and chromium for the tests.
+# make page: builds build/page, a folder of static files with the library as WebAssembly (docs/browser.md).
+# Needs clang and lld with wasi-libc; `make setup-page` installs them on Debian, and Node and chromium for the
+# tests.
 WASM_CC     ?= clang
 WASM_B      := $(B)/wasm
 PAGE        := $(B)/page
@@ -34,7 +35,7 @@ $(WASM_ENTRY:%.c=$(WASM_B)/%.o): WASM_K := -Wno-missing-prototypes
 # ---- The page
 
 # The word model is not part of the list that the service worker keeps from the start.
-PAGE_FILES  := $(filter-out sw.js,$(notdir $(wildcard page/*)))
+PAGE_FILES  := $(filter-out sw.js,$(notdir $(wildcard web/*)))
 PAGE_KEPT   := $(PAGE_FILES) ordernet.wasm models/tsp.safetensors
 PAGE_NAMES  := $(PAGE_KEPT) models/words.safetensors sw.js
 PAGE_ALL    := $(addprefix $(PAGE)/,$(PAGE_NAMES))
@@ -44,12 +45,12 @@ $(PAGE)/ordernet.wasm: $(WASM_PAGE)
 	$(call say,LD $@)
 	$(Q)$(WASM_CC) $(WASM_LINK) -mexec-model=reactor -Wl,--strip-all -Wl,--compress-relocations $^ -lm -o $@
 
-$(addprefix $(PAGE)/,$(filter-out %.js,$(PAGE_FILES))): $(PAGE)/%: page/%
+$(addprefix $(PAGE)/,$(filter-out %.js,$(PAGE_FILES))): $(PAGE)/%: web/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
 # Without indentation and the lines that are comments.
-$(addprefix $(PAGE)/,$(filter %.js,$(PAGE_FILES))): $(PAGE)/%: page/%
+$(addprefix $(PAGE)/,$(filter %.js,$(PAGE_FILES))): $(PAGE)/%: web/%
 	@mkdir -p $(@D)
 	$(Q)sed -e 's/^ *//' -e '/^\/\//d' -e '/^\/\*\*.*\*\/$$/d' -e '/^\/\*\*/,/\*\/$$/d' $< > $@
 
@@ -62,11 +63,11 @@ $(PAGE)/models/tsp.safetensors: models/tsp.safetensors $(PROGRAM)
 	$(Q)./$(PROGRAM) convert --half $< $@
 
 # A change of any file changes the name of the cache, so that browsers fetch all of them anew.
-$(PAGE)/sw.js: page/sw.js $(addprefix $(PAGE)/,$(PAGE_KEPT)) models/words.safetensors
+$(PAGE)/sw.js: web/sw.js $(addprefix $(PAGE)/,$(PAGE_KEPT)) models/words.safetensors
 	$(call say,SW $@)
 	$(Q)sed -e "s/@VERSION@/$$(cd $(PAGE) && cat $(PAGE_KEPT) | sha256sum | cut -c 1-16)/" \
 	    -e "s/@WORDS@/$$(sha256sum models/words.safetensors | cut -c 1-16)/" \
-	    -e 's|@FILES@|$(PAGE_KEPT:%="%",)|' page/sw.js > $@
+	    -e 's|@FILES@|$(PAGE_KEPT:%="%",)|' web/sw.js > $@
 
 page: $(PAGE_ALL)
 ifeq ($(WASM_HERE),)
@@ -75,9 +76,6 @@ no-wasm:
 	@echo "make page needs clang for WebAssembly (Debian: clang, lld, wasi-libc, libclang-rt-dev-wasm32); make setup-page installs it" >&2; exit 1
 .PHONY: no-wasm
 endif
-
-setup-page:
-	@sh mk/setup-page.sh
 
 # ---- Tests
 
@@ -99,17 +97,27 @@ check-wasm:
 check-page:
 	@if [ -z "$(WASM_HERE)" ]; then \
 	    echo "skipped: no clang for WebAssembly here (make setup-page), the page was not built"; \
-	elif ! command -v node >/dev/null || [ ! -d tests/page/node_modules/playwright-core ]; then \
+	elif ! command -v node >/dev/null || [ ! -d tests/web/node_modules/playwright-core ]; then \
 	    echo "skipped: no Node with playwright-core here (make setup-page), the page was not tested"; \
 	elif [ ! -x "$${CHROMIUM:-/usr/bin/chromium}" ]; then \
 	    echo "skipped: no Chromium here (make setup-page), the page was not tested"; \
 	else $(MAKE) --no-print-directory -s -j$$(nproc) page $(PROGRAM) && \
-	    node tests/page/test.mjs $(PAGE) ./$(PROGRAM); fi
+	    node tests/web/test.mjs $(PAGE) ./$(PROGRAM); fi
+
+# One data set through every format, type and front (tests/truth). The Python package runs from the source, with the library beside it.
+TRUTH := $(B)/truth
+check-truth: $(PROGRAM) libordernet.so $(if $(WASM_HERE),$(PAGE)/ordernet.wasm)
+	@if ! $(PYTHON) -c 'import numpy' 2>/dev/null; then \
+	    echo "skipped: no NumPy here (make setup-python), formats and fronts were not compared"; \
+	else mkdir -p $(TRUTH)/ordernet && cp python/ordernet/*.py $(TRUTH)/ordernet && \
+	    cp -L libordernet.so $(TRUTH)/ordernet/libordernet.so && \
+	    ORDERNET=$(PROGRAM) PYTHONPATH=$(TRUTH) $(PYTHON) tests/truth/test_truth.py \
+	        $(if $(and $(WASM_HERE),$(shell command -v node)),$(PAGE)/ordernet.wasm); fi
 
 # simd128 against plain WebAssembly and against AVX2, in Node.
 bench-wasm: $(WASM_B)/bench/speed.wasm $(B)/bench/speed
 	node bench/wasm.mjs $^ $(BENCH_ARGS)
 
-CHECKS    += check-wasm check-page
+CHECKS    += check-wasm check-page check-truth
 CHECK_BUILDS += $(if $(WASM_HERE),page)
-.PHONY: page setup-page check-wasm check-page bench-wasm
+.PHONY: page check-wasm check-page bench-wasm

@@ -1,4 +1,4 @@
-// A web server for a folder, for the tests: no framework, any free port, everything that was asked for in a list.
+// Serves a folder over HTTP for the tests of the browser page, on any free port.
 import { createReadStream, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";

@@ -1,4 +1,5 @@
-// The C library, called from JavaScript: numbers and text in, plain objects out. Failures are thrown as sentences.
+// Wraps the C library (WebAssembly) for JavaScript: numbers and text in, plain objects out. Failures are
+// thrown with the library's error message.
 import { Files } from "./files.js";
 
 const INTERRUPTED = 130;
@@ -26,7 +27,7 @@ export class Engine {
   }
 
   kernels() {
-    return this.#text(this.#c.page_kernels());
+    return this.#text(this.#c.web_kernels());
   }
 
   // ---- Memory
@@ -42,7 +43,7 @@ export class Engine {
     const at = args.map((arg) => {
       const data = typeof arg === "string" ? encoder.encode(arg + "\0") : arg;
       const bytes = data.byteLength ?? data.length * data.type.BYTES_PER_ELEMENT;
-      const p = this.#c.page_alloc(bytes);
+      const p = this.#c.web_alloc(bytes);
       if (!p) throw new Refusal("There is not enough memory for this. Close other pages, or give less.");
       if (data.byteLength !== undefined)
         new Uint8Array(this.#c.memory.buffer, p, bytes).set(new Uint8Array(data.buffer, data.byteOffset, bytes));
@@ -52,12 +53,12 @@ export class Engine {
     try {
       return run(at, result);
     } finally {
-      at.forEach((p) => this.#c.page_free(p));
+      at.forEach((p) => this.#c.web_free(p));
     }
   }
 
   #refuse() {
-    throw new Refusal(sentence(this.#text(this.#c.page_error())));
+    throw new Refusal(sentence(this.#text(this.#c.web_error())));
   }
 
   // ---- Models
@@ -67,9 +68,9 @@ export class Engine {
     this.#files.put(name, bytes);
     try {
       return this.#with([name], ([path]) => {
-        const handle = this.#c.page_model_open(path);
+        const handle = this.#c.web_model_open(path);
         if (!handle) this.#refuse();
-        return { handle, width: this.#c.page_model_width(handle), names: Array.from({ length: this.#c.page_model_width(handle) }, (_, j) => this.#text(this.#c.page_model_feature(handle, j))).filter(Boolean), words: this.#c.page_model_words(handle), parameters: this.#c.page_model_parameters(handle) };
+        return { handle, width: this.#c.web_model_width(handle), names: Array.from({ length: this.#c.web_model_width(handle) }, (_, j) => this.#text(this.#c.web_model_feature(handle, j))).filter(Boolean), words: this.#c.web_model_words(handle), parameters: this.#c.web_model_parameters(handle) };
       });
     } finally {
       this.#files.remove(name);
@@ -77,7 +78,7 @@ export class Engine {
   }
 
   close(model) {
-    this.#c.page_model_close(model.handle);
+    this.#c.web_model_close(model.handle);
   }
 
   // ---- Orders
@@ -86,7 +87,7 @@ export class Engine {
   order(model, { items, words, n, beam = 0, top = 1 }) {
     const data = words ?? items;
     return this.#with([data, { type: Int32Array, length: top * n }, { type: Float64Array, length: top }, { type: Float32Array, length: top * n }], ([p, order, logprob, step], result) => {
-      const found = this.#c.page_order(model.handle, words ? 0 : p, words ? p : 0, n, beam, top, order, logprob, step);
+      const found = this.#c.web_order(model.handle, words ? 0 : p, words ? p : 0, n, beam, top, order, logprob, step);
       if (found < 0) this.#refuse();
       return Array.from({ length: found }, (_, k) => ({
         order: Array.from(result(Int32Array, 1, top * n).subarray(k * n, k * n + n)),
@@ -99,7 +100,7 @@ export class Engine {
   /** For each step of an order the probability of each item, given the items before. */
   choices(model, { items, words, n, order }) {
     return this.#with([words ?? items, Int32Array.from(order), { type: Float64Array, length: n * n }], ([p, o, probability], result) => {
-      if (this.#c.page_choices(model.handle, words ? 0 : p, words ? p : 0, n, o, probability)) this.#refuse();
+      if (this.#c.web_choices(model.handle, words ? 0 : p, words ? p : 0, n, o, probability)) this.#refuse();
       const all = result(Float64Array, 2, n * n);
       return Array.from({ length: n }, (_, t) => Array.from(all.subarray(t * n, t * n + n)));
     });
@@ -107,12 +108,12 @@ export class Engine {
 
   /** The words of a text, whether the vocabulary has each, and their best orders, each with its sentence. */
   unscramble(model, text, { most, beam, top }) {
-    const n = this.#with([text], ([p]) => this.#c.page_bag_read(model.handle, p, most));
+    const n = this.#with([text], ([p]) => this.#c.web_bag_read(model.handle, p, most));
     if (n < 0) this.#refuse();
-    const words = Array.from({ length: n }, (_, i) => this.#with([{ type: Int32Array, length: 1 }], ([known], result) => ({ text: this.#text(this.#c.page_bag_word(i, known)), known: result(Int32Array, 0, 1)[0] !== 0 })));
+    const words = Array.from({ length: n }, (_, i) => this.#with([{ type: Int32Array, length: 1 }], ([known], result) => ({ text: this.#text(this.#c.web_bag_word(i, known)), known: result(Int32Array, 0, 1)[0] !== 0 })));
     if (!n) return { words, answers: [] };
     return this.#with([{ type: Int32Array, length: top * n }, { type: Float64Array, length: top }], ([order, logprob], result) => {
-      const found = this.#c.page_bag_order(model.handle, beam, top, order, logprob);
+      const found = this.#c.web_bag_order(model.handle, beam, top, order, logprob);
       if (found < 0) this.#refuse();
       const orders = result(Int32Array, 0, top * n), logprobs = result(Float64Array, 1, top);
       return { words, answers: Array.from({ length: found }, (_, k) => ({ order: Array.from(orders.subarray(k * n, k * n + n)), logprob: logprobs[k], text: this.#sentence(order + 4 * k * n) })) };
@@ -120,9 +121,9 @@ export class Engine {
   }
 
   #sentence(order) {
-    const room = this.#c.page_bag_write(order, 0, 0) + 1;
+    const room = this.#c.web_bag_write(order, 0, 0) + 1;
     return this.#with([{ type: Uint8Array, length: room }], ([p]) => {
-      this.#c.page_bag_write(order, p, room);
+      this.#c.web_bag_write(order, p, room);
       return this.#text(p);
     });
   }
@@ -133,15 +134,15 @@ export class Engine {
     const from = (at) => {
       if (!at) this.#refuse();
       try {
-        return run(at, this.#c.page_tour_size(at));
+        return run(at, this.#c.web_tour_size(at));
       } finally {
-        this.#c.page_tour_free(at);
+        this.#c.web_tour_free(at);
       }
     };
-    if (!file) return this.#with([xy], ([p]) => from(this.#c.page_tour_points(p, xy.length / 2)));
+    if (!file) return this.#with([xy], ([p]) => from(this.#c.web_tour_points(p, xy.length / 2)));
     this.#files.put(file.name, file.bytes);
     try {
-      return this.#with([file.name], ([path]) => from(this.#c.page_tour_read(path)));
+      return this.#with([file.name], ([path]) => from(this.#c.web_tour_read(path)));
     } finally {
       this.#files.remove(file.name);
     }
@@ -150,7 +151,7 @@ export class Engine {
   /** The cities of a file: x and y of each in turn. */
   cities(file) {
     return this.#instance({ file }, (at, n) => {
-      const xy = this.#c.page_tour_xy(at);
+      const xy = this.#c.web_tour_xy(at);
       if (!xy) throw new Refusal(`${file.name} has distances but no coordinates, so there is nothing to draw.`);
       return new Float64Array(this.#c.memory.buffer, xy, 2 * n).slice();
     });
@@ -160,7 +161,7 @@ export class Engine {
   tour(where, method, { model = null, seconds = 0, symmetries = 1 } = {}) {
     return this.#instance(where, (at, n) =>
       this.#with([method, { type: Int32Array, length: n }, { type: Float64Array, length: 3 }], ([name, tour, proof], result) => {
-        if (this.#c.page_tour_solve(at, name, model?.handle ?? 0, seconds, symmetries, tour, proof)) this.#refuse();
+        if (this.#c.web_tour_solve(at, name, model?.handle ?? 0, seconds, symmetries, tour, proof)) this.#refuse();
         const [length, bound, proven] = result(Float64Array, 2, 3);
         return { order: Array.from(result(Int32Array, 1, n)), length, bound, proven: proven === 1 };
       }));
@@ -170,7 +171,7 @@ export class Engine {
   tourSteps(where, model) {
     const items = this.#instance(where, (at, n) =>
       this.#with([{ type: Float32Array, length: 2 * n }], ([p], result) => {
-        if (this.#c.page_tour_items(at, p)) this.#refuse();
+        if (this.#c.web_tour_items(at, p)) this.#refuse();
         return result(Float32Array, 0, 2 * n);
       }));
     const n = items.length / 2;
@@ -184,7 +185,7 @@ export class Engine {
     this.#files.put(file.name, file.bytes);
     try {
       return this.#with([file.name, columns.set ?? "", columns.rank ?? "", columns.features ?? ""], ([path, set, rank, features]) => {
-        const sets = this.#c.page_sets_read(path, model?.handle ?? 0, set, rank, features, delimiter(columns));
+        const sets = this.#c.web_sets_read(path, model?.handle ?? 0, set, rank, features, delimiter(columns));
         if (!sets) this.#refuse();
         return run(sets);
       });
@@ -194,9 +195,9 @@ export class Engine {
   }
 
   #plain(sets) {
-    const c = this.#c, count = c.page_sets_count(sets), width = c.page_sets_width(sets);
-    const start = new Uint32Array(c.memory.buffer, c.page_sets_start(sets), count + 1).slice();
-    const total = start[count], items = c.page_sets_items(sets), order = c.page_sets_order(sets);
+    const c = this.#c, count = c.web_sets_count(sets), width = c.web_sets_width(sets);
+    const start = new Uint32Array(c.memory.buffer, c.web_sets_start(sets), count + 1).slice();
+    const total = start[count], items = c.web_sets_items(sets), order = c.web_sets_order(sets);
     return {
       count, width, start,
       items: items ? new Float32Array(c.memory.buffer, items, total * width).slice() : null,
@@ -208,7 +209,7 @@ export class Engine {
   sets(file, columns = {}) {
     return this.#readSets(file, null, columns, (sets) => {
       const plain = this.#plain(sets);
-      this.#c.page_sets_free(sets);
+      this.#c.web_sets_free(sets);
       return plain;
     });
   }
@@ -219,11 +220,11 @@ export class Engine {
       const plain = this.#plain(sets), total = plain.start[plain.count];
       try {
         return this.#with([{ type: Int32Array, length: total }, { type: Float64Array, length: plain.count }], ([order, logprob], result) => {
-          if (this.#c.page_sets_run(sets, model.handle, order, logprob)) this.#refuse();
+          if (this.#c.web_sets_run(sets, model.handle, order, logprob)) this.#refuse();
           return { ...plain, found: result(Int32Array, 0, total), logprob: result(Float64Array, 1, plain.count) };
         });
       } finally {
-        this.#c.page_sets_free(sets);
+        this.#c.web_sets_free(sets);
       }
     });
   }
@@ -233,7 +234,7 @@ export class Engine {
     this.#files.put(file.name, file.bytes);
     try {
       return this.#with([file.name, "ordered", columns.set ?? "", columns.rank ?? "", columns.features ?? ""], ([from, to, set, rank, features]) => {
-        if (this.#c.page_order_file(from, to, model.handle, set, rank, features, delimiter(columns))) this.#refuse();
+        if (this.#c.web_order_file(from, to, model.handle, set, rank, features, delimiter(columns))) this.#refuse();
         return this.#files.get("ordered");
       });
     } finally {
@@ -244,46 +245,60 @@ export class Engine {
 
   // ---- Training
 
-  /** Reads the sets to train on; one in ten, at least one, is kept for validation. Returns the numbers of both. */
+  /** Reads the sets to train on; about one in ten is held out for validation, equal sets together. Returns the numbers of both. */
   prepare(file, columns = {}) {
-    this.#c.page_sets_free(this.#sets);
-    this.#c.page_sets_free(this.#valid);
+    this.#c.web_sets_free(this.#sets);
+    this.#c.web_sets_free(this.#valid);
     this.#sets = this.#valid = 0;
     for (const name of ["mine", "mine.best", "mine.checkpoint"]) this.#files.remove(`${name}.safetensors`);
-    this.#files.remove("mine.log.csv");
+    for (const name of ["mine.log.csv", "mine.trials.csv", ...[1, 2, 3, 4].flatMap((k) => ["safetensors", "checkpoint.safetensors", "best.safetensors", "log.csv"].map((end) => `mine.${k}.${end}`))]) this.#files.remove(name);
     return this.#readSets(file, null, columns, (sets) => {
-      const count = this.#c.page_sets_count(sets), known = this.#c.page_sets_order(sets);
+      const count = this.#c.web_sets_count(sets), known = this.#c.web_sets_order(sets);
       try {
         if (!known) throw new Refusal(`${file.name} has no orders to learn from: add a column of ranks, or "order" to each set.`);
         if (count < 10) throw new Refusal(`${file.name} has ${count} set${count === 1 ? "" : "s"}. At least 10 are needed to learn from, and hundreds to learn well.`);
-        const take = Uint8Array.from({ length: count }, (_, s) => (s % 10 === 9 ? 1 : 0));
-        this.#valid = this.#with([take], ([p]) => this.#c.page_sets_pick(sets, p));
-        this.#sets = this.#with([take.map((t) => 1 - t)], ([p]) => this.#c.page_sets_pick(sets, p));
+        [this.#sets, this.#valid] = [0, 1].map((held) => this.#c.web_sets_part(sets, Math.floor(count / 10), held));
         if (!this.#sets || !this.#valid) this.#refuse();
-        return { training: this.#c.page_sets_count(this.#sets), validation: this.#c.page_sets_count(this.#valid), width: this.#c.page_sets_width(sets) };
+        return { training: this.#c.web_sets_count(this.#sets), validation: this.#c.web_sets_count(this.#valid), width: this.#c.web_sets_width(sets) };
       } finally {
-        this.#c.page_sets_free(sets);
+        this.#c.web_sets_free(sets);
       }
     });
   }
 
-  /** Trains for about `ms`, telling progress; true: the training is at its end. */
+  /** Trains for about `ms`, telling progress, for so many epochs, or with what tune has found where they are 0; true: the training is at its end. */
   train({ epochs, seed = 1, resume, ms, kernels = "" }, tell) {
     const end = performance.now() + ms;
     this.#progress = (epoch, all, step, steps, loss, exact, loglik, rate) => {
       tell({ epoch, epochs: all, step, steps, loss, exact, loglik, rate });
       return performance.now() >= end ? 1 : 0;
     };
-    const status = this.#with(["mine.safetensors", kernels], ([path, set]) => this.#c.page_train(this.#sets, this.#valid, path, epochs, seed, resume ? 1 : 0, set));
+    const status = this.#with(["mine.safetensors", kernels], ([path, set]) => this.#c.web_train(this.#sets, this.#valid, path, epochs, seed, resume ? 1 : 0, set));
     if (status && status !== INTERRUPTED) this.#refuse();
     return status === 0;
+  }
+
+  /** Looks for the best settings: goes on until a trial has ended and about `ms` are over, telling progress. {done, settings: the best so far, or ""} */
+  tune({ seconds, seed = 1, ms, kernels = "" }, tell) {
+    const end = performance.now() + ms, room = 512;
+    let first = null;
+    this.#progress = (trials, _, spent, all, __, exact) => {
+      first ??= trials;
+      tell({ trials, seconds: spent, all, exact });
+      return performance.now() >= end && trials > first ? 1 : 0;
+    };
+    return this.#with(["mine.trials.csv", kernels, { type: Uint8Array, length: room }], ([path, set, text]) => {
+      const status = this.#c.web_tune(this.#sets, path, seconds, seed, set, text, room);
+      if (status && status !== INTERRUPTED) this.#refuse();
+      return { done: status === 0, settings: this.#text(text) };
+    });
   }
 
   /** What the trained model is worth on the sets kept aside, beside simple rules: {rows: [{name, exact, tau}], conclusion, odd, failed}. */
   report() {
     const room = 8192;
     return this.#with(["mine.safetensors", { type: Float64Array, length: 24 }, { type: Int32Array, length: 2 }, { type: Uint8Array, length: room }], ([path, figures, facts, text], result) => {
-      if (this.#c.page_report(this.#sets, this.#valid, path, figures, facts, text, room)) this.#refuse();
+      if (this.#c.web_report(this.#sets, this.#valid, path, figures, facts, text, room)) this.#refuse();
       const measured = result(Float64Array, 1, 24), [falling, failed] = result(Int32Array, 2, 2);
       const [feature, conclusion, ...odd] = this.#text(text).split("\n").filter(Boolean);
       const names = ["Guessing", `Sorting by ${feature} alone, ${falling ? "largest" : "smallest"} first`, "A linear ranker", "This model"];

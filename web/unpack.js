@@ -1,5 +1,5 @@
-// Files that the user gives. The engine reads plain bytes: gzip and the members of an npz are decompressed here, by the
-// browser's own decoder.
+// Decompresses the files that the user opens (gzip, and the members of an npz) with the browser's own decoder,
+// since the engine reads plain bytes.
 
 export const LARGEST = 256 << 20;
 

@@ -1,4 +1,4 @@
-// Three orders to learn, as CSV files that the page makes up. Each gives a new set and its right order.
+// Generates example data for three orders to learn, as CSV. Each also gives a new set and its right order.
 
 const between = (low, high) => low + Math.floor(Math.random() * (high - low + 1));
 const distinct = (count, draw, key) => {

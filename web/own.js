@@ -1,4 +1,4 @@
-// Your own order: examples in, training in a worker of its own, new sets put in order.
+// The view "your own order": loads or edits examples, trains in a worker of its own, and orders new sets.
 import { Remote } from "./client.js";
 import { curve } from "./curve.js";
 import { $, attempt, el, percent, problem, save, takeDrops, takeFiles } from "./dom.js";
@@ -9,6 +9,8 @@ import { unpack } from "./unpack.js";
 const EDITABLE = 400; // rows of a file that may be edited as a table
 const PREVIEW = 5; // sets shown
 const count = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+const TUNE_SECONDS = 300;
 
 export async function startOwn(engine) {
   const trainer = new Remote();
@@ -27,7 +29,7 @@ export async function startOwn(engine) {
   /** Before other data is looked at, and whatever comes of it: nothing of the old data stays to be trained or shown. */
   async function forget() {
     data = null;
-    if (state === "training") await stop();
+    if (["training", "tuning"].includes(state)) await stop();
     points = [];
     orders = null;
     for (const id of ["own-preview", "own-orders"]) $(id).replaceChildren();
@@ -80,7 +82,7 @@ export async function startOwn(engine) {
     const number = (cell) => cell !== undefined && cell !== "" && Number.isFinite(Number(cell));
     const decimal = rows.slice(1, 20).flat().find((cell) => /^-?\d+,\d+$/.test(cell));
     const hint = decimal ? `Numbers with a decimal comma, such as ${decimal}, are not read: write ${decimal.replace(",", ".")}.` : "";
-    const numeric = (c) => rows.slice(1, 20).filter((row) => number(row[c])).length > Math.min(19, rows.length - 1) / 2; // the engine names the cell that is none
+    const numeric = (c) => rows.slice(1, 20).filter((row) => number(row[c])).length > Math.min(19, rows.length - 1) / 2; // the engine reports the cells that are not numbers
     const pick = (label, wanted) => {
       const select = el("select", {}, el("option", { value: "" }, "–"), ...names.map((name) => el("option", { value: name }, name)));
       select.value = names.find((name) => name.toLowerCase() === wanted) ?? "";
@@ -139,9 +141,10 @@ export async function startOwn(engine) {
     state = next;
     $("own-train").disabled = !["ready", "stopped", "done"].includes(state);
     $("own-train").textContent = state === "stopped" ? "Go on" : state === "done" ? "Train again" : "Train";
-    $("own-stop").disabled = state !== "training";
+    $("own-tune").disabled = !["ready", "stopped", "done"].includes(state);
+    $("own-stop").disabled = !["training", "tuning"].includes(state);
     $("own-again").hidden = state !== "stopped";
-    $("own-epochs").disabled = state === "training" || state === "stopped";
+    $("own-epochs").disabled = ["training", "tuning", "stopped"].includes(state);
     $("own-save").disabled = !model;
     $("own-order").disabled = $("own-new").disabled = $("own-order-open").disabled = !model;
     $("own-random").disabled = !model || !data?.example;
@@ -155,16 +158,45 @@ export async function startOwn(engine) {
   const speed = (rate) => (rate >= 0.95 ? ` ${count(Math.round(rate), "set")} per second.` : rate > 0 ? " Less than one set per second." : "");
 
   let stopping = null;
+  let found = ""; // settings that tune has found for the training
   const stop = async () => {
     await trainer.call("stop");
     await stopping;
   };
 
-  async function train(resume) {
-    const epochs = Number($("own-epochs").value), own = data;
-    if (!Number.isInteger(epochs) || epochs < 1 || epochs > 500) throw new Error("Give a number of epochs from 1 to 500.");
-    if (!resume) {
+  /** Looks for the best settings, then trains with them. */
+  async function tune() {
+    const own = data;
+    points = [];
+    found = "";
+    kept = (await trainer.call("prepare", data.file, data.columns)).validation;
+    if (own !== data) return;
+    $("own-report").replaceChildren();
+    become("tuning");
+    say("Looking for the best settings.");
+    trainer.onprogress = ({ trials, seconds, all, exact }) => {
+      if (own === data) $("own-progress").textContent = `${count(trials, "trial")}, ${Math.max(0, Math.round(all - seconds))} s left${Number.isNaN(exact) ? "" : `: the best so far has ${percent(exact)} exactly right, on sets that it did not learn from`}. Stop takes the best so far.`;
+    };
+    const run = trainer.call("tune", { seconds: TUNE_SECONDS });
+    stopping = run.catch(() => {});
+    try {
+      found = await run;
+      if (own !== data) return;
+      if (!found) throw new Error("Stopped before a trial had ended.");
+    } catch (error) {
+      if (own === data) become("ready");
+      throw error;
+    }
+    await train(false, true);
+  }
+
+  /** tuned: with the settings that were found, on what tune has prepared. */
+  async function train(resume, tuned = resume && found !== "") {
+    const epochs = tuned ? 0 : Number($("own-epochs").value), own = data;
+    if (!tuned && (!Number.isInteger(epochs) || epochs < 1 || epochs > 500)) throw new Error("Give a number of epochs from 1 to 500.");
+    if (!resume && !tuned) {
       points = [];
+      found = "";
       kept = (await trainer.call("prepare", data.file, data.columns)).validation;
       if (own !== data) return;
     }
@@ -192,7 +224,7 @@ export async function startOwn(engine) {
       if (own !== data) return;
       become(done ? "done" : "stopped");
       const last = points.filter((p) => !Number.isNaN(p.exact)).at(-1);
-      $("own-progress").textContent = `${done ? "Done" : "Stopped"}: ${last ? measured(last.exact) : "no epoch was finished, so there is no model yet"}.`;
+      $("own-progress").textContent = `${done ? "Done" : "Stopped"}: ${last ? measured(last.exact) : done ? "the linear ranker is the model" : "no epoch was finished, so there is no model yet"}.${found && ` Settings: ${found}.`}`;
       say($("own-progress").textContent);
       if (model && $("own-new").value.trim()) await orderNew();
       if (done && own === data) showReport(await trainer.call("report"), own);
@@ -270,6 +302,8 @@ export async function startOwn(engine) {
       return model.words ? parts : parts.map((part) => {
         const item = part.split(",").map(Number);
         if (item.some((v) => !Number.isFinite(v)) || part.split(",").some((v) => !v)) throw new Error(`Line ${number}: “${part}” is not ${model.width === 1 ? "a number" : `${model.width} numbers with commas between them`}.`);
+        const rounded = part.split(",").find((v, j) => /^-?\d+$/.test(v) && !Number.isSafeInteger(item[j]) && BigInt(v) !== BigInt(item[j]));
+        if (rounded) throw new Error(`Line ${number}: “${rounded}” has more digits than a number can hold here. Subtract what the numbers have in common.`);
         if (item.length !== model.width) throw new Error(`Line ${number}: “${part}” has ${count(item.length, "number")}, and the model wants ${model.width}.${item.length > model.width ? " A number has a decimal point: 3.5, not 3,5." : ""}`);
         return item;
       });
@@ -318,6 +352,7 @@ export async function startOwn(engine) {
   }
   $("own-table").onclick = () => edit(smallTable());
   $("own-train").onclick = () => attempt(() => train(state === "stopped"));
+  $("own-tune").onclick = () => attempt(tune);
   $("own-again").onclick = () => attempt(() => train(false));
   $("own-stop").onclick = () => attempt(stop);
   $("own-save").onclick = () => save("mine.safetensors", model.bytes, "application/octet-stream");
